@@ -1,0 +1,139 @@
+"""What stays fixed during a run.
+
+Imports no JAX, so that bad settings are refused in a blink.
+"""
+
+import dataclasses
+import math
+from typing import Any, Literal, get_args
+
+EnvId = Literal[
+    "tic_tac_toe",
+    "connect_four",
+    "othello",
+    "hex",
+    "animal_shogi",
+    "gardner_chess",
+    "go_9x9",
+]
+MAX_SEED = 2**32 - 1
+
+
+class SettingError(ValueError):
+    """A setting outside its range: names the field, the rule and the value."""
+
+    def __init__(self, field: str, rule: str, value: object) -> None:
+        self.field, self.rule, self.value = field, rule, value
+        super().__init__(f"{field} must be {rule}, got {value!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """The numbers that a setting may take: `low` to `high`, both ends allowed."""
+
+    type: type[int] | type[float]
+    low: float
+    high: float
+    above_low: bool = False
+
+    def check(self, field: str, value: object) -> None:
+        """Raise `SettingError` unless `value` is of the type and in the range."""
+        number = isinstance(value, (int, self.type)) and not isinstance(value, bool)
+        inside = number and math.isfinite(value) and self.low <= value <= self.high
+        if not inside or (self.above_low and value == self.low):
+            raise SettingError(field, str(self), value)
+
+    def __str__(self) -> str:
+        noun = "a whole number" if self.type is int else "a number"
+        if self.above_low:
+            return f"{noun} above {self.low:g} and at most {self.high:,g}"
+        if self.type is int:
+            return f"{noun} from {self.low:,} to {self.high:,}"
+        return f"{noun} from {self.low:g} to {self.high:g}"
+
+
+_FRACTION = Range(float, 0, 1)
+_RANGES = {
+    "num_envs": Range(int, 1, 2**20),
+    "num_updates": Range(int, 1, 10**9),
+    "learning_rate": Range(float, 0, 1000, above_low=True),
+    "weight_decay": Range(float, 0, 1),
+    "epsilon_start": _FRACTION,
+    "epsilon_end": _FRACTION,
+    "tau": Range(float, 0, 1, above_low=True),
+    "gamma": _FRACTION,
+    "tremble": _FRACTION,
+    "hidden_size": Range(int, 1, 2**14),
+    "eval_every": Range(int, 1, 10**9),
+    "eval_games": Range(int, 0, 2**20),
+}
+SEED_RANGE = Range(int, 0, MAX_SEED)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Every setting of a run but its seed, which is data: seeds share one program.
+
+    Raises:
+        SettingError: a field is outside its range; the message names the field,
+            what is allowed and the value.
+    """
+
+    env_id: EnvId = "tic_tac_toe"
+    """The PGX game to learn."""
+    num_envs: int = 256
+    """Games played at once; each update learns from one move of each."""
+    num_updates: int = 1000
+    """Gradient steps; the two schedules end with the last of them."""
+    learning_rate: float = 4e-3
+    """AdamW's step size at the first update; falls linearly to 0 at the last."""
+    weight_decay: float = 0.0
+    """AdamW's pull of the weights towards 0."""
+    epsilon_start: float = 1.0
+    """Share of random moves at the first update."""
+    epsilon_end: float = 0.5
+    """Share of random moves at the last update; linear in between."""
+    tau: float = 0.03
+    """Weight of the new params in the Polyak average that gives the target net."""
+    gamma: float = 1.0
+    """Discount per move; its sign comes from the player to move next."""
+    tremble: float = 0.5
+    """How often the next mover is thought to play at random in the TD target:
+    0 is the plain maximum, more prefers moves that set traps."""
+    canonical: bool = True
+    """Show the network one of all boards that are turned or mirrored copies of
+    each other; no effect in games whose symmetries are not listed."""
+    lockstep: bool = False
+    """Restart all games together, when the last one has ended, as the article does."""
+    hidden_size: int = 128
+    """Neurons in each of the two hidden layers."""
+    eval_every: int = 100
+    """Updates between evaluations."""
+    eval_games: int = 1024
+    """Games of each evaluation's sampled match against random; 0 for none."""
+
+    def __post_init__(self) -> None:
+        if self.env_id not in get_args(EnvId):
+            rule = f"one of {', '.join(get_args(EnvId))}"
+            raise SettingError("env_id", rule, self.env_id)
+        for field, allowed in _RANGES.items():
+            allowed.check(field, getattr(self, field))
+        if self.epsilon_end > self.epsilon_start:
+            rule = f"at most {self.epsilon_start} (epsilon_start)"
+            raise SettingError("epsilon_end", rule, self.epsilon_end)
+        for field in ("canonical", "lockstep"):
+            if not isinstance(getattr(self, field), bool):
+                raise SettingError(field, "true or false", getattr(self, field))
+
+
+def from_dict(fields: dict[str, Any]) -> Config:
+    """Return the `Config` with these fields, as `dataclasses.asdict` gives them.
+
+    Raises:
+        SettingError: a field is missing, unknown or outside its range.
+    """
+    known = {field.name for field in dataclasses.fields(Config)}
+    for name in sorted(known ^ fields.keys()):
+        rule = "present" if name in known else "absent"
+        raise SettingError(name, rule, fields.get(name))
+    return Config(**fields)

@@ -1,0 +1,98 @@
+"""Deep Q-learning, one equation a function. Knows no game.
+
+Axes: `B` games or batch, `A` actions. A `legal_action_mask` is True where legal.
+"""
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree
+
+
+def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedule:
+    """Return the straight line from `start` at update 0 to `end` at the last one.
+
+    The last of `num_updates` has the index `num_updates - 1`; beyond it, `end`.
+    """
+    return optax.linear_schedule(start, end, max(num_updates - 1, 1))
+
+
+def greedy(
+    q_values: Float[Array, "B A"], legal_action_mask: Bool[Array, "B A"]
+) -> Int[Array, " B"]:
+    """Return the best legal action, the lowest one of equals."""
+    best = jnp.argmax(jnp.where(legal_action_mask, q_values, -jnp.inf), axis=-1)
+    return best.astype(jnp.int32)
+
+
+def random_legal(
+    uniform: Float[Array, " B"], legal_action_mask: Bool[Array, "B A"]
+) -> Int[Array, " B"]:
+    """Turn a number drawn evenly from [0, 1) into a legal action drawn evenly."""
+    rank = legal_action_mask.cumsum(axis=-1)
+    num_legal = rank[:, -1]
+    chosen = jnp.minimum((uniform * num_legal).astype(rank.dtype), num_legal - 1)
+    return jnp.argmax(rank > chosen[:, None], axis=-1).astype(jnp.int32)
+
+
+def epsilon_greedy(
+    key: Key[Array, ""],
+    q_values: Float[Array, "B A"],
+    legal_action_mask: Bool[Array, "B A"],
+    epsilon: Float[Array, ""],
+) -> Int[Array, " B"]:
+    """Play a random legal action with probability `epsilon`, else the greedy one.
+
+    One uniform number a game serves twice: below `epsilon` it says explore, and what
+    is below `epsilon`, divided by it, is uniform again. `key` is consumed.
+    """
+    uniform = jax.random.uniform(key, q_values.shape[:1])
+    explore = uniform < epsilon
+    explored = random_legal(
+        jnp.where(explore, uniform / epsilon, 0.0), legal_action_mask
+    )
+    return jnp.where(explore, explored, greedy(q_values, legal_action_mask))
+
+
+def td_target(
+    reward: Float[Array, " B"],
+    discount: Float[Array, " B"],
+    next_q_values: Float[Array, "B A"],
+    next_legal_action_mask: Bool[Array, "B A"],
+    tremble: float = 0.0,
+) -> Float[Array, " B"]:
+    """Return the mover's reward plus the discounted value of the next position.
+
+    The next mover plays its best legal action, or with probability `tremble` a random
+    one: `reward + discount * ((1 - tremble) * max Q' + tremble * mean Q')`.
+
+    Source: Q-learning at `tremble` 0 (Mnih et al. 2015, "Human-level control through
+    deep reinforcement learning"); above it, expected SARSA for an epsilon-soft mover
+    (van Seijen et al. 2009), a trembling hand (Selten 1975).
+    """
+    legal = next_legal_action_mask
+    best = jnp.where(legal, next_q_values, -jnp.inf).max(axis=-1)
+    mean = jnp.where(legal, next_q_values, 0.0).sum(axis=-1) / legal.sum(axis=-1)
+    value = (1 - tremble) * best + tremble * mean
+    # Selected, not multiplied: what a finished game's board is "worth" may be junk.
+    bootstrap = jnp.where(discount == 0, 0.0, discount * value)
+    return jax.lax.stop_gradient(reward + bootstrap)
+
+
+def loss(
+    q_values: Float[Array, "B A"],
+    action: Int[Array, " B"],
+    target: Float[Array, " B"],
+    live: Bool[Array, " B"],
+) -> Float[Array, ""]:
+    """Return the mean Huber loss (delta 1) of the actions played, 0 in finished games.
+
+    The mean is over the whole batch, finished games included.
+    """
+    played = jnp.take_along_axis(q_values, action[:, None], axis=-1)[:, 0]
+    return jnp.where(live, optax.huber_loss(played, target), 0.0).mean()
+
+
+def polyak(params: PyTree, target_params: PyTree, tau: float) -> PyTree:
+    """Return `tau * params + (1 - tau) * target_params` (Lillicrap et al. 2016)."""
+    return optax.incremental_update(params, target_params, tau)

@@ -1,0 +1,119 @@
+"""The one door to PGX: batched games, and what a move was worth to its mover.
+
+Axes: `B` games, `A` actions, `G` symmetries. PGX draws who starts at random, gives
+rewards by player id, and marks every action legal once a game has ended; nothing
+outside this module needs to know.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+from jax_ttt.config import EnvId
+
+ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
+"""Games whose whole tree is small enough to walk."""
+
+
+class Move(NamedTuple):
+    """What one move in each game led to, as its mover sees it; the fields are `B`."""
+
+    reward: jax.Array  # (B,) float32, -1 to 1
+    discount: jax.Array  # (B,) float32: 0, gamma or -gamma
+    live: jax.Array  # (B,) bool: the game was still on before the move
+
+
+@functools.cache
+def make(env_id: EnvId) -> pgx.Env:
+    """Return the PGX environment.
+
+    Call it outside `jit` first: PGX builds arrays while a game is imported.
+    """
+    return pgx.make(env_id)
+
+
+def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
+    """Return `num_envs` fresh games; `key` is consumed."""
+    return jax.vmap(env.init)(jax.random.split(key, num_envs))
+
+
+def step(
+    env: pgx.Env,
+    env_state: pgx.State,
+    action: Int[Array, " B"],
+    gamma: float,
+) -> tuple[pgx.State, Move]:
+    """Play one move in each game; finished games stay as they are.
+
+    `Move.discount` is 0 after the last move, `-gamma` when the opponent decides
+    next and `+gamma` when the same player does. A truncated game is not over by
+    its rules, so its value is still bootstrapped.
+    """
+    mover = env_state.current_player  # read before the step: rewards go by player id
+    next_state = jax.vmap(env.step)(env_state, action)
+    reward = jnp.take_along_axis(next_state.rewards, mover[:, None], axis=1)[:, 0]
+    discount = jnp.where(next_state.current_player == mover, gamma, -gamma)
+    discount = jnp.where(next_state.terminated, 0.0, discount)
+    return next_state, Move(reward, discount, ~finished(env_state))
+
+
+def finished(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return which games are over, by the rules or by being cut off."""
+    return env_state.terminated | env_state.truncated
+
+
+def restart(
+    env: pgx.Env, key: Key[Array, ""], env_state: pgx.State, lockstep: bool
+) -> pgx.State:
+    """Replace finished games by fresh ones; with `lockstep`, once all are finished.
+
+    Comes after the TD target is made, never inside the step: there the fresh game's
+    board and player would be read beside the old game's reward. `key` is consumed.
+    """
+    over = finished(env_state)
+    over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
+    fresh = init(env, key, over.shape[0])
+
+    def pick(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(over.reshape(over.shape + (1,) * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(pick, fresh, env_state)
+
+
+def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
+    """Return what the network sees, from the mover's view.
+
+    The two planes of a board of stones, mine and yours, become one of +1 and -1;
+    any other observation is flattened as it is.
+    """
+    obs = obs.astype(jnp.float32)
+    if obs.shape[-1] == 2:
+        obs = obs[..., 0] - obs[..., 1]
+    return obs.reshape(obs.shape[0], -1)
+
+
+@functools.cache
+def sizes(env_id: EnvId) -> tuple[int, int]:
+    """Return the numbers of features and of actions, without running anything."""
+    state = jax.eval_shape(lambda key: init(make(env_id), key, 1), jax.random.key(0))
+    seen = jax.eval_shape(features, state.observation)
+    return seen.shape[1], state.legal_action_mask.shape[1]
+
+
+@functools.cache
+def symmetries(env_id: EnvId) -> Int[np.ndarray, "G A"]:
+    """Return the turned and mirrored views of the board, the plain one first.
+
+    Cell `i` of view `g` is cell `symmetries[g, i]` of the board; actions are cells.
+    A game that is not listed here has only the plain view.
+    """
+    if env_id != "tic_tac_toe":
+        return np.arange(sizes(env_id)[1])[None]
+    board = np.arange(9).reshape(3, 3)
+    turned = [np.rot90(board, quarter) for quarter in range(4)]
+    return np.stack([view.ravel() for b in turned for view in (b, b.T)])

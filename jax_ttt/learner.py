@@ -1,0 +1,157 @@
+"""The learner: where game, network and equations meet.
+
+`init` makes a `TrainState`, `update` takes it one step further, `train_chunk` does
+many updates in one compiled program. To learn tic-tac-toe, the agent plays against
+the strongest opponent it can find: itself, a moment ago.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+import pgx
+from flax import nnx
+from jaxtyping import Array, Int, Key
+
+from jax_ttt import dqn, games, networks
+from jax_ttt.config import Config
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TrainState:
+    """Everything that changes from one update to the next."""
+
+    params: nnx.State
+    target_params: nnx.State
+    opt_state: optax.OptState
+    env_state: pgx.State  # num_envs games
+    key: jax.Array  # () typed PRNG key
+    update: jax.Array  # () int32, updates done
+
+
+class Metrics(NamedTuple):
+    """What an update tells; each is a scalar, the counts int32 and the rest float32."""
+
+    loss: jax.Array
+    grad_norm: jax.Array  # L2 norm of the whole gradient
+    mean_max_q: jax.Array  # of the best legal action, over the games still on
+    epsilon: jax.Array
+    learning_rate: jax.Array
+    games: jax.Array  # games that ended
+    env_steps: jax.Array  # moves played in games still on
+
+
+def optimizer(config: Config) -> optax.GradientTransformation:
+    """Return AdamW (Loshchilov and Hutter 2019), its step size falling to 0."""
+    schedule = dqn.linear_schedule(config.learning_rate, 0.0, config.num_updates)
+    return optax.adamw(schedule, weight_decay=config.weight_decay)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def init(config: Config, key: Key[Array, ""]) -> TrainState:
+    """Return the state before the first update; `key` is consumed."""
+    key, params_key, env_key = jax.random.split(key, 3)
+    params = networks.init_params(config, params_key)
+    return TrainState(
+        params=params,
+        target_params=jax.tree.map(jnp.copy, params),
+        opt_state=optimizer(config).init(params),
+        env_state=games.init(games.make(config.env_id), env_key, config.num_envs),
+        key=key,
+        update=jnp.int32(0),
+    )
+
+
+def act(
+    config: Config,
+    key: Key[Array, ""],
+    state: TrainState,
+    epsilon: jax.Array,
+) -> Int[Array, " B"]:
+    """Return the move to play in each game; `key` is consumed."""
+    env_state = state.env_state
+    q_values = networks.q_values(config, state.params, env_state.observation)
+    return dqn.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
+
+
+def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
+    """Play one move in every game and learn from it.
+
+    The network values the same boards to act and to learn; the compiler sees that
+    and does it once.
+    """
+    key, act_key, restart_key = jax.random.split(state.key, 3)
+    epsilon = dqn.linear_schedule(
+        config.epsilon_start, config.epsilon_end, config.num_updates
+    )(state.update)
+
+    env = games.make(config.env_id)
+    before = state.env_state
+    action = act(config, act_key, state, epsilon)
+    after, move = games.step(env, before, action, config.gamma)
+    target = dqn.td_target(
+        move.reward,
+        move.discount,
+        networks.q_values(config, state.target_params, after.observation),
+        after.legal_action_mask,
+        config.tremble,
+    )
+
+    def loss_fn(params: nnx.State) -> tuple[jax.Array, jax.Array]:
+        q_values = networks.q_values(config, params, before.observation)
+        return dqn.loss(q_values, action, target, move.live), q_values
+
+    (loss, q_values), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
+    steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
+    params = optax.apply_updates(state.params, steps)
+
+    best = jnp.where(before.legal_action_mask, q_values, -jnp.inf).max(axis=-1)
+    metrics = Metrics(
+        loss=loss,
+        grad_norm=optax.global_norm(grads),
+        mean_max_q=jnp.mean(best, where=move.live),
+        epsilon=epsilon,
+        learning_rate=dqn.linear_schedule(
+            config.learning_rate, 0.0, config.num_updates
+        )(state.update),
+        games=jnp.sum(move.live & games.finished(after)),
+        env_steps=jnp.sum(move.live),
+    )
+    state = TrainState(
+        params=params,
+        target_params=dqn.polyak(params, state.target_params, config.tau),
+        opt_state=opt_state,
+        env_state=games.restart(env, restart_key, after, config.lockstep),
+        key=key,
+        update=state.update + 1,
+    )
+    return state, metrics
+
+
+@functools.partial(
+    jax.jit, static_argnames=("config", "num_updates"), donate_argnames="state"
+)
+def train_chunk(
+    config: Config, state: TrainState, num_updates: int
+) -> tuple[TrainState, Metrics]:
+    """Do `num_updates` updates in one compiled program; `state` is used up.
+
+    Returns the new state and the chunk's metrics: sums of the counts, means of the
+    loss, gradient norm and value, and the last epsilon and learning rate.
+    """
+    state, rows = jax.lax.scan(
+        lambda state, _: update(config, state), state, None, num_updates
+    )
+    return state, Metrics(
+        loss=rows.loss.mean(),
+        grad_norm=rows.grad_norm.mean(),
+        mean_max_q=rows.mean_max_q.mean(),
+        epsilon=rows.epsilon[-1],
+        learning_rate=rows.learning_rate[-1],
+        games=rows.games.sum(),
+        env_steps=rows.env_steps.sum(),
+    )

@@ -1,0 +1,78 @@
+"""The network that values actions, and the one way to ask it.
+
+Axes: `B` boards, `F` features, `A` actions.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jaxtyping import Array, Float, Int, Key, Shaped
+
+from jax_ttt import games
+from jax_ttt.config import Config
+
+
+class MLP(nnx.Module):
+    """Two hidden layers of ReLUs; tanh keeps the values within the rewards' range."""
+
+    def __init__(
+        self, num_features: int, hidden_size: int, num_actions: int, rngs: nnx.Rngs
+    ) -> None:
+        self.layers = nnx.Sequential(
+            nnx.Linear(num_features, hidden_size, rngs=rngs),
+            nnx.relu,
+            nnx.Linear(hidden_size, hidden_size, rngs=rngs),
+            nnx.relu,
+            nnx.Linear(hidden_size, num_actions, rngs=rngs),
+            nnx.tanh,
+        )
+
+    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
+        """Return the value of each action to the mover, -1 to 1."""
+        return self.layers(features)
+
+
+def make(config: Config, rngs: nnx.Rngs) -> MLP:
+    """Return the network for `config`, its weights drawn from `rngs`."""
+    num_features, num_actions = games.sizes(config.env_id)
+    return MLP(num_features, config.hidden_size, num_actions, rngs)
+
+
+def init_params(config: Config, key: Key[Array, ""]) -> nnx.State:
+    """Return fresh weights; `key` is consumed."""
+    return nnx.state(make(config, nnx.Rngs(key)), nnx.Param)
+
+
+def q_values(
+    config: Config, params: nnx.State, obs: Shaped[Array, "B *shape"]
+) -> Float[Array, "B A"]:
+    """Return the value of each action to the mover, illegal ones included.
+
+    With `config.canonical` the network sees one view of all that are symmetric, and
+    its values are mapped back to the board's own cells.
+    """
+    graph = nnx.graphdef(nnx.eval_shape(lambda: make(config, nnx.Rngs(0))))
+    network = nnx.merge(graph, params)
+    features = games.features(obs)
+    views = games.symmetries(config.env_id)
+    if not config.canonical or len(views) == 1:
+        return network(features)
+    view = canonical_view(features, views)
+    cells = jnp.asarray(views)[view]
+    inverse = jnp.asarray(np.argsort(views, axis=-1))[view]
+    values = network(jnp.take_along_axis(features, cells, axis=-1))
+    return jnp.take_along_axis(values, inverse, axis=-1)
+
+
+def canonical_view(
+    features: Float[Array, "B F"], views: Int[np.ndarray, "G F"]
+) -> Int[Array, " B"]:
+    """Return the view whose cells, read as digits in base 3, make the least number.
+
+    One product numbers every view of every board, exactly while `3**F < 2**24`.
+    """
+    digits = np.zeros(views.shape[::-1], np.float32)
+    for number, view in zip(digits.T, views, strict=True):
+        number[view] = 3.0 ** np.arange(len(view))
+    return jnp.argmin(jnp.dot(features, digits, precision="highest"), axis=-1)
