@@ -1,0 +1,151 @@
+"""The whole tree of a small game, found by stepping PGX itself.
+
+No rule of a game is written here. The positions stand level by level, so that a
+position's successors come after it. The first player is the one who moves first
+("X"); all outcomes are from the first player's view.
+
+Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
+"""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Int
+
+from jax_ttt import games
+from jax_ttt.config import EnvId
+
+_BATCH = 2048  # moves stepped at once: one compiled program serves every level
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tree:
+    """Every position that play can reach, with its moves; compared by identity."""
+
+    obs: np.ndarray  # (P, ...) the mover's observation
+    legal_action_mask: np.ndarray  # (P, A) bool; all False where the game is over
+    successor: np.ndarray  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: np.ndarray  # (P,) bool
+    terminal: np.ndarray  # (P,) bool
+    outcome: np.ndarray  # (P,) int8: the first player lost -1, tied 0, won 1; 0 inside
+    level_start: np.ndarray  # (L + 1,) int32: level l is level_start[l : l + 2]
+    env_state: pgx.State  # (P, ...) the PGX states themselves
+
+    @property
+    def num_positions(self) -> int:
+        """The number of positions, finished ones included."""
+        return len(self.terminal)
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """The positions with a move to choose, in order."""
+        return np.flatnonzero(~self.terminal)
+
+
+def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
+    """Walk every line of play from the first position and return the tree.
+
+    Works for games of two players with no chance and no hidden information.
+
+    Raises:
+        ValueError: there are more than `max_positions` positions.
+    """
+    start = games.init(env, jax.random.key(0), 1)
+    first = int(start.current_player[0])
+    level = jax.tree.map(np.asarray, start)
+    levels, moves, count = [], [], 0
+    while True:
+        levels.append(level)
+        over = level.terminated | level.truncated
+        begin, count = count, count + len(over)
+        if count > max_positions:
+            raise ValueError(
+                f"{env.id} has more than {max_positions:,} positions: too many to walk"
+            )
+        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
+        if not len(action):
+            break
+        after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
+        level, index = _distinct(after)
+        moves.append((begin + parent, action, count + index))
+    return _assemble(levels, moves, first)
+
+
+def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
+    """Play `action` in each state, in batches of one size."""
+    parts = []
+    for begin in range(0, len(action), _BATCH):
+        rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
+        batch = jax.tree.map(lambda x, r=rows: x[r], env_state)
+        after, _ = _step(env, batch, jnp.asarray(action[rows], jnp.int32), 1.0)
+        kept = min(_BATCH, len(action) - begin)
+        parts.append(jax.tree.map(lambda x, k=kept: np.asarray(x)[:k], after))
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+
+
+_step = functools.partial(jax.jit, static_argnames="env")(games.step)
+
+
+def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
+    """Return the different states, and for each given one which of them it is."""
+    leaves = [
+        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
+        for leaf in jax.tree.leaves(env_state)
+    ]
+    rows = np.concatenate(leaves, axis=1)
+    _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
+
+
+def _assemble(
+    levels: list[pgx.State],
+    moves: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    first: int,
+) -> Tree:
+    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
+    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
+    terminal = env_state.terminated | env_state.truncated
+    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
+    successor[parent, action] = child
+    return Tree(
+        obs=env_state.observation,
+        legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
+        successor=successor,
+        first_to_move=env_state.current_player == first,
+        terminal=terminal,
+        outcome=np.sign(np.where(terminal, env_state.rewards[:, first], 0)).astype(
+            np.int8
+        ),
+        level_start=np.cumsum([0] + [len(x.terminated) for x in levels], dtype=np.int32),
+        env_state=env_state,
+    )
+
+
+@functools.cache
+def of(env_id: EnvId) -> Tree | None:
+    """Return the game's tree, walked once in a process; None if it is too large."""
+    if env_id not in games.ENUMERABLE:
+        return None
+    return enumerate_game(games.make(env_id))
+
+
+def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
+    """Return for each position the first one that is a view of it, `(P,)` int32.
+
+    `views` permutes the cells of the board, as `games.symmetries` gives them.
+    """
+    cells = np.asarray(games.features(jnp.asarray(tree.obs)))
+    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
+    position = {
+        (at, row.tobytes()): index
+        for index, (at, row) in enumerate(zip(level, cells, strict=True))
+    }
+    turned = [
+        [position[at, row.tobytes()] for at, row in zip(level, cells[:, view], strict=True)]
+        for view in views
+    ]
+    return np.min(turned, axis=0).astype(np.int32)
