@@ -7,7 +7,6 @@ Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions
 a level, `S` seats.
 """
 
-import functools
 import itertools
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,9 +14,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
-from jax_ttt import dqn
 from jax_ttt.tree import Tree
 
 NodeValue = Callable[[slice, jax.Array], jax.Array]
@@ -50,7 +48,7 @@ def _backward(
     tree: Tree, leaf_values: Float[Array, "P C"], node_value: NodeValue
 ) -> Float[Array, "P C"]:
     """Return every position's value, from the last level of the tree to the first."""
-    levels = list(itertools.pairwise(tree.level_start.tolist()))
+    levels = list(itertools.pairwise(tree.level_start))
     values = [leaf_values[slice(*levels[-1])]]
     for begin, end in reversed(levels[:-1]):
         here = slice(begin, end)
@@ -65,22 +63,24 @@ def _backward(
 def uniform_policy(tree: Tree) -> Float[Array, "P A"]:
     """Return the player who plays every legal move with the same chance."""
     legal = tree.legal_action_mask
-    return jnp.asarray(legal / legal.sum(axis=1, keepdims=True).clip(1), jnp.float32)
+    return legal / legal.sum(axis=1, keepdims=True).clip(1)
 
 
-def greedy_policy(tree: Tree, q_values: Float[Array, "P A"]) -> Float[Array, "P A"]:
-    """Return the player of the best legal action, the lowest one of equals."""
-    legal = jnp.asarray(tree.legal_action_mask)
-    best = jax.nn.one_hot(dqn.greedy(q_values, legal), legal.shape[1])
-    return jnp.where(legal, best, 0.0)
+def deterministic_policy(
+    tree: Tree, action: Int[Array, " D"]
+) -> Float[Array, "P A"]:
+    """Return the player of one legal action in each of the D positions to decide."""
+    played = jnp.zeros(tree.num_positions, jnp.int32).at[tree.decisions].set(action)
+    one_hot = jax.nn.one_hot(played, tree.legal_action_mask.shape[1])
+    return jnp.where(tree.legal_action_mask, one_hot, 0.0)
 
 
 def outcome(
     tree: Tree, first: Float[Array, "P A"], second: Float[Array, "P A"]
 ) -> Outcome:
     """Return the exact result of two policies, from the first player's view."""
-    probs = jnp.where(jnp.asarray(tree.first_to_move)[:, None], first, second)
-    results = jnp.asarray(tree.outcome)[:, None] == jnp.array([1, 0, -1])
+    probs = jnp.where(tree.first_to_move[:, None], first, second)
+    results = tree.outcome[:, None] == jnp.array([1, 0, -1])
     values = _backward(
         tree,
         results.astype(jnp.float32),
@@ -98,7 +98,7 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
     """
     own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
-    legal = jnp.asarray(tree.legal_action_mask)
+    legal = tree.legal_action_mask
     chances = jnp.where(
         own[:, None], probs[..., None], uniform_policy(tree)[..., None]
     )
@@ -116,17 +116,11 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
     return Report(*seats)
 
 
-@functools.partial(jax.jit, static_argnames="tree")
-def greedy_report(tree: Tree, q_values: Float[Array, "P A"]) -> Report:
-    """Return the results of the greedy player of these action values."""
-    return report(tree, greedy_policy(tree, q_values))
-
-
-@functools.partial(jax.jit, static_argnames="tree")
+@jax.jit
 def minimax_values(tree: Tree) -> Float[Array, " P"]:
     """Return what each position is worth to the first player under best play."""
-    first = jnp.asarray(tree.first_to_move)
-    legal = jnp.asarray(tree.legal_action_mask)
+    first = tree.first_to_move
+    legal = tree.legal_action_mask
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
         after = after[..., 0]
@@ -134,7 +128,7 @@ def minimax_values(tree: Tree) -> Float[Array, " P"]:
         worst = jnp.where(legal[here], after, jnp.inf).min(axis=1)
         return jnp.where(first[here], best, worst)[:, None]
 
-    leaves = jnp.asarray(tree.outcome, jnp.float32)[:, None]
+    leaves = tree.outcome.astype(jnp.float32)[:, None]
     return _backward(tree, leaves, node_value)[:, 0]
 
 
@@ -146,18 +140,19 @@ def losing_line(
     A forward walk over what the policy and any opponent can reach. The line is a list
     of (position, action), from the first position to the opponent's winning move.
     """
-    own = (tree.first_to_move == as_first)[:, None]
+    own = np.asarray(tree.first_to_move)[:, None] == as_first
     playable = tree.legal_action_mask & np.where(own, np.asarray(probs) > 0, True)
-    lost = tree.outcome == (-1 if as_first else 1)
+    playable, successor = np.asarray(playable), np.asarray(tree.successor)
+    lost = np.asarray(tree.outcome) == (-1 if as_first else 1)
     came_from = {0: (-1, -1)}
-    for begin, end in zip(tree.level_start[:-1], tree.level_start[1:], strict=True):
+    for begin, end in itertools.pairwise(tree.level_start):
         here = [p for p in range(begin, end) if p in came_from]
         for position in here:
             if lost[position]:
                 return _line_to(position, came_from)
         for position in here:
             for action in np.flatnonzero(playable[position]):
-                after = int(tree.successor[position, action])
+                after = int(successor[position, action])
                 came_from.setdefault(after, (position, int(action)))
     return None
 

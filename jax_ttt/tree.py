@@ -9,6 +9,7 @@ Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
 
 import dataclasses
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -22,28 +23,42 @@ from jax_ttt.config import EnvId
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "obs",
+        "legal_action_mask",
+        "successor",
+        "first_to_move",
+        "terminal",
+        "outcome",
+        "decisions",
+        "env_state",
+    ],
+    meta_fields=["level_start"],
+)
+@dataclasses.dataclass(frozen=True)
 class Tree:
-    """Every position that play can reach, with its moves; compared by identity."""
+    """Every position that play can reach, with its moves.
 
-    obs: np.ndarray  # (P, ...) the mover's observation
-    legal_action_mask: np.ndarray  # (P, A) bool; all False where the game is over
-    successor: np.ndarray  # (P, A) int32 position after the move; 0 where illegal
-    first_to_move: np.ndarray  # (P,) bool
-    terminal: np.ndarray  # (P,) bool
-    outcome: np.ndarray  # (P,) int8: the first player lost -1, tied 0, won 1; 0 inside
-    level_start: np.ndarray  # (L + 1,) int32: level l is level_start[l : l + 2]
+    A pytree: hand it to compiled functions as an argument, since as a constant it
+    would be worked on while compiling.
+    """
+
+    obs: jax.Array  # (P, ...) the mover's observation
+    legal_action_mask: jax.Array  # (P, A) bool; all False where the game is over
+    successor: jax.Array  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: jax.Array  # (P,) bool
+    terminal: jax.Array  # (P,) bool
+    outcome: jax.Array  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
+    decisions: jax.Array  # (D,) int32 positions with a move to choose, in order
     env_state: pgx.State  # (P, ...) the PGX states themselves
+    level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
 
     @property
     def num_positions(self) -> int:
         """The number of positions, finished ones included."""
-        return len(self.terminal)
-
-    @property
-    def decisions(self) -> np.ndarray:
-        """The positions with a move to choose, in order."""
-        return np.flatnonzero(~self.terminal)
+        return self.level_start[-1]
 
 
 def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
@@ -111,18 +126,19 @@ def _assemble(
     terminal = env_state.terminated | env_state.truncated
     successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
     successor[parent, action] = child
-    return Tree(
-        obs=env_state.observation,
-        legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
-        successor=successor,
-        first_to_move=env_state.current_player == first,
-        terminal=terminal,
-        outcome=np.sign(np.where(terminal, env_state.rewards[:, first], 0)).astype(
-            np.int8
-        ),
-        level_start=np.cumsum([0] + [len(x.terminated) for x in levels], dtype=np.int32),
-        env_state=env_state,
-    )
+    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
+    arrays = {
+        "obs": env_state.observation,
+        "legal_action_mask": env_state.legal_action_mask & ~terminal[:, None],
+        "successor": successor,
+        "first_to_move": env_state.current_player == first,
+        "terminal": terminal,
+        "outcome": outcome.astype(np.int32),
+        "decisions": np.flatnonzero(~terminal).astype(np.int32),
+        "env_state": env_state,
+    }
+    level_start = itertools.accumulate((len(x.terminated) for x in levels), initial=0)
+    return Tree(**jax.device_put(arrays), level_start=tuple(level_start))
 
 
 @functools.cache
@@ -138,14 +154,14 @@ def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
 
     `views` permutes the cells of the board, as `games.symmetries` gives them.
     """
-    cells = np.asarray(games.features(jnp.asarray(tree.obs)))
+    cells = np.asarray(games.features(tree.obs))
     level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
+    level = level.tolist()
     position = {
-        (at, row.tobytes()): index
-        for index, (at, row) in enumerate(zip(level, cells, strict=True))
+        key: index for index, key in enumerate(zip(level, map(bytes, cells), strict=True))
     }
     turned = [
-        [position[at, row.tobytes()] for at, row in zip(level, cells[:, view], strict=True)]
+        [position[key] for key in zip(level, map(bytes, cells[:, view]), strict=True)]
         for view in views
     ]
     return np.min(turned, axis=0).astype(np.int32)
