@@ -16,7 +16,8 @@ EnvId = Literal[
     "gardner_chess",
     "go_9x9",
 ]
-MAX_SEED = 2**32 - 1
+ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
+"""Games whose whole tree is small enough to walk: the ones where a proof can be had."""
 
 
 class SettingError(ValueError):
@@ -67,7 +68,7 @@ _RANGES = {
     "eval_every": Range(int, 1, 10**9),
     "eval_games": Range(int, 0, 2**20),
 }
-SEED_RANGE = Range(int, 0, MAX_SEED)
+SEED_RANGE = Range(int, 0, 2**32 - 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -82,35 +83,39 @@ class Config:
     env_id: EnvId = "tic_tac_toe"
     """The PGX game to learn."""
     num_envs: int = 256
-    """Games played at once; each update learns from one move of each."""
+    """Games played at once; each update learns from one move of each. 1 to 1,048,576."""
     num_updates: int = 1000
-    """Gradient steps; the two schedules end with the last of them."""
+    """Gradient steps; the two schedules end with the last of them. 1 to 1,000,000,000."""
     learning_rate: float = 4e-3
-    """AdamW's step size at the first update; falls linearly to 0 at the last."""
+    """AdamW's step size at the first update; falls linearly to 0 at the last. Above 0,
+    at most 1,000."""
     weight_decay: float = 0.0
-    """AdamW's pull of the weights towards 0."""
+    """AdamW's pull of the weights towards 0. 0 to 1."""
     epsilon_start: float = 1.0
-    """Share of random moves at the first update."""
+    """Share of random moves at the first update. 0 to 1."""
     epsilon_end: float = 0.5
-    """Share of random moves at the last update; linear in between."""
-    tau: float = 0.03
-    """Weight of the new params in the Polyak average that gives the target net."""
+    """Share of random moves at the last update; linear in between. 0 to 1, at most
+    epsilon_start."""
+    tau: float = 0.05
+    """Weight of the new params in the Polyak average that gives the target net.
+    Above 0, at most 1."""
     gamma: float = 1.0
-    """Discount per move; its sign comes from the player to move next."""
+    """Discount per move; its sign comes from the player to move next. 0 to 1."""
     tremble: float = 0.5
     """How often the next mover is thought to play at random in the TD target:
-    0 is the plain maximum, more prefers moves that set traps."""
+    0 is the plain maximum, more prefers moves that set traps. 0 to 1."""
     canonical: bool = True
     """Show the network one of all boards that are turned or mirrored copies of
     each other; no effect in games whose symmetries are not listed."""
     lockstep: bool = False
     """Restart all games together, when the last one has ended, as the article does."""
     hidden_size: int = 128
-    """Neurons in each of the two hidden layers."""
+    """Neurons in each of the two hidden layers. 1 to 16,384."""
     eval_every: int = 100
-    """Updates between evaluations."""
+    """Updates between evaluations. 1 to 1,000,000,000."""
     eval_games: int = 1024
-    """Games of each evaluation's sampled match against random; 0 for none."""
+    """Games of each evaluation's sampled match against random; 0 for none. At most
+    1,048,576."""
 
     def __post_init__(self) -> None:
         if self.env_id not in get_args(EnvId):

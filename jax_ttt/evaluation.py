@@ -1,7 +1,7 @@
 """How strong an agent is: exactly where the tree can be walked, by sample elsewhere."""
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 from flax import nnx
@@ -48,3 +48,37 @@ def decision_values(
 ) -> Float[Array, "D A"]:
     """Return the action values in each of the tree's positions to decide."""
     return networks.q_values(config, params, tree.obs[tree.decisions])
+
+
+def summary(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as plain numbers; rates are fractions, 0 to 1."""
+    row: dict[str, Any] = {}
+    if (report := evaluation.exact) is not None:
+        first, second = _exact_row(report.first), _exact_row(report.second)
+        row["exact"] = {
+            "as_first": first,
+            "as_second": second,
+            "unbeatable": first["worst_loss_rate"] == second["worst_loss_rate"] == 0,
+        } | {
+            name: (first[name] + second[name]) / 2
+            for name in ("win_rate", "draw_rate", "loss_rate")
+        }
+    if (match := evaluation.sampled) is not None:
+        both = [sum(map(int, counts)) for counts in zip(*match, strict=True)]
+        row["sampled"] = {
+            "as_first": _sampled_row(list(map(int, match.as_first))),
+            "as_second": _sampled_row(list(map(int, match.as_second))),
+        } | _sampled_row(both)
+    return row
+
+
+def _exact_row(seat: exact.Seat) -> dict[str, float]:
+    rates = {name: float(rate) for name, rate in seat.random._asdict().items()}
+    return rates | {"worst_loss_rate": float(seat.worst_loss_rate)}
+
+
+def _sampled_row(counts: list[int]) -> dict[str, float]:
+    num_games = sum(counts)
+    names = ("win_rate", "draw_rate", "loss_rate")
+    rates = {n: c / max(num_games, 1) for n, c in zip(names, counts, strict=True)}
+    return {"num_games": num_games} | rates

@@ -66,9 +66,7 @@ def uniform_policy(tree: Tree) -> Float[Array, "P A"]:
     return legal / legal.sum(axis=1, keepdims=True).clip(1)
 
 
-def deterministic_policy(
-    tree: Tree, action: Int[Array, " D"]
-) -> Float[Array, "P A"]:
+def deterministic_policy(tree: Tree, action: Int[Array, " D"]) -> Float[Array, "P A"]:
     """Return the player of one legal action in each of the D positions to decide."""
     played = jnp.zeros(tree.num_positions, jnp.int32).at[tree.decisions].set(action)
     one_hot = jax.nn.one_hot(played, tree.legal_action_mask.shape[1])
@@ -99,16 +97,16 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
     own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
     legal = tree.legal_action_mask
-    chances = jnp.where(
-        own[:, None], probs[..., None], uniform_policy(tree)[..., None]
-    )
+    chances = jnp.where(own[:, None], probs[..., None], uniform_policy(tree)[..., None])
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
         after = after.reshape(*after.shape[:2], 2, 4)
         mean = jnp.einsum("was,wasc->wsc", chances[here], after)
         worst = jnp.where(legal[here, :, None], after[..., 3], 0.0).max(axis=1)
         worst = jnp.where(own[here], mean[..., 3], worst)
-        return jnp.concatenate([mean[..., :3], worst[..., None]], axis=-1).reshape(-1, 8)
+        return jnp.concatenate([mean[..., :3], worst[..., None]], axis=-1).reshape(
+            -1, 8
+        )
 
     leaves = result[..., None] == jnp.array([1, 0, -1, -1])
     values = _backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)

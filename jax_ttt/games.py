@@ -16,9 +16,6 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config import EnvId
 
-ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
-"""Games whose whole tree is small enough to walk."""
-
 
 class Move(NamedTuple):
     """What one move in each game led to, as its mover sees it; the fields are `B`."""
@@ -30,11 +27,10 @@ class Move(NamedTuple):
 
 @functools.cache
 def make(env_id: EnvId) -> pgx.Env:
-    """Return the PGX environment.
-
-    Call it outside `jit` first: PGX builds arrays while a game is imported.
-    """
-    return pgx.make(env_id)
+    """Return the PGX environment."""
+    # PGX builds arrays while a game is imported: under `jit` they must not be traced.
+    with jax.ensure_compile_time_eval():
+        return pgx.make(env_id)
 
 
 def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
@@ -117,3 +113,8 @@ def symmetries(env_id: EnvId) -> Int[np.ndarray, "G A"]:
     board = np.arange(9).reshape(3, 3)
     turned = [np.rot90(board, quarter) for quarter in range(4)]
     return np.stack([view.ravel() for b in turned for view in (b, b.T)])
+
+
+def seat_names(env_id: EnvId) -> tuple[str, str]:
+    """Return what the player who moves first, and the other, are called."""
+    return ("X", "O") if env_id == "tic_tac_toe" else ("first", "second")

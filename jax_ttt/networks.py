@@ -3,7 +3,6 @@
 Axes: `B` boards, `F` features, `A` actions.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx

@@ -18,7 +18,7 @@ import pgx
 from jaxtyping import Int
 
 from jax_ttt import games
-from jax_ttt.config import EnvId
+from jax_ttt.config import ENUMERABLE, EnvId
 
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 
@@ -144,7 +144,7 @@ def _assemble(
 @functools.cache
 def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
-    if env_id not in games.ENUMERABLE:
+    if env_id not in ENUMERABLE:
         return None
     return enumerate_game(games.make(env_id))
 
@@ -158,7 +158,8 @@ def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
     level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
     level = level.tolist()
     position = {
-        key: index for index, key in enumerate(zip(level, map(bytes, cells), strict=True))
+        key: index
+        for index, key in enumerate(zip(level, map(bytes, cells), strict=True))
     }
     turned = [
         [position[key] for key in zip(level, map(bytes, cells[:, view]), strict=True)]

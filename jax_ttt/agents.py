@@ -1,0 +1,172 @@
+"""A trained agent as one safetensors file, with everything needed to use it.
+
+The same agent gives the same bytes: the file holds no time and no path.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import safetensors
+import safetensors.numpy
+from flax import nnx
+
+from jax_ttt import __version__, networks
+from jax_ttt.config import Config, SettingError, from_dict
+
+FORMAT_VERSION = 1
+MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
+_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
+
+
+class AgentError(ValueError):
+    """A file that is no usable agent; the message names the file and the reason."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Agent:
+    """A network with its settings, and how it came about."""
+
+    config: Config
+    params: nnx.State
+    seed: int
+    num_updates: int  # updates done, fewer than config.num_updates if stopped early
+    score: dict[str, Any]  # the last evaluation, as evaluation.summary gives it
+
+
+def save(agent: Agent, path: Path) -> None:
+    """Write the agent; the file is there whole or not at all.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OSError: the file can't be written.
+    """
+    tensors = _tensors(agent.params)
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise FloatingPointError("a weight is not finite: nothing was saved")
+    about = {
+        "format_version": FORMAT_VERSION,
+        "version": __version__,
+        "env_id": agent.config.env_id,
+        "network": "mlp",
+        "config": dataclasses.asdict(agent.config),
+        "seed": agent.seed,
+        "num_updates": agent.num_updates,
+        "score": agent.score,
+        "sha256": _digest(tensors),
+    }
+    text = json.dumps(about, sort_keys=True, allow_nan=False)
+    write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
+
+
+def load(path: Path, env_id: str | None = None) -> Agent:
+    """Read an agent file, or the one in a run's folder.
+
+    Raises:
+        AgentError: the file is missing, damaged, of another program or version, or
+            made for another game than `env_id` (None accepts any).
+    """
+    path = path / "agent.safetensors" if path.is_dir() else path
+    if not path.is_file():
+        raise AgentError(f"{path}: no such file")
+    if path.stat().st_size > MAX_BYTES:
+        raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = json.loads(metadata.get(_KEY, "null"))
+    except (safetensors.SafetensorError, OSError, ValueError, RecursionError) as error:
+        raise AgentError(f"{path}: damaged or not an agent ({error})") from error
+    return _read(path, about, tensors, env_id)
+
+
+def _read(
+    path: Path, about: Any, tensors: dict[str, np.ndarray], env_id: str | None
+) -> Agent:
+    """Turn a file's contents into an agent, believing none of them."""
+    if not isinstance(about, dict):
+        raise AgentError(f"{path}: not saved by jax_ttt")
+    if about.get("format_version") != FORMAT_VERSION:
+        raise AgentError(
+            f"{path}: format version {about.get('format_version')!r}; "
+            f"this program reads {FORMAT_VERSION}"
+        )
+    game = about.get("env_id")
+    if env_id is not None and game != env_id:
+        raise AgentError(f"{path}: made for {game}, asked for {env_id}")
+    try:
+        config = from_dict(dict(about["config"]))
+        seed, updates, score = about["seed"], about["num_updates"], about["score"]
+        digest = about["sha256"]
+    except (KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        raise AgentError(f"{path}: damaged description ({reason})") from error
+    if config.env_id != game:
+        raise AgentError(f"{path}: made for {game}, but its settings say otherwise")
+    params = _params(path, config, tensors)
+    if digest != _digest(tensors):
+        raise AgentError(f"{path}: the weights were changed since they were saved")
+    return Agent(config, params, seed, updates, score)
+
+
+def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
+    """Return the weights in the network's own tree, checked against it."""
+    expected = jax.eval_shape(lambda: networks.init_params(config, jax.random.key(0)))
+    flat = _flat(expected)
+    if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
+        n: (t.shape, t.dtype) for n, t in tensors.items()
+    }:
+        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise AgentError(f"{path}: {name} has a weight that is not finite")
+    leaves = [jax.numpy.asarray(tensors[name]) for name in flat]
+    return jax.tree.unflatten(jax.tree.structure(expected), leaves)
+
+
+def _flat(params: nnx.State) -> dict[str, Any]:
+    """Name each leaf, for instance `layers.layers.0.kernel`, in the tree's order."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    return {
+        ".".join(
+            str(getattr(part, "key", getattr(part, "idx", None)))
+            for part in path
+            if hasattr(part, "key") or hasattr(part, "idx")
+        ): leaf
+        for path, leaf in leaves
+    }
+
+
+def _tensors(params: nnx.State) -> dict[str, np.ndarray]:
+    return {name: np.asarray(leaf) for name, leaf in _flat(params).items()}
+
+
+def _digest(tensors: dict[str, np.ndarray]) -> str:
+    """Return the SHA-256 of the weights: safetensors itself sees no flipped bit."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves the old one, or the new one, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,137 @@
+"""What the commands share: parsing, refusals, exit codes, the device.
+
+Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 130 Ctrl-C,
+143 terminated. Imports no JAX, so that bad flags are refused in a blink.
+"""
+
+import contextlib
+import dataclasses
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, TypeVar
+
+import tyro
+
+from jax_ttt.config import Config, SettingError
+
+Device = Literal["auto", "cpu", "gpu", "tpu"]
+ArgsT = TypeVar("ArgsT")
+
+
+class UsageError(Exception):
+    """Something that the user asked for can't be had; the message says what can."""
+
+
+def flag(field: str) -> str:
+    """Return the flag that sets a field, for instance `--num-envs`."""
+    return "--" + field.replace("_", "-")
+
+
+class Flags(Config):
+    """Hyperparameters."""
+
+    # Checked below, outside the parser, so that a refusal is one line with the flag.
+    def __post_init__(self) -> None:
+        pass
+
+    def checked(self) -> Config:
+        """Return the settings; raises `SettingError`."""
+        return Config(**dataclasses.asdict(self))
+
+
+def parse(args: type[ArgsT] | ArgsT, argv: Sequence[str] | None, prog: str) -> ArgsT:
+    """Return the arguments, `args` itself if it is their defaults.
+
+    `--help` and flags that can't be read end the program, with 0 and 2.
+    """
+    is_type = isinstance(args, type)
+    args_type = args if is_type else type(args)
+    default = {} if is_type else {"default": args}
+    return tyro.cli(
+        args_type,
+        args=argv,
+        prog=f"python -m jax_ttt.{prog}",
+        config=(tyro.conf.OmitArgPrefixes,),
+        **default,
+    )
+
+
+def guarded(command: Callable[[Sequence[str] | None], int]) -> Callable:
+    """Turn what a user can cause into one line on stderr and an exit code."""
+
+    def main(argv: Sequence[str] | None = None) -> int:
+        try:
+            return command(argv)
+        except SettingError as error:
+            return _fail(
+                2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
+            )
+        except UsageError as error:
+            return _fail(2, str(error))
+        except KeyboardInterrupt:
+            return _fail(130, "interrupted")
+        except BrokenPipeError:
+            # Whoever read our output has gone; don't complain on closing it either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except FloatingPointError as error:
+            return _fail(3, str(error))
+        except (OSError, MemoryError) as error:
+            return _fail(1, str(error) or "out of memory")
+
+    main.__doc__ = command.__doc__
+    return main
+
+
+def _fail(code: int, message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def choose_device(device: Device) -> str:
+    """Make JAX use this kind of device, and return the device's name.
+
+    Raises:
+        UsageError: there is none, or JAX is set up in a way that can't work.
+    """
+    import jax
+
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise UsageError("PGX works in 32 bits: unset JAX_ENABLE_X64")
+    try:
+        found = jax.devices(None if device == "auto" else device)[0]
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        if device == "auto":
+            raise UsageError(f"JAX finds no device to run on: {reason}") from None
+        raise UsageError(
+            f"--device must be auto, or a kind of device that this machine has, "
+            f"got '{device}': {reason}"
+        ) from None
+    jax.config.update("jax_default_device", found)
+    return f"{found.platform} ({found.device_kind})"
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[list[int]]:
+    """Collect Ctrl-C and SIGTERM in a list, so that work can end in good order.
+
+    A second one ends the program at once.
+    """
+    received: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        del frame
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, note) for number in numbers]
+    try:
+        yield received
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,235 @@
+"""Train an agent by self-play, prove whether it can be beaten, and save it.
+
+python -m jax_ttt.train --seed 1
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import tyro
+from tqdm import tqdm
+
+from jax_ttt import __version__, cli
+from jax_ttt.config import ENUMERABLE, SEED_RANGE, Config, SettingError
+from jax_ttt.presets import PRESETS, Preset
+
+if TYPE_CHECKING:
+    from jax_ttt.agents import Agent
+    from jax_ttt.run import RunFolder
+    from jax_ttt.training import Progress
+    from jax_ttt.tree import Tree
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Train an agent by self-play, prove whether it can be beaten, and save it.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C (what was trained
+    so far is saved).
+    """
+
+    config: cli.Flags
+    preset: Preset = "default"
+    """Named settings that the other flags then change."""
+    seed: int = 1
+    """What all random numbers come from. 0 to 4,294,967,295."""
+    run_dir: Path | None = None
+    """Folder to write to; by default runs/<time>-<preset>-seed<seed>."""
+    device: cli.Device = "auto"
+    """Where to run; a device that is asked for and absent is refused."""
+    until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Stop at the first evaluation that proves the agent unbeatable."""
+    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the verdict only."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object at the end in place of everything else."""
+    version: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the version."""
+
+
+def parse(argv: Sequence[str] | None) -> Args:
+    """Return the arguments; the preset gives the defaults of the hyperparameters."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--preset", default="default")
+    preset = parser.parse_known_args(argv)[0].preset
+    config = PRESETS[preset if preset in get_args(Preset) else "default"]
+    flags = cli.Flags(**dataclasses.asdict(config))
+    return cli.parse(Args(config=flags), argv, "train")
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    args = parse(argv)
+    if args.version:
+        print(f"jax_ttt {__version__}")
+        return 0
+    config = args.config.checked()
+    SEED_RANGE.check("seed", args.seed)
+    if args.until_proven and config.env_id not in ENUMERABLE:
+        rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
+        raise SettingError("until_proven", rule, config.env_id)
+    device = cli.choose_device(args.device)
+    with contextlib.closing(make_folder(args)) as folder:
+        folder.write_config(config, args.seed, args.preset)
+        return train(args, config, device, folder)
+
+
+def make_folder(args: Args) -> "RunFolder":
+    """Make the run's folder; raises `UsageError` if it can't be had."""
+    from jax_ttt import run
+
+    try:
+        if args.run_dir is None:
+            return run.new_folder(Path("runs"), args.preset, args.seed)
+        return run.RunFolder(args.run_dir)
+    except OSError as error:
+        raise cli.UsageError(
+            "--run-dir must be a folder that can be made and holds no run, "
+            f"got '{args.run_dir or 'runs'}': {error.strerror}"
+        ) from None
+
+
+def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
+    """Train, show and record how it goes, and save the agent."""
+    from jax_ttt import agents, evaluation, report, training
+    from jax_ttt import tree as trees
+
+    verbose = not (args.quiet or args.json)
+    if verbose:
+        print(banner(args, config, device, folder))
+    summary: dict[str, Any] = {}
+    with cli.interruptible() as signals, make_bar(args, config) as bar:
+        tree = trees.of(config.env_id)
+        for progress in training.train(config, args.seed, tree, lambda: bool(signals)):
+            row = describe(progress)
+            if progress.evaluation is not None:
+                summary = evaluation.summary(progress.evaluation)
+                row |= summary
+                if verbose:
+                    line = report.step_line(config.env_id, progress.update, summary)
+                    bar.write(line, file=sys.stdout)
+            folder.write_row(row)
+            show(bar, progress)
+            proven = "exact" in summary and summary["exact"]["unbeatable"]
+            if args.until_proven and proven:
+                break
+        agent = agents.Agent(
+            config, progress.state.params, args.seed, progress.update, summary
+        )
+        folder.save_agent(agent)
+    return finish(args, folder, agent, progress, tree, signals)
+
+
+def banner(args: Args, config: Config, device: str, folder: "RunFolder") -> str:
+    """Return what is about to run."""
+    return (
+        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {args.preset}, "
+        f"seed {args.seed}\n"
+        f"{config.num_updates:,} updates of {config.num_envs:,} games at once; "
+        f"writing to {folder.path}"
+    )
+
+
+def make_bar(args: Args, config: Config) -> tqdm:
+    """Return the progress bar, on a terminal only; it says that it compiles."""
+    hidden = args.quiet or args.json or not sys.stderr.isatty()
+    return tqdm(
+        total=config.num_updates, desc="compiling", unit="update", disable=hidden
+    )
+
+
+def show(bar: tqdm, progress: "Progress") -> None:
+    """Move the bar to where the run stands."""
+    if progress.metrics is None:
+        return
+    bar.set_description("training", refresh=False)
+    bar.set_postfix(
+        {
+            "games/s": f"{progress.games / progress.seconds:,.0f}",
+            "loss": f"{progress.metrics.loss:.4f}",
+            "epsilon": f"{progress.metrics.epsilon:.2f}",
+        },
+        refresh=False,
+    )
+    bar.update(progress.update - bar.n)
+
+
+def describe(progress: "Progress") -> dict[str, Any]:
+    """Return a row of the metrics; all but `seconds` is the same at each run."""
+    row: dict[str, Any] = {
+        "event": "evaluation" if progress.metrics is None else "chunk",
+        "update": progress.update,
+        "games": progress.games,
+        "env_steps": progress.env_steps,
+        "seconds": round(progress.seconds, 4),
+    }
+    if progress.metrics is not None:
+        metrics = progress.metrics._asdict()
+        row |= {k: float(v) for k, v in metrics.items() if k not in row}
+    return row
+
+
+def finish(
+    args: Args,
+    folder: "RunFolder",
+    agent: "Agent",
+    progress: "Progress",
+    tree: "Tree | None",
+    signals: list[int],
+) -> int:
+    """Say what came of the run, and return its exit code."""
+    from jax_ttt import evaluation, report
+
+    game = agent.config.env_id
+    probs = evaluation.policy(agent.config, agent.params, tree) if tree else None
+    result = report.verdict(game, agent.score, tree, probs)
+    complete = agent.num_updates == agent.config.num_updates
+    stopped = "end" if complete else "interrupted" if signals else "proven"
+    if args.json:
+        about = {
+            "preset": args.preset,
+            "seed": args.seed,
+            "run_dir": str(folder.path),
+            "agent": str(folder.agent_path),
+            "stopped": stopped,
+            **describe(progress),
+            **agent.score,
+            "verdict": result,
+        }
+        del about["event"]
+        print(json.dumps(about))
+    elif args.quiet:
+        print(result)
+    else:
+        files = ", ".join(sorted(path.name for path in folder.path.iterdir()))
+        option = "" if game == "tic_tac_toe" else f" --env-id {game}"
+        if stopped == "proven":
+            print(
+                f"stopped at update {agent.num_updates}, at the first proof, as "
+                "--until-proven asks"
+            )
+        print(f"\n{report.table(game, agent.score)}\n\n{result}\n")
+        print(
+            f"{progress.update:,} updates, {progress.games:,} games in "
+            f"{progress.seconds:.2f} s, compiling and evaluating aside"
+        )
+        print(f"saved in {folder.path}: {files}")
+        print(f"next: python -m jax_ttt.evaluate {folder.path}{option}")
+    if stopped == "interrupted":
+        print(
+            f"interrupted at update {agent.num_updates}: saved {folder.agent_path}",
+            file=sys.stderr,
+        )
+        return 128 + signals[0]
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

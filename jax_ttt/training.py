@@ -1,0 +1,88 @@
+"""One training run, seen from the host: chunks and evaluations, one after another."""
+
+import functools
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jax_ttt import learner
+from jax_ttt.config import Config
+from jax_ttt.evaluation import Evaluation, evaluate
+from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.tree import Tree
+
+CHUNK = 50
+"""Updates in one call of the compiled program, at most: the host looks in between."""
+
+
+class Progress(NamedTuple):
+    """Where a run stands after a chunk, or at an evaluation; the other is None."""
+
+    state: TrainState  # good until the next step of the run
+    update: int
+    games: int  # ended since the start
+    env_steps: int  # moves since the start
+    seconds: float  # spent training, without compiling and evaluating
+    metrics: Metrics | None
+    evaluation: Evaluation | None
+
+
+def train(
+    config: Config,
+    seed: int,
+    tree: Tree | None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Progress]:
+    """Train from scratch, yielding after each chunk and at each evaluation.
+
+    Evaluations come before the first update, every `config.eval_every` updates and
+    after the last one, which is where `stop()` first holds if it ever does; they are
+    exact if a tree is given. Their random numbers are independent of training's. The
+    same seed gives the same bits on the same machine and versions.
+
+    Raises:
+        FloatingPointError: the loss or its gradient is no longer finite.
+    """
+    train_key, eval_key = jax.random.split(jax.random.key(seed))
+    state = learner.init(config, train_key)
+    update = num_games = env_steps = 0
+    seconds = 0.0
+
+    def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
+        counts = (update, num_games, env_steps, seconds)
+        return Progress(state, *counts, metrics, result)
+
+    def evaluated() -> Progress:
+        key = jax.random.fold_in(eval_key, update)
+        return progress(None, jax.device_get(evaluate(config, state.params, key, tree)))
+
+    yield evaluated()
+    while update < config.num_updates and not stop():
+        to_evaluation = config.eval_every - update % config.eval_every
+        length = min(CHUNK, to_evaluation, config.num_updates - update)
+        program = compiled(config, length)
+        begin = time.perf_counter()
+        state, metrics = jax.block_until_ready(program(state))
+        seconds += time.perf_counter() - begin
+        metrics = jax.device_get(metrics)
+        update += length
+        if not (np.isfinite(metrics.loss) and np.isfinite(metrics.grad_norm)):
+            raise FloatingPointError(
+                f"training diverged: the loss is not finite by update {update}; "
+                "a lower --learning-rate helps"
+            )
+        num_games += int(metrics.games)
+        env_steps += int(metrics.env_steps)
+        yield progress(metrics, None)
+        if update % config.eval_every == 0 or update == config.num_updates or stop():
+            yield evaluated()
+
+
+@functools.cache
+def compiled(config: Config, num_updates: int) -> jax.stages.Compiled:
+    """Return `train_chunk` compiled for a chunk of this length, once in a process."""
+    state = jax.eval_shape(functools.partial(learner.init, config), jax.random.key(0))
+    return learner.train_chunk.lower(config, state, num_updates).compile()
