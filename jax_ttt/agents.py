@@ -88,7 +88,7 @@ def load(path: Path, env_id: str | None = None) -> Agent:
 
 
 def _read(
-    path: Path, about: Any, tensors: dict[str, np.ndarray], env_id: str | None
+    path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
 ) -> Agent:
     """Turn a file's contents into an agent, believing none of them."""
     if not isinstance(about, dict):

@@ -18,6 +18,7 @@ from jax_ttt.config import Config, SettingError
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
+Command = Callable[[Sequence[str] | None], int]
 
 
 class UsageError(Exception):
@@ -41,27 +42,24 @@ class Flags(Config):
         return Config(**dataclasses.asdict(self))
 
 
-def parse(args: type[ArgsT] | ArgsT, argv: Sequence[str] | None, prog: str) -> ArgsT:
-    """Return the arguments, `args` itself if it is their defaults.
+def parse(defaults: ArgsT, argv: Sequence[str] | None, prog: str) -> ArgsT:
+    """Return the arguments, `defaults` where a flag is not given.
 
     `--help` and flags that can't be read end the program, with 0 and 2.
     """
-    is_type = isinstance(args, type)
-    args_type = args if is_type else type(args)
-    default = {} if is_type else {"default": args}
     return tyro.cli(
-        args_type,
+        type(defaults),
         args=argv,
+        default=defaults,
         prog=f"python -m jax_ttt.{prog}",
         config=(tyro.conf.OmitArgPrefixes,),
-        **default,
     )
 
 
-def guarded(command: Callable[[Sequence[str] | None], int]) -> Callable:
+def guarded(command: Command) -> Command:
     """Turn what a user can cause into one line on stderr and an exit code."""
 
-    def main(argv: Sequence[str] | None = None) -> int:
+    def main(argv: Sequence[str] | None) -> int:
         try:
             return command(argv)
         except SettingError as error:

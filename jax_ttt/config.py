@@ -39,8 +39,9 @@ class Range:
 
     def check(self, field: str, value: object) -> None:
         """Raise `SettingError` unless `value` is of the type and in the range."""
-        number = isinstance(value, (int, self.type)) and not isinstance(value, bool)
-        inside = number and math.isfinite(value) and self.low <= value <= self.high
+        if not isinstance(value, (int, self.type)) or isinstance(value, bool):
+            raise SettingError(field, str(self), value)
+        inside = math.isfinite(value) and self.low <= value <= self.high
         if not inside or (self.above_low and value == self.low):
             raise SettingError(field, str(self), value)
 
@@ -83,12 +84,14 @@ class Config:
     env_id: EnvId = "tic_tac_toe"
     """The PGX game to learn."""
     num_envs: int = 256
-    """Games played at once; each update learns from one move of each. 1 to 1,048,576."""
+    """Games played at once; each update learns from one move of each. 1 to
+    1,048,576."""
     num_updates: int = 1000
-    """Gradient steps; the two schedules end with the last of them. 1 to 1,000,000,000."""
+    """Gradient steps; the two schedules end with the last of them. 1 to
+    1,000,000,000."""
     learning_rate: float = 4e-3
-    """AdamW's step size at the first update; falls linearly to 0 at the last. Above 0,
-    at most 1,000."""
+    """AdamW's step size at the first update; falls linearly to 0 at the last.
+    Above 0, at most 1,000."""
     weight_decay: float = 0.0
     """AdamW's pull of the weights towards 0. 0 to 1."""
     epsilon_start: float = 1.0

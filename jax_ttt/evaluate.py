@@ -43,9 +43,9 @@ class Args:
 
 
 @cli.guarded
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "evaluate")
+    args = cli.parse(Args(agent=tyro.MISSING), argv, "evaluate")
     SEED_RANGE.check("seed", args.seed)
     if args.policy_csv and args.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
@@ -115,4 +115,4 @@ def write_policy(path: Path, agent: "Agent", tree: "Tree") -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(None))

@@ -36,6 +36,7 @@ def evaluate(
     return Evaluation(report, matches.play_match(env, key, *args))
 
 
+@functools.partial(jax.jit, static_argnames="config")
 def policy(config: Config, params: nnx.State, tree: Tree) -> Float[Array, "P A"]:
     """Return the greedy player of `params` as a policy over the tree."""
     q_values = decision_values(config, params, tree)
@@ -43,6 +44,7 @@ def policy(config: Config, params: nnx.State, tree: Tree) -> Float[Array, "P A"]
     return exact.deterministic_policy(tree, dqn.greedy(q_values, legal))
 
 
+@functools.partial(jax.jit, static_argnames="config")
 def decision_values(
     config: Config, params: nnx.State, tree: Tree
 ) -> Float[Array, "D A"]:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 from jax_ttt.tree import Tree
 
 NodeValue = Callable[[slice, jax.Array], jax.Array]
-"""From a level's positions and their successors' values `(W, A, C)` to values `(W, C)`."""
+"""A level's values `(W, C)` from its positions and their successors' `(W, A, C)`."""
 
 
 class Outcome(NamedTuple):
@@ -131,16 +131,16 @@ def minimax_values(tree: Tree) -> Float[Array, " P"]:
 
 
 def losing_line(
-    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+    tree: Tree, probs: Float[Array | np.ndarray, "P A"], as_first: bool
 ) -> list[tuple[int, int]] | None:
     """Return the shortest game that the policy can lose, or None if there is none.
 
     A forward walk over what the policy and any opponent can reach. The line is a list
     of (position, action), from the first position to the opponent's winning move.
     """
-    own = np.asarray(tree.first_to_move)[:, None] == as_first
-    playable = tree.legal_action_mask & np.where(own, np.asarray(probs) > 0, True)
-    playable, successor = np.asarray(playable), np.asarray(tree.successor)
+    others = np.asarray(tree.first_to_move)[:, None] != as_first
+    playable = np.asarray(tree.legal_action_mask) & (others | (np.asarray(probs) > 0))
+    successor = np.asarray(tree.successor)
     lost = np.asarray(tree.outcome) == (-1 if as_first else 1)
     came_from = {0: (-1, -1)}
     for begin, end in itertools.pairwise(tree.level_start):

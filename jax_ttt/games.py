@@ -33,6 +33,7 @@ def make(env_id: EnvId) -> pgx.Env:
         return pgx.make(env_id)
 
 
+@functools.partial(jax.jit, static_argnames=("env", "num_envs"))
 def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
     """Return `num_envs` fresh games; `key` is consumed."""
     return jax.vmap(env.init)(jax.random.split(key, num_envs))
@@ -60,7 +61,7 @@ def step(
 
 def finished(env_state: pgx.State) -> Bool[Array, " B"]:
     """Return which games are over, by the rules or by being cut off."""
-    return env_state.terminated | env_state.truncated
+    return jnp.logical_or(env_state.terminated, env_state.truncated)
 
 
 def restart(
@@ -81,6 +82,7 @@ def restart(
     return jax.tree.map(pick, fresh, env_state)
 
 
+@jax.jit
 def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
     """Return what the network sees, from the mover's view.
 

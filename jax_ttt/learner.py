@@ -45,10 +45,21 @@ class Metrics(NamedTuple):
     env_steps: jax.Array  # moves played in games still on
 
 
+def exploration(config: Config) -> optax.Schedule:
+    """Return epsilon by update."""
+    return dqn.linear_schedule(
+        config.epsilon_start, config.epsilon_end, config.num_updates
+    )
+
+
+def step_size(config: Config) -> optax.Schedule:
+    """Return the learning rate by update."""
+    return dqn.linear_schedule(config.learning_rate, 0.0, config.num_updates)
+
+
 def optimizer(config: Config) -> optax.GradientTransformation:
-    """Return AdamW (Loshchilov and Hutter 2019), its step size falling to 0."""
-    schedule = dqn.linear_schedule(config.learning_rate, 0.0, config.num_updates)
-    return optax.adamw(schedule, weight_decay=config.weight_decay)
+    """Return AdamW (Loshchilov and Hutter 2019), with the step size of `step_size`."""
+    return optax.adamw(step_size(config), weight_decay=config.weight_decay)
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -85,9 +96,7 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
     and does it once.
     """
     key, act_key, restart_key = jax.random.split(state.key, 3)
-    epsilon = dqn.linear_schedule(
-        config.epsilon_start, config.epsilon_end, config.num_updates
-    )(state.update)
+    epsilon = jnp.asarray(exploration(config)(state.update))
 
     env = games.make(config.env_id)
     before = state.env_state
@@ -107,7 +116,7 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
 
     (loss, q_values), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
     steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
-    params = optax.apply_updates(state.params, steps)
+    params = jax.tree.map(jnp.add, state.params, steps)
 
     best = jnp.where(before.legal_action_mask, q_values, -jnp.inf).max(axis=-1)
     metrics = Metrics(
@@ -115,9 +124,7 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
         grad_norm=optax.global_norm(grads),
         mean_max_q=jnp.mean(best, where=move.live),
         epsilon=epsilon,
-        learning_rate=dqn.linear_schedule(
-            config.learning_rate, 0.0, config.num_updates
-        )(state.update),
+        learning_rate=jnp.asarray(step_size(config)(state.update)),
         games=jnp.sum(move.live & games.finished(after)),
         env_steps=jnp.sum(move.live),
     )

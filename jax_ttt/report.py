@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Array
 
 from jax_ttt import exact, games
 from jax_ttt.config import EnvId
@@ -59,13 +60,13 @@ def table(env_id: EnvId, summary: dict[str, Any]) -> str:
 
 
 def verdict(
-    env_id: EnvId, summary: dict[str, Any], tree: Tree | None, probs: Any
+    env_id: EnvId, summary: dict[str, Any], tree: Tree | None, probs: Array | None
 ) -> str:
     """Return the proof that a policy can't be beaten, or the line that beats it.
 
     Without a tree, what the sampled match can say.
     """
-    if tree is None:
+    if tree is None or probs is None:
         return sampled_verdict(summary)
     names = games.seat_names(env_id)
     found = [

@@ -6,6 +6,7 @@ python -m jax_ttt.train --seed 1
 import argparse
 import contextlib
 import dataclasses
+import itertools
 import json
 import sys
 from collections.abc import Sequence
@@ -64,7 +65,7 @@ def parse(argv: Sequence[str] | None) -> Args:
 
 
 @cli.guarded
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = parse(argv)
     if args.version:
@@ -107,7 +108,9 @@ def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
     summary: dict[str, Any] = {}
     with cli.interruptible() as signals, make_bar(args, config) as bar:
         tree = trees.of(config.env_id)
-        for progress in training.train(config, args.seed, tree, lambda: bool(signals)):
+        steps = training.train(config, args.seed, tree, lambda: bool(signals))
+        progress = next(steps)  # a run has at least its first evaluation
+        for progress in itertools.chain([progress], steps):
             row = describe(progress)
             if progress.evaluation is not None:
                 summary = evaluation.summary(progress.evaluation)
@@ -232,4 +235,4 @@ def finish(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(None))
