@@ -109,8 +109,9 @@ def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
     with cli.interruptible() as signals, make_bar(args, config) as bar:
         tree = trees.of(config.env_id)
         steps = training.train(config, args.seed, tree, lambda: bool(signals))
-        progress = next(steps)  # a run has at least its first evaluation
-        for progress in itertools.chain([progress], steps):
+        latest = next(steps)  # a run has at least its first evaluation
+        for progress in itertools.chain([latest], steps):
+            latest = progress
             row = describe(progress)
             if progress.evaluation is not None:
                 summary = evaluation.summary(progress.evaluation)
@@ -124,10 +125,10 @@ def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
             if args.until_proven and proven:
                 break
         agent = agents.Agent(
-            config, progress.state.params, args.seed, progress.update, summary
+            config, latest.state.params, args.seed, latest.update, summary
         )
         folder.save_agent(agent)
-    return finish(args, folder, agent, progress, tree, signals)
+    return finish(args, folder, agent, latest, tree, signals)
 
 
 def banner(args: Args, config: Config, device: str, folder: "RunFolder") -> str:
