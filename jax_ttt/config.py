@@ -33,8 +33,8 @@ class Range:
     """The numbers that a setting may take: `low` to `high`, both ends allowed."""
 
     type: type[int] | type[float]
-    low: float
-    high: float
+    low: int | float
+    high: int | float
     above_low: bool = False
 
     def check(self, field: str, value: object) -> None:
