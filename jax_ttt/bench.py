@@ -47,7 +47,7 @@ class Args:
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args(), argv, "bench")
+    args = cli.parse(Args, argv, "bench")
     SEED_RANGE.check("first_seed", args.first_seed)
     SEED_RANGE.check("first_seed", args.first_seed + max(args.num_seeds, 1) - 1)
     for field in ("num_seeds", "rounds"):

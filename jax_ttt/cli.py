@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 130 Ctrl
 
 import contextlib
 import dataclasses
+import functools
 import os
 import signal
 import sys
@@ -42,18 +43,24 @@ class Flags(Config):
         return Config(**dataclasses.asdict(self))
 
 
-def parse(defaults: ArgsT, argv: Sequence[str] | None, prog: str) -> ArgsT:
-    """Return the arguments, `defaults` where a flag is not given.
+def parse(
+    args_type: type[ArgsT],
+    argv: Sequence[str] | None,
+    prog: str,
+    defaults: ArgsT | None = None,
+) -> ArgsT:
+    """Return the arguments, those of `defaults` where a flag is not given.
 
     `--help` and flags that can't be read end the program, with 0 and 2.
     """
-    return tyro.cli(
-        type(defaults),
+    command = functools.partial(
+        tyro.cli,
+        args_type,
         args=argv,
-        default=defaults,
         prog=f"python -m jax_ttt.{prog}",
         config=(tyro.conf.OmitArgPrefixes,),
     )
+    return command() if defaults is None else command(default=defaults)
 
 
 def guarded(command: Command) -> Command:

@@ -45,7 +45,7 @@ class Args:
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args(agent=tyro.MISSING), argv, "evaluate")
+    args = cli.parse(Args, argv, "evaluate")
     SEED_RANGE.check("seed", args.seed)
     if args.policy_csv and args.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"

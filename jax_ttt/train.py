@@ -61,7 +61,7 @@ def parse(argv: Sequence[str] | None) -> Args:
     preset = parser.parse_known_args(argv)[0].preset
     config = PRESETS[preset if preset in get_args(Preset) else "default"]
     flags = cli.Flags(**dataclasses.asdict(config))
-    return cli.parse(Args(config=flags), argv, "train")
+    return cli.parse(Args, argv, "train", Args(config=flags))
 
 
 @cli.guarded
