@@ -1,0 +1,291 @@
+"""The command line of `train`: what is refused and how, what help says, defaults."""
+
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from jax_ttt import __version__, cli, evaluate, train
+from jax_ttt.config import Config, EnvId
+from jax_ttt.presets import PRESETS, Preset
+
+WHOLE = "invalid literal for int()"
+FLOAT = "could not convert string to float"
+# The flags, and what stderr has to name: the flag, the value, what is allowed.
+BAD: list[tuple[str, list[str]]] = [
+    ("--nonsense 3", ["Unrecognized", "--nonsense"]),
+    ("--sede 1", ["--sede", "Perhaps you meant", "--seed INT"]),
+    ("--num-env 4", ["--num-env", "Perhaps you meant", "--num-envs"]),
+    ("--learning_rat 1", ["--learning", "Perhaps you meant", "--learning-rate"]),
+    ("junk", ["Unrecognized", "junk"]),
+    ("--num-envs", ["--num-envs", "Missing"]),
+    ("--num-envs x", ["--num-envs", "'x'", WHOLE, "1 to 1,048,576"]),
+    ("--num-envs 2.5", ["--num-envs", "'2.5'", WHOLE]),
+    ("--num-envs 0", ["--num-envs", "got 0", "from 1 to 1,048,576"]),
+    ("--num-envs -1", ["--num-envs", "got -1", "from 1 to 1,048,576"]),
+    ("--num-envs 1048577", ["--num-envs", "got 1048577", "from 1 to 1,048,576"]),
+    ("--num-updates 0", ["--num-updates", "got 0", "from 1 to 1,000,000,000"]),
+    ("--num-updates -5", ["--num-updates", "got -5", "from 1 to"]),
+    ("--num-updates 1e3", ["--num-updates", "'1e3'", WHOLE]),
+    ("--num-updates 1000000001", ["--num-updates", "got 1000000001", "from 1 to"]),
+    ("--learning-rate 0", ["--learning-rate", "got 0", "above 0 and at most 1,000"]),
+    ("--learning-rate -1", ["--learning-rate", "got -1", "above 0"]),
+    ("--learning-rate nan", ["--learning-rate", "got nan", "above 0"]),
+    ("--learning-rate inf", ["--learning-rate", "got inf", "above 0"]),
+    ("--learning-rate 1e-400", ["--learning-rate", "got 0", "above 0"]),
+    ("--learning-rate 1e30", ["--learning-rate", "got 1e+30", "at most 1,000"]),
+    ("--learning-rate x", ["--learning-rate", "'x'", FLOAT]),
+    ("--weight-decay -0.1", ["--weight-decay", "got -0.1", "from 0 to 1"]),
+    ("--weight-decay nan", ["--weight-decay", "got nan", "from 0 to 1"]),
+    ("--epsilon-start 1.5", ["--epsilon-start", "got 1.5", "from 0 to 1"]),
+    ("--epsilon-start nan", ["--epsilon-start", "got nan", "from 0 to 1"]),
+    ("--epsilon-end -0.5", ["--epsilon-end", "got -0.5", "from 0 to 1"]),
+    (
+        "--epsilon-start 0.2 --epsilon-end 0.4",
+        ["--epsilon-end", "got 0.4", "at most 0.2", "epsilon_start"],
+    ),
+    ("--tau 0", ["--tau", "got 0", "above 0 and at most 1"]),
+    ("--tau 2", ["--tau", "got 2", "above 0 and at most 1"]),
+    ("--tau -inf", ["--tau", "-inf", "above 0"]),
+    ("--gamma 1.01", ["--gamma", "got 1.01", "from 0 to 1"]),
+    ("--gamma -1", ["--gamma", "got -1", "from 0 to 1"]),
+    ("--tremble 7", ["--tremble", "got 7", "from 0 to 1"]),
+    ("--hidden-size 0", ["--hidden-size", "got 0", "from 1 to 16,384"]),
+    ("--hidden-size 99999", ["--hidden-size", "got 99999", "from 1 to 16,384"]),
+    ("--eval-every 0", ["--eval-every", "got 0", "from 1 to"]),
+    ("--eval-games -1", ["--eval-games", "got -1", "from 0 to 1,048,576"]),
+    ("--seed -1", ["--seed", "got -1", "from 0 to 4,294,967,295"]),
+    ("--seed 4294967296", ["--seed", "got 4294967296", "to 4,294,967,295"]),
+    ("--seed 1.5", ["--seed", "'1.5'", WHOLE, "0 to 4,294,967,295"]),
+    ("--seed x", ["--seed", "'x'", WHOLE, "0 to 4,294,967,295"]),
+    ("--preset best", ["--preset", "'best'", *get_args(Preset)]),
+    ("--preset=best", ["--preset", "'best'", *get_args(Preset)]),
+    ("--env-id chess", ["--env-id", "'chess'", *get_args(EnvId)]),
+    ("--env-id ../../etc", ["--env-id", "'../../etc'", *get_args(EnvId)]),
+    ("--device abacus", ["--device", "'abacus'", "'cpu'", "'gpu'"]),
+    ("--canonical maybe", ["Unrecognized", "maybe"]),
+    (
+        "--until-proven --env-id connect_four",
+        ["--until-proven", "connect_four", "tic_tac_toe"],
+    ),
+]
+
+
+def exit_code(argv, command=train.main):
+    """Return the exit code, whether it is returned or raised by the parser."""
+    try:
+        return command(argv)
+    except SystemExit as stop:
+        return stop.code
+
+
+def plain(text):
+    """Return the words of a text without the parser's boxes and line breaks."""
+    return " ".join(re.sub("[─│╭╮╰╯]", " ", text).split())
+
+
+@pytest.fixture
+def empty_dir(tmp_path, monkeypatch):
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("flags", "named"), BAD, ids=[flags for flags, _ in BAD])
+def test_bad_flags_are_refused_by_name(flags, named, empty_dir, capsys):
+    assert exit_code([*flags.split(), "--run-dir", "new"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    assert not [words for words in named if words not in plain(err)], err
+    assert list(empty_dir.iterdir()) == []
+
+
+def test_an_empty_value_is_refused(empty_dir, capsys):
+    assert exit_code(["--num-envs", ""]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "--num-envs" in err
+    assert list(empty_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["gpu", "tpu"])
+def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
+    import jax
+
+    if jax.default_backend() == kind:
+        pytest.skip("this machine has one")
+    assert train.main(["--device", kind]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("error: --device must be auto, or ")
+    assert f"got '{kind}'" in err
+    assert list(empty_dir.iterdir()) == []
+
+
+def test_flags_are_refused_before_jax_is_imported(empty_dir):
+    """A wrong flag costs a blink: no half second, no device."""
+    program = """
+import sys
+from jax_ttt import evaluate, train
+bad = ["--sede 1", "--num-envs x", "--tau nan", "--epsilon-end 1.5", "--seed -1",
+       "--preset best", "--env-id chess", "--until-proven --env-id hex", "--help"]
+for main, flags in [(train.main, f) for f in bad] + [(evaluate.main, "x --seed -1")]:
+    try:
+        code = main(flags.split())
+    except SystemExit as stop:
+        code = stop.code
+    assert code == (0 if flags == "--help" else 2), (flags, code)
+    assert "jax" not in sys.modules, flags
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(empty_dir.iterdir()) == []
+
+
+def test_help_names_every_setting_with_its_text(capsys):
+    assert exit_code(["--help"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    text = plain(out)
+    for field in dataclasses.fields(Config):
+        assert f"{cli.flag(field.name)}" in text
+    for name in [
+        "seed",
+        "preset",
+        "run-dir",
+        "device",
+        "until-proven",
+        "quiet",
+        "json",
+    ]:
+        assert f"--{name}" in text
+    for words in [
+        "The PGX game to learn.",
+        "Discount per move; its sign comes from the player to move next.",
+        "Neurons in each of the two hidden layers. 1 to 16,384. (default: 128)",
+        "Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C",
+    ]:
+        assert words in text
+
+
+def test_help_of_a_preset_shows_its_values(capsys):
+    exit_code(["--preset", "article", "--help"])
+    assert "(default: 2048)" in plain(capsys.readouterr().out)
+
+
+def test_version(capsys, empty_dir):
+    assert train.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"jax_ttt {__version__}\n"
+    assert list(empty_dir.iterdir()) == []
+
+
+def test_good_flags_parse():
+    flags = (
+        "--env-id connect_four --num-envs 4 --num-updates 6 --learning-rate 1e-3 "
+        "--weight-decay 0.01 --epsilon-start 0.9 --epsilon-end 0.9 --tau 1 --gamma 0 "
+        "--tremble 0 --no-canonical --lockstep --hidden-size 16 --eval-every 3 "
+        "--eval-games 0 --seed 4294967295 --run-dir x --device cpu --quiet"
+    )
+    args = train.parse(flags.split())
+    assert args.config.checked() == Config(
+        env_id="connect_four",
+        num_envs=4,
+        num_updates=6,
+        learning_rate=1e-3,
+        weight_decay=0.01,
+        epsilon_start=0.9,
+        epsilon_end=0.9,
+        tau=1.0,
+        gamma=0.0,
+        tremble=0.0,
+        canonical=False,
+        lockstep=True,
+        hidden_size=16,
+        eval_every=3,
+        eval_games=0,
+    )
+    assert (args.seed, str(args.run_dir), args.device) == (2**32 - 1, "x", "cpu")
+    assert (args.quiet, args.json, args.until_proven) == (True, False, False)
+
+
+@pytest.mark.parametrize("preset", get_args(Preset))
+def test_a_preset_gives_the_defaults(preset):
+    assert train.parse(["--preset", preset]).config.checked() == PRESETS[preset]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    ["--preset article --num-envs 4", "--num-envs=4 --preset=article"],
+)
+def test_flags_change_a_preset_wherever_they_stand(flags):
+    args = train.parse(flags.split())
+    assert args.preset == "article"
+    expected = dataclasses.replace(PRESETS["article"], num_envs=4)
+    assert args.config.checked() == expected
+
+
+def test_without_flags_the_config_is_the_default():
+    args = train.parse([])
+    assert args.config.checked() == Config()
+    assert (args.preset, args.seed) == ("default", 1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ("", "agent"),
+        ("x --seed -1", "--seed"),
+        ("x --env-id chess", "--env-id"),
+        ("x --jsno", "--jsno"),
+        ("x --env-id connect_four --policy-csv y.csv", "--policy-csv"),
+    ],
+)
+def test_evaluate_refuses_bad_flags(flags, named, empty_dir, capsys):
+    assert exit_code(flags.split(), evaluate.main) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert named in err.lower()
+    assert list(empty_dir.iterdir()) == []
+
+
+def test_errors_become_one_line_and_a_code(capsys):
+    table = [
+        (cli.UsageError("no such thing"), 2, "no such thing"),
+        (FloatingPointError("diverged"), 3, "diverged"),
+        (OSError(28, "No space left on device", "f"), 1, "No space left on device"),
+        (MemoryError(), 1, "out of memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ]
+    for error, code, words in table:
+
+        @cli.guarded
+        def command(argv, error=error):
+            raise error
+
+        assert command([]) == code
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("error: ")
+        assert words in err
+        assert err.count("\n") == 1
+
+
+def test_a_bug_is_not_hidden():
+    @cli.guarded
+    def command(argv):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        command([])
