@@ -107,9 +107,7 @@ def updates(rounds: int) -> dict[str, Any]:
     state = learner.init(config, key)
 
     def loop() -> None:
-        for _ in range(num_updates):
-            params = next(plain)
-        jax.block_until_ready(params)
+        jax.block_until_ready([next(plain) for _ in range(num_updates)][-1])
 
     def fused() -> None:
         nonlocal state
@@ -217,17 +215,18 @@ def process(rounds: int) -> dict[str, Any]:
     import resource
 
     times, cpu = [], []
+    children = resource.RUSAGE_CHILDREN
     for _ in range(max(rounds // 3, 1)):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-m", "jax_ttt.train", "--quiet", "--run-dir"]
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            begin = time.perf_counter()
+            before, begin = resource.getrusage(children), time.perf_counter()
             output = subprocess.DEVNULL
             subprocess.run([*command, f"{folder}/run"], check=True, stdout=output)
             times.append(time.perf_counter() - begin)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        after = resource.getrusage(children)
         cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    memory = after.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 2**20
+    unit = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss counts in
+    memory = resource.getrusage(children).ru_maxrss * unit / 2**20
     figures = {"wall": spread(times), "cpu": spread(cpu), "peak_mib": memory}
     line("whole command, wall", figures["wall"], "s")
     line("whole command, CPU", figures["cpu"], "s")

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt import dqn, games, networks
 from jax_ttt.config import Config
@@ -77,52 +77,26 @@ def init(config: Config, key: Key[Array, ""]) -> TrainState:
     )
 
 
-def act(
-    config: Config,
-    key: Key[Array, ""],
-    state: TrainState,
-    epsilon: jax.Array,
-) -> Int[Array, " B"]:
-    """Return the move to play in each game; `key` is consumed."""
-    env_state = state.env_state
-    q_values = networks.q_values(config, state.params, env_state.observation)
-    return dqn.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
-
-
 def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
-    """Play one move in every game and learn from it.
-
-    The network values the same boards to act and to learn; the compiler sees that
-    and does it once.
-    """
+    """Play one move in every game and learn from it."""
     key, act_key, restart_key = jax.random.split(state.key, 3)
     epsilon = jnp.asarray(exploration(config)(state.update))
 
-    env = games.make(config.env_id)
-    before = state.env_state
-    action = act(config, act_key, state, epsilon)
+    env, before = games.make(config.env_id), state.env_state
+    q_values = networks.q_values(config, state.params, before.observation)
+    legal = before.legal_action_mask
+    action = dqn.epsilon_greedy(act_key, q_values, legal, epsilon)
     after, move = games.step(env, before, action, config.gamma)
-    target = dqn.td_target(
-        move.reward,
-        move.discount,
-        networks.q_values(config, state.target_params, after.observation),
-        after.legal_action_mask,
-        config.tremble,
-    )
+    loss, grads = loss_and_grads(config, state, action, after, move)
 
-    def loss_fn(params: nnx.State) -> tuple[jax.Array, jax.Array]:
-        q_values = networks.q_values(config, params, before.observation)
-        return dqn.loss(q_values, action, target, move.live), q_values
-
-    (loss, q_values), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
     steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
     params = jax.tree.map(jnp.add, state.params, steps)
-
-    best = jnp.where(before.legal_action_mask, q_values, -jnp.inf).max(axis=-1)
     metrics = Metrics(
         loss=loss,
         grad_norm=optax.global_norm(grads),
-        mean_max_q=jnp.mean(best, where=move.live),
+        mean_max_q=jnp.where(legal, q_values, -jnp.inf)
+        .max(axis=1)
+        .mean(where=move.live),
         epsilon=epsilon,
         learning_rate=jnp.asarray(step_size(config)(state.update)),
         games=jnp.sum(move.live & games.finished(after)),
@@ -137,6 +111,33 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
         update=state.update + 1,
     )
     return state, metrics
+
+
+def loss_and_grads(
+    config: Config,
+    state: TrainState,
+    action: Int[Array, " B"],
+    after: pgx.State,
+    move: games.Move,
+) -> tuple[Float[Array, ""], nnx.State]:
+    """Return the loss of the moves just played, and its gradient by the params.
+
+    The network values the boards a second time here, as it did to choose the moves;
+    the compiler sees that and does it once.
+    """
+    target = dqn.td_target(
+        move.reward,
+        move.discount,
+        networks.q_values(config, state.target_params, after.observation),
+        after.legal_action_mask,
+        config.tremble,
+    )
+
+    def loss_fn(params: nnx.State) -> jax.Array:
+        q_values = networks.q_values(config, params, state.env_state.observation)
+        return dqn.loss(q_values, action, target, move.live)
+
+    return jax.value_and_grad(loss_fn)(state.params)
 
 
 @functools.partial(
