@@ -83,8 +83,13 @@ def guarded(command: Command) -> Command:
             return 141
         except FloatingPointError as error:
             return _fail(3, str(error))
-        except (OSError, MemoryError) as error:
-            return _fail(1, str(error) or "out of memory")
+        except OSError as error:
+            return _fail(1, str(error))
+        except (MemoryError, RuntimeError) as error:
+            # JAX raises the latter; any other RuntimeError is a fault of ours.
+            if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+                return _fail(1, "out of memory: try fewer --num-envs")
+            raise
 
     main.__doc__ = command.__doc__
     return main

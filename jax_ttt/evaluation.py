@@ -79,7 +79,7 @@ def _exact_row(seat: exact.Seat) -> dict[str, float]:
     return rates | {"worst_loss_rate": float(seat.worst_loss_rate)}
 
 
-def _sampled_row(counts: list[int]) -> dict[str, float]:
+def _sampled_row(counts: list[int]) -> dict[str, int | float]:
     num_games = sum(counts)
     names = ("win_rate", "draw_rate", "loss_rate")
     rates = {n: c / max(num_games, 1) for n, c in zip(names, counts, strict=True)}

@@ -44,7 +44,7 @@ class RunFolder:
 
     def write_config(self, config: Config, seed: int, preset: str) -> None:
         """Say what is run: settings, seed, versions, device, command."""
-        device = jax.devices()[0]
+        device = jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
         about = {
             "config": dataclasses.asdict(config),
             "preset": preset,
