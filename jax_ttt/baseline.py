@@ -30,6 +30,7 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[nnx.State]:
     optimizer = nnx.Optimizer(network, learner.optimizer(config), wrt=nnx.Param)
     epsilon = learner.exploration(config)
     play = jax.jit(lambda state, action: games.step(env, state, action, config.gamma))
+    average = jax.jit(dqn.polyak, static_argnames="tau")
     fresh = jax.jit(lambda state, key: games.restart(env, key, state, lockstep=True))
     key, env_state, update = start.key, start.env_state, 0
     while True:
@@ -77,9 +78,3 @@ def learn(
     loss, grads = nnx.value_and_grad(loss_fn)(network)
     optimizer.update(network, grads)
     return loss
-
-
-@jax.jit
-def average(params: nnx.State, target_params: nnx.State, tau: float) -> nnx.State:
-    """Return the new target params."""
-    return dqn.polyak(params, target_params, tau)

@@ -14,7 +14,10 @@ def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedul
 
     The last of `num_updates` has the index `num_updates - 1`; beyond it, `end`.
     """
-    return optax.linear_schedule(start, end, max(num_updates - 1, 1))
+    last = max(num_updates - 1, 1)
+    line = optax.linear_schedule(start, end, last)
+    # Compiled, the line misses its end by a rounding.
+    return optax.join_schedules([line, optax.constant_schedule(end)], [last])
 
 
 def greedy(

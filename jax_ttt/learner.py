@@ -7,7 +7,7 @@ the strongest opponent it can find: itself, a moment ago.
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +29,9 @@ class TrainState:
     target_params: nnx.State
     opt_state: optax.OptState
     env_state: pgx.State  # num_envs games
-    key: jax.Array  # () typed PRNG key
-    update: jax.Array  # () int32, updates done
+    # Any: JAX also builds trees of shapes, and the types are checked in tests.
+    key: Any  # () typed PRNG key
+    update: Any  # () int32, updates done
 
 
 class Metrics(NamedTuple):
@@ -93,7 +94,7 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
     params = jax.tree.map(jnp.add, state.params, steps)
     metrics = Metrics(
         loss=loss,
-        grad_norm=optax.global_norm(grads),
+        grad_norm=optax.tree.norm(grads),
         mean_max_q=jnp.where(legal, q_values, -jnp.inf)
         .max(axis=1)
         .mean(where=move.live),
