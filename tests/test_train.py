@@ -1,0 +1,434 @@
+"""The command `train`: its output, its files, and how a run can end."""
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt import __version__, agents, train, training
+from jax_ttt.config import Config, EnvId
+
+TINY = [
+    "--num-envs",
+    "8",
+    "--hidden-size",
+    "8",
+    "--num-updates",
+    "4",
+    "--eval-every",
+    "2",
+    "--eval-games",
+    "8",
+]
+FILES = {"agent.safetensors", "config.json", "metrics.jsonl"}
+RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
+STEP = re.compile(
+    r"Step (\d+): Wins: (\d+\.\d\d)%  Ties: (\d+\.\d\d)%  Losses: (\d+\.\d\d)%"
+    rf"  \| as X {RATES}  as O {RATES}  \| (beatable|unbeatable)"
+)
+
+
+def run(path, *flags):
+    """Train in `path`; return the exit code, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = train.main([*TINY, "--run-dir", str(path), *flags])
+    return code, out.getvalue(), err.getvalue()
+
+
+def rows(path):
+    """Return the metrics of a run."""
+    return [
+        json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()
+    ]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Return the folder, stdout and stderr of one tiny run."""
+    path = tmp_path_factory.mktemp("tiny") / "below" / "run"
+    code, out, err = run(path)
+    assert code == 0
+    return path, out, err
+
+
+def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
+    path, out, err = tiny
+    assert err == ""
+    assert "\033" not in out
+    assert "\r" not in out
+    lines = out.splitlines()
+    assert re.fullmatch(
+        rf"jax_ttt {re.escape(__version__)} on \w+ \(.+\): tic_tac_toe, "
+        "preset default, seed 1",
+        lines[0],
+    )
+    assert lines[1] == f"4 updates of 8 games at once; writing to {path}"
+    steps = [STEP.fullmatch(line) for line in lines[2:5]]
+    assert [step and step[1] for step in steps] == ["0", "2", "4"]
+    for step in steps:
+        assert step is not None
+        assert sum(map(float, step.groups()[1:4])) == pytest.approx(100, abs=0.02)
+    assert re.fullmatch(r"v random, exact +wins +ties +losses +worst case", lines[6])
+    assert [line.split()[:2] for line in lines[7:9]] == [["as", "X"], ["as", "O"]]
+    assert lines[9].startswith("mean ")
+    assert lines[11].startswith(("beatable: ", "unbeatable: "))
+    assert re.fullmatch(
+        r"4 updates, \d+ games in \d+\.\d\d s, compiling and evaluating aside",
+        lines[-3],
+    )
+    assert lines[-2] == f"saved in {path}: {', '.join(sorted(FILES))}"
+    assert lines[-1] == f"next: python -m jax_ttt.evaluate {path}"
+
+
+def test_a_run_leaves_its_three_files_and_no_other(tiny):
+    assert {path.name for path in tiny[0].iterdir()} == FILES
+
+
+def test_config_json_says_what_was_run_and_where(tiny):
+    about = json.loads((tiny[0] / "config.json").read_text())
+    config = Config(
+        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
+    )
+    assert about["config"] == dataclasses.asdict(config)
+    assert (about["preset"], about["seed"]) == ("default", 1)
+    assert about["command"] == sys.orig_argv
+    assert about["device"]["platform"] == jax.default_backend()
+    assert about["versions"]["jax_ttt"] == __version__
+    assert about["versions"]["jax"] == jax.__version__
+    assert {"flax", "optax", "pgx", "numpy"} < about["versions"].keys()
+
+
+def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
+    found = rows(tiny[0])
+    assert [(row["event"], row["update"]) for row in found] == [
+        ("evaluation", 0),
+        ("chunk", 2),
+        ("evaluation", 2),
+        ("chunk", 4),
+        ("evaluation", 4),
+    ]
+    common = {"event", "update", "games", "env_steps", "seconds"}
+    for row in found:
+        chunk = {"loss", "grad_norm", "mean_max_q", "epsilon", "learning_rate"}
+        more = chunk if row["event"] == "chunk" else {"exact", "sampled"}
+        assert row.keys() == common | more
+    assert [row["env_steps"] for row in found] == [0, 16, 16, 32, 32]
+    seconds = [row["seconds"] for row in found]
+    assert seconds == sorted(seconds)
+    assert seconds[1] > 0
+
+
+def test_schedules_end_exactly_with_the_last_update(tiny):
+    last = [row for row in rows(tiny[0]) if row["event"] == "chunk"][-1]
+    assert last["epsilon"] == 0.5
+    assert last["learning_rate"] == 0.0
+
+
+def test_evaluation_rows_add_up(tiny):
+    for row in rows(tiny[0]):
+        for kind in row.keys() & {"exact", "sampled"}:
+            result = row[kind]
+            for part in (result, result["as_first"], result["as_second"]):
+                rates = [part[r] for r in ("win_rate", "draw_rate", "loss_rate")]
+                assert sum(rates) == pytest.approx(1, abs=1e-5)
+        if "sampled" in row:
+            assert row["sampled"]["num_games"] == 8
+
+
+def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
+    assert run(tmp_path / "again")[0] == 0
+    agent = "agent.safetensors"
+    assert (tmp_path / "again" / agent).read_bytes() == (tiny[0] / agent).read_bytes()
+    both = [rows(tiny[0]), rows(tmp_path / "again")]
+    for row in both[0] + both[1]:
+        del row["seconds"]
+    assert both[0] == both[1]
+
+
+def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
+    assert run(tmp_path / "other", "--seed", "2")[0] == 0
+    mine, other = (agents.load(p).params for p in (tiny[0], tmp_path / "other"))
+    kernels = 0
+    for a, b in zip(jax.tree.leaves(mine), jax.tree.leaves(other), strict=True):
+        if a.ndim == 2:
+            kernels += 1
+            assert (np.asarray(a) != np.asarray(b)).mean() > 0.9
+    assert kernels == 3
+
+
+def test_the_agent_saved_is_the_one_last_evaluated(tiny):
+    agent = agents.load(tiny[0])
+    last = rows(tiny[0])[-1]
+    assert agent.score == {kind: last[kind] for kind in ("exact", "sampled")}
+    assert (agent.seed, agent.num_updates) == (1, 4)
+
+
+def test_quiet_prints_the_verdict_only(tiny, tmp_path):
+    code, out, err = run(tmp_path / "run", "--quiet")
+    assert (code, err) == (0, "")
+    assert out.startswith(("beatable: ", "unbeatable: "))
+    assert "Step" not in out
+    assert out in tiny[1]
+
+
+def test_json_prints_one_object_and_nothing_else(tiny, tmp_path):
+    path = tmp_path / "run"
+    code, out, err = run(path, "--json")
+    assert (code, err) == (0, "")
+    assert out.count("\n") == 1
+    about = json.loads(out)
+    assert about["run_dir"] == str(path)
+    assert Path(about["agent"]).is_file()
+    assert (about["preset"], about["seed"], about["stopped"]) == ("default", 1, "end")
+    last = rows(path)[-1]
+    for name in ("update", "games", "env_steps", "seconds", "exact", "sampled"):
+        assert about[name] == last[name]
+    assert about["verdict"] in tiny[1]
+
+
+def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "strftime", lambda _: "20300101-000000")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
+        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        "20300101-000000-default-seed7",
+        "20300101-000000-default-seed7.2",
+    ]
+    assert os.listdir(tmp_path) == ["runs"]
+
+
+def contents(folder):
+    """Return every file below a folder with its bytes."""
+    return {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("where", ["run", "file", "file/below", "x" * 300, "../proc"])
+def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    path = {"run": tiny[0], "../proc": Path("/proc/x")}.get(where, tmp_path / where)
+    before = contents(tmp_path), contents(tiny[0])
+    code, out, err = run(path)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --run-dir must be ")
+    assert str(path) in err
+    assert err.count("\n") == 1
+    assert (contents(tmp_path), contents(tiny[0])) == before
+
+
+def test_divergence_ends_the_run_and_saves_no_agent(tmp_path, monkeypatch):
+    real = training.compiled
+
+    def poisoned(config, num_updates):
+        def program(state):
+            state, metrics = real(config, num_updates)(state)
+            return state, metrics._replace(loss=metrics.loss * np.nan)
+
+        return program
+
+    monkeypatch.setattr(training, "compiled", poisoned)
+    code, out, err = run(tmp_path / "run")
+    assert code == 3
+    assert err.startswith("error: training diverged: ")
+    assert "update 2" in err
+    assert "--learning-rate" in err
+    assert "saved" not in out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
+        "agent.safetensors"
+    }
+    assert [row["update"] for row in rows(tmp_path / "run")] == [0]
+
+
+def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch):
+    from jax_ttt import evaluation
+
+    real = evaluation.summary
+    seen = []
+
+    def proves_second(result):
+        row = real(result)
+        seen.append(row)
+        row["exact"]["unbeatable"] = len(seen) == 2
+        return row
+
+    monkeypatch.setattr(evaluation, "summary", proves_second)
+    code, out, _ = run(tmp_path / "run", "--until-proven")
+    assert code == 0
+    assert len(seen) == 2
+    assert "Step 2:" in out
+    assert "Step 4:" not in out
+    assert "stopped at update 2, at the first proof, as --until-proven asks" in out
+    assert agents.load(tmp_path / "run").num_updates == 2
+    seen.clear()
+    code, out, _ = run(tmp_path / "json", "--until-proven", "--json")
+    assert json.loads(out)["stopped"] == "proven"
+
+
+def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
+    from jax_ttt import evaluation
+
+    real = evaluation.summary
+
+    def always(result):
+        row = real(result)
+        row["exact"]["unbeatable"] = True
+        return row
+
+    monkeypatch.setattr(evaluation, "summary", always)
+    code, out, _ = run(tmp_path / "run")
+    assert code == 0
+    assert "Step 4:" in out
+    assert agents.load(tmp_path / "run").num_updates == 4
+
+
+def signalling(monkeypatch, *numbers):
+    """Make each chunk of training end in these signals."""
+    real = training.compiled
+
+    def compiled(config, num_updates):
+        def program(state):
+            result = real(config, num_updates)(state)
+            for number in numbers:
+                signal.raise_signal(number)
+            return result
+
+        return program
+
+    monkeypatch.setattr(training, "compiled", compiled)
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_an_interrupted_run_grades_and_saves_what_it_has(
+    number, code, tmp_path, monkeypatch
+):
+    signalling(monkeypatch, number)
+    before = signal.getsignal(number)
+    path = tmp_path / "run"
+    found, out, err = run(path)
+    assert found == code
+    assert err == f"interrupted at update 2: saved {path / 'agent.safetensors'}\n"
+    assert agents.load(path).num_updates == 2
+    assert [row["update"] for row in rows(path)] == [0, 2, 2]
+    assert "Step 2: " in out
+    assert "Step 4: " not in out
+    assert "first proof" not in out
+    assert signal.getsignal(number) is before
+
+
+def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
+    signalling(monkeypatch, signal.SIGINT)
+    code, out, _ = run(tmp_path / "run", "--json")
+    about = json.loads(out)
+    assert (code, about["stopped"], about["update"]) == (130, "interrupted", 2)
+
+
+def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
+    signalling(monkeypatch, signal.SIGINT, signal.SIGINT)
+    before = signal.getsignal(signal.SIGINT)
+    code, _, err = run(tmp_path / "run")
+    assert (code, err) == (130, "error: interrupted\n")
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
+        "agent.safetensors"
+    }
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_path):
+    path = tmp_path / "run"
+    flags = ["--num-updates", "1000000000", "--eval-every", "1000000000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jax_ttt.train", *TINY, *flags, "--run-dir", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+    )
+    try:
+        metrics = path / "metrics.jsonl"
+        for _ in range(1200):
+            if metrics.exists() and '"chunk"' in metrics.read_text():
+                break
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == code, err
+    agent = agents.load(path)
+    assert agent.num_updates >= training.CHUNK
+    assert err.startswith(f"interrupted at update {agent.num_updates}: saved ")
+    assert rows(path)[-1]["update"] == agent.num_updates
+    assert f"Step {agent.num_updates}: " in out
+    assert "Traceback" not in out + err
+
+
+def check_sampled_run(env_id, path):
+    """Train a few updates; the result is sampled, and nothing is called proven."""
+    flags = [
+        "--num-envs",
+        "4",
+        "--num-updates",
+        "2",
+        "--eval-games",
+        "4",
+        "--eval-every",
+        "2",
+    ]
+    code, out, err = run(path, "--env-id", env_id, *flags)
+    assert (code, err) == (0, "")
+    assert re.search(r"^Step 2: Wins: .* 4 games sampled$", out, re.MULTILINE)
+    assert "nothing is proven" in out
+    assert "beatable" not in out
+    assert f"next: python -m jax_ttt.evaluate {path} --env-id {env_id}" in out
+    assert all("exact" not in row for row in rows(path))
+    agent = agents.load(path, env_id)
+    assert agent.config.env_id == env_id
+    leaves = jax.tree.leaves(agent.params)
+    assert all(np.isfinite(leaf).all() for leaf in leaves)
+
+
+def test_connect_four_trains_by_the_same_code(tmp_path):
+    check_sampled_run("connect_four", tmp_path / "run")
+
+
+LARGE: list[EnvId] = ["othello", "hex", "animal_shogi", "gardner_chess", "go_9x9"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", LARGE)
+def test_larger_games_train_by_the_same_code(env_id, tmp_path):
+    check_sampled_run(env_id, tmp_path / "run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
+    path = str(tmp_path / "run")
+    assert train.main(["--seed", str(seed), "--run-dir", path, "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["exact"]["unbeatable"]
+    assert about["exact"]["win_rate"] >= 0.9529
+    assert about["verdict"] == (
+        "unbeatable: no line of play by any opponent wins against it, "
+        "as X or as O (5,478 positions)"
+    )
