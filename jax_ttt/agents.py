@@ -18,10 +18,11 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__, networks
-from jax_ttt.config import Config, SettingError, from_dict
+from jax_ttt.config import SEED_RANGE, Config, Range, SettingError, from_dict
 
 FORMAT_VERSION = 1
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
+UPDATES_DONE = Range(int, 0, 10**9)
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
 
 
@@ -74,7 +75,8 @@ def load(path: Path, env_id: str | None = None) -> Agent:
     """
     path = path / "agent.safetensors" if path.is_dir() else path
     if not path.is_file():
-        raise AgentError(f"{path}: no such file")
+        reason = "not a regular file" if path.exists() else "no such file"
+        raise AgentError(f"{path}: {reason}")
     if path.stat().st_size > MAX_BYTES:
         raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
     try:
@@ -82,7 +84,10 @@ def load(path: Path, env_id: str | None = None) -> Agent:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         about = json.loads(metadata.get(_KEY, "null"))
-    except (safetensors.SafetensorError, OSError, ValueError, RecursionError) as error:
+    except (
+        *(safetensors.SafetensorError, OSError, ValueError, RecursionError),
+        *(AttributeError, TypeError),  # a kind of number that NumPy has not
+    ) as error:
         raise AgentError(f"{path}: damaged or not an agent ({error})") from error
     return _read(path, about, tensors, env_id)
 
@@ -105,6 +110,10 @@ def _read(
         config = from_dict(dict(about["config"]))
         seed, updates, score = about["seed"], about["num_updates"], about["score"]
         digest = about["sha256"]
+        SEED_RANGE.check("seed", seed)
+        UPDATES_DONE.check("num_updates", updates)
+        if not isinstance(score, dict):
+            raise SettingError("score", "an object", score)
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, SettingError) else repr(error)
         raise AgentError(f"{path}: damaged description ({reason})") from error
