@@ -94,7 +94,7 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
     params = jax.tree.map(jnp.add, state.params, steps)
     metrics = Metrics(
         loss=loss,
-        grad_norm=optax.tree.norm(grads),
+        grad_norm=jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads))),
         mean_max_q=jnp.where(legal, q_values, -jnp.inf)
         .max(axis=1)
         .mean(where=move.live),
