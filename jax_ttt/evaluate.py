@@ -104,7 +104,7 @@ def write_policy(path: Path, agent: "Agent", tree: "Tree") -> None:
         writer = csv.writer(file)
         names = [f"q{action}" for action in range(legal.shape[1])]
         writer.writerow(["board", "to_move", *names, "move"])
-        for row, position in enumerate(np.asarray(tree.decisions)):
+        for row, position in enumerate(np.asarray(tree.decisions).tolist()):
             cells = [
                 str(q) if ok else ""
                 for q, ok in zip(q_values[row], legal[row], strict=True)

@@ -1,0 +1,141 @@
+"""The command `evaluate`; its CSV is graded by rules of tic-tac-toe written here."""
+
+import csv
+import functools
+import json
+
+import pytest
+
+from jax_ttt import evaluate, train
+
+TINY = (
+    *("--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"),
+    *("--eval-every", "2", "--eval-games", "8", "--quiet"),
+)
+LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    """Return the folder of a tiny run."""
+    path = tmp_path_factory.mktemp("evaluate") / "run"
+    assert train.main([*TINY, "--run-dir", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def policy(run_dir, tmp_path_factory):
+    """Return the rows of the policy's CSV."""
+    path = tmp_path_factory.mktemp("csv") / "policy.csv"
+    assert evaluate.main([str(run_dir), "--policy-csv", str(path)]) == 0
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def won(board):
+    """Return whether either player has three in a line."""
+    return any(
+        [board[int(cell)] for cell in line] in (["X"] * 3, ["O"] * 3) for line in LINES
+    )
+
+
+@pytest.mark.parametrize("name", ["", "agent.safetensors"])
+def test_a_run_or_a_file_is_graded(name, run_dir, capsys):
+    path = run_dir / name
+    assert evaluate.main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    head, _, columns, *rest = out.splitlines()
+    assert head.startswith(f"{path}: tic_tac_toe, seed 1, 4 updates, on ")
+    assert columns.startswith("v random, exact ")
+    assert [row.split()[0] for row in rest[:3]] == ["as", "as", "mean"]
+    assert rest[4].startswith(("beatable: ", "unbeatable: "))
+
+
+def test_json_agrees_with_the_run(run_dir, capsys):
+    assert evaluate.main([str(run_dir), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert (err, out.count("\n")) == ("", 1)
+    about = json.loads(out)
+    last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
+    assert about["exact"] == last["exact"]
+    assert about["sampled"]["num_games"] == 8
+    assert (about["env_id"], about["seed"], about["num_updates"]) == (
+        "tic_tac_toe",
+        1,
+        4,
+    )
+    assert about["config"]["hidden_size"] == 8
+
+
+def test_the_csv_has_each_position_to_decide(policy):
+    assert len(policy) == 4520
+    assert list(policy[0]) == ["board", "to_move", *(f"q{c}" for c in range(9)), "move"]
+    assert len({row["board"] for row in policy}) == 4520
+    for row in policy:
+        board = row["board"]
+        assert len(board) == 9
+        assert set(board) <= set("XO-")
+        ahead = board.count("X") - board.count("O")
+        assert row["to_move"] == {0: "X", 1: "O"}[ahead]
+        assert not won(board)
+        q_values = [row[f"q{cell}"] for cell in range(9)]
+        assert [q == "" for q in q_values] == [cell != "-" for cell in board]
+        legal = {c: float(q) for c, q in enumerate(q_values) if q}
+        assert all(-1 <= q <= 1 for q in legal.values())
+        assert int(row["move"]) == max(legal, key=lambda c: (legal[c], -c))
+
+
+def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys):
+    """Every game against the random player, weighed by its probability."""
+    moves = {row["board"]: int(row["move"]) for row in policy}
+
+    @functools.cache
+    def outcome(board, agent):
+        """Return the chances that the agent wins, draws and loses."""
+        mover = "X" if board.count("X") == board.count("O") else "O"
+        if won(board):
+            return (0.0, 0.0, 1.0) if mover == agent else (1.0, 0.0, 0.0)
+        empty = [cell for cell in range(9) if board[cell] == "-"]
+        if not empty:
+            return (0.0, 1.0, 0.0)
+        # The last empty cell is no decision, and has no row.
+        chosen = [moves.get(board, empty[0])] if mover == agent else empty
+        after = [outcome(board[:c] + mover + board[c + 1 :], agent) for c in chosen]
+        return tuple(sum(chances) / len(after) for chances in zip(*after, strict=True))
+
+    evaluate.main([str(run_dir), "--json"])
+    report = json.loads(capsys.readouterr().out)["exact"]
+    for agent, seat in (("X", "as_first"), ("O", "as_second")):
+        reported = [report[seat][r] for r in ("win_rate", "draw_rate", "loss_rate")]
+        assert reported == pytest.approx(outcome("-" * 9, agent), abs=1e-5)
+
+
+def refuse(argv, capsys):
+    """Assert that the command refuses in one line; return the line."""
+    capsys.readouterr()
+    assert evaluate.main([str(arg) for arg in argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_a_missing_or_truncated_file_is_refused(run_dir, tmp_path, capsys):
+    assert "none: no such file" in refuse([tmp_path / "none"], capsys)
+    assert "agent.safetensors: no such file" in refuse([tmp_path], capsys)
+    short = tmp_path / "short"
+    short.write_bytes((run_dir / "agent.safetensors").read_bytes()[:-1])
+    assert f"{short}: damaged" in refuse([short], capsys)
+
+
+def test_an_agent_of_another_game(tmp_path, capsys):
+    path = tmp_path / "run"
+    flags = ["--env-id", "connect_four", "--num-envs", "4", "--num-updates", "2"]
+    assert train.main([*TINY, *flags, "--eval-games", "4", "--run-dir", str(path)]) == 0
+    assert "made for connect_four, asked for tic_tac_toe" in refuse([path], capsys)
+    assert evaluate.main([str(path), "--env-id", "connect_four"]) == 0
+    out = capsys.readouterr().out
+    assert "v random, sampled" in out
+    assert "nothing is proven" in out
