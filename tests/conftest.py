@@ -1,0 +1,32 @@
+"""What the tests share: the tree of tic-tac-toe and its exact values."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt import exact
+from jax_ttt import tree as trees
+
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+@pytest.fixture(scope="session")
+def tree():
+    return trees.of("tic_tac_toe")
+
+
+@pytest.fixture(scope="session")
+def values(tree):
+    """Minimax values of all positions, to the first player."""
+    return np.asarray(exact.minimax_values(tree))
+
+
+@pytest.fixture(scope="session")
+def q_star(tree, values):
+    """Exact action values to the mover; junk where illegal and where it is over."""
+    to_mover = np.where(tree.first_to_move, 1, -1)[:, None]
+    legal = np.asarray(tree.legal_action_mask)
+    junk = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
+    return np.where(legal, values[np.asarray(tree.successor)] * to_mover, junk).astype(
+        np.float32
+    )
