@@ -78,7 +78,7 @@ def outcome(
 ) -> Outcome:
     """Return the exact result of two policies, from the first player's view."""
     probs = jnp.where(tree.first_to_move[:, None], first, second)
-    results = tree.outcome[:, None] == jnp.array([1, 0, -1])
+    results = jnp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     values = _backward(
         tree,
         results.astype(jnp.float32),
@@ -108,7 +108,7 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
             -1, 8
         )
 
-    leaves = result[..., None] == jnp.array([1, 0, -1, -1])
+    leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = _backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
     seats = (Seat(Outcome(*seat[:3]), seat[3]) for seat in values[0].reshape(2, 4))
     return Report(*seats)

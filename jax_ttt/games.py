@@ -43,7 +43,7 @@ def step(
     env: pgx.Env,
     env_state: pgx.State,
     action: Int[Array, " B"],
-    gamma: float | Float[Array, ""],
+    gamma: float,
 ) -> tuple[pgx.State, Move]:
     """Play one move in each game; finished games stay as they are.
 

@@ -49,7 +49,9 @@ def q_values(
     """Return the value of each action to the mover, illegal ones included.
 
     With `config.canonical` the network sees one view of all that are symmetric, and
-    its values are mapped back to the board's own cells.
+    its values are mapped back to the board's own cells. On a board that is its own
+    mirror image, cells that mirror each other may differ: the network need not be
+    symmetric.
     """
     graph = nnx.graphdef(nnx.eval_shape(lambda: make(config, nnx.Rngs(0))))
     network = nnx.merge(graph, params)

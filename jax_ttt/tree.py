@@ -102,7 +102,7 @@ def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
 
 
-_step = functools.partial(jax.jit, static_argnames="env")(games.step)
+_step = functools.partial(jax.jit, static_argnames=("env", "gamma"))(games.step)
 
 
 def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:

@@ -5,8 +5,8 @@ import itertools
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pgx
 import pytest
+from pgx import core
 from pgx._src.struct import dataclass
 
 from jax_ttt import exact, games
@@ -65,7 +65,7 @@ def test_a_successor_stands_one_level_below_its_parent(tree):
 
 
 @dataclass
-class NimState(pgx.core.State):
+class NimState(core.State):
     current_player: jax.Array = jnp.int32(0)
     observation: jax.Array = jnp.zeros(1, jnp.float32)
     rewards: jax.Array = jnp.zeros(2, jnp.float32)
@@ -80,7 +80,7 @@ class NimState(pgx.core.State):
         return "nim"
 
 
-class Nim(pgx.core.Env):
+class Nim(core.Env):
     """A pile from which each player takes 1 to 3; who takes the last one wins."""
 
     def __init__(self, pile):

@@ -1,0 +1,164 @@
+"""The equations, by hand and by the fixed point that they must have."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt import dqn, games
+
+LEGAL = jnp.array([[True, True, False]])
+Q = jnp.array([[0.2, -0.6, 0.9]])  # the best cell is not legal
+
+
+@pytest.mark.parametrize(
+    ("reward", "discount", "tremble", "target"),
+    [
+        (1.0, 0.0, 0.0, 1.0),  # the game is won
+        (0.0, 0.0, 0.5, 0.0),  # or drawn
+        (0.0, -1.0, 0.0, -0.2),  # the opponent takes its best
+        (0.0, 1.0, 0.0, 0.2),  # the same player moves again
+        (0.5, -0.5, 0.0, 0.4),
+        (0.0, -1.0, 1.0, 0.2),  # the opponent plays at random: mean -0.2
+        (0.0, -1.0, 0.5, 0.0),  # half of each
+    ],
+)
+def test_td_target_by_hand(reward, discount, tremble, target):
+    found = dqn.td_target(jnp.array([reward]), jnp.array([discount]), Q, LEGAL, tremble)
+    assert float(found[0]) == pytest.approx(target, abs=1e-6)
+
+
+@pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
+def test_what_a_finished_board_is_worth_does_not_matter(junk):
+    q_values = jnp.full((1, 3), junk)
+    found = dqn.td_target(jnp.array([-1.0]), jnp.array([0.0]), q_values, LEGAL, 0.5)
+    assert float(found[0]) == -1
+
+
+@pytest.mark.parametrize("x_is_player", [0, 1])
+def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_player):
+    """All 16,167 moves, through PGX; junk at illegal cells and at finished boards."""
+    parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
+    assert len(parent) == 16_167
+    env_state = jax.tree.map(lambda leaf: leaf[parent], tree.env_state)
+    if env_state.current_player[0] != x_is_player:
+        env_state = env_state.replace(
+            current_player=1 - env_state.current_player,
+            rewards=env_state.rewards[:, ::-1],
+        )
+    assert env_state.current_player[0] == x_is_player
+    env = games.make("tic_tac_toe")
+    step = jax.jit(games.step, static_argnames=("env", "gamma"))
+    after, move = step(env, env_state, jnp.asarray(action, jnp.int32), 1.0)
+    child = np.asarray(tree.successor)[parent, action]
+    target = dqn.td_target(
+        move.reward, move.discount, jnp.asarray(q_star[child]), after.legal_action_mask
+    )
+    assert (np.asarray(target) != q_star[parent, action]).sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("update", "value"), [(0, 0.9), (50, 0.475), (100, 0.05), (101, 0.05), (999, 0.05)]
+)
+def test_a_schedule_is_a_line_that_ends_with_the_last_update(update, value):
+    schedule = jax.jit(dqn.linear_schedule(0.9, 0.05, 101))
+    assert float(schedule(update)) == pytest.approx(value, abs=1e-7)
+
+
+@pytest.mark.parametrize("num_updates", [2, 7, 24, 1000, 2500])
+def test_a_schedule_ends_exactly(num_updates):
+    schedule = jax.jit(dqn.linear_schedule(4e-3, 0.0, num_updates))
+    assert float(schedule(0)) == pytest.approx(4e-3)
+    assert float(schedule(num_updates - 1)) == 0
+    assert float(schedule(num_updates - 2)) > 0
+
+
+def test_a_single_update_has_the_first_value():
+    assert np.asarray(dqn.linear_schedule(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
+
+
+def test_greedy_takes_the_lowest_of_the_best_legal_actions():
+    q_values = jnp.array([[0.1, 0.5, 0.5, 0.9], [-1.0, -1.0, -1.0, 0.0]])
+    legal = jnp.array([[True, True, True, False], [False, True, True, False]])
+    assert dqn.greedy(q_values, legal).tolist() == [1, 1]
+
+
+def test_greedy_is_always_legal(tree):
+    legal = tree.legal_action_mask[tree.decisions]
+    keys = jax.random.split(jax.random.key(0), 100)
+    play = jax.jit(
+        lambda key: dqn.greedy(jax.random.normal(key, legal.shape) * 100, legal)
+    )
+    for key in keys:
+        assert np.take_along_axis(np.asarray(legal), play(key)[:, None], 1).all()
+
+
+def chi_square(counts):
+    expected = counts.sum() / len(counts)
+    return ((counts - expected) ** 2 / expected).sum()
+
+
+def explore(epsilon, seed=0, num_games=40_000):
+    legal = jnp.tile(jnp.array([[1, 0, 1, 1, 0, 1, 0, 0, 1]], bool), (num_games, 1))
+    q_values = jnp.zeros((num_games, 9)).at[:, 3].set(1.0)
+    with jax.debug_key_reuse(True):
+        action = jax.jit(dqn.epsilon_greedy)(
+            jax.random.key(seed), q_values, legal, jnp.float32(epsilon)
+        )
+    return np.bincount(np.asarray(action), minlength=9)
+
+
+def test_epsilon_zero_is_greedy():
+    assert explore(0.0)[3] == 40_000
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.5, 0.05])
+def test_explored_moves_are_spread_evenly_over_the_legal_ones(epsilon):
+    counts = explore(epsilon)
+    assert counts[[1, 4, 6, 7]].sum() == 0
+    others = counts[[0, 2, 5, 8]]
+    assert chi_square(others) < 16.27  # 99.9 % with 3 degrees of freedom
+    explored = others.sum() / 4 * 5  # the greedy move is drawn as often
+    deviation = np.sqrt(40_000 * epsilon * (1 - epsilon) + 1)
+    assert abs(explored - 40_000 * epsilon) < 5 * deviation + 5 * np.sqrt(others.sum())
+
+
+def test_random_moves_are_even_and_every_number_gives_a_legal_one():
+    uniform = jnp.linspace(0, np.nextafter(np.float32(1), 0), 30_000)
+    legal = jnp.tile(jnp.array([[False, True, False, True, True]]), (30_000, 1))
+    action = dqn.random_legal(uniform, legal)
+    assert np.bincount(np.asarray(action), minlength=5) == pytest.approx(
+        [0, 10_000, 0, 10_000, 10_000], abs=1
+    )
+
+
+def test_the_loss_by_hand():
+    q_values = jnp.array([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]])
+    action = jnp.array([0, 1, 0, 1])
+    target = jnp.array([1.0, 1.0, -1.0, 0.0])
+    live = jnp.array([True, True, False, True])
+    # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished; 0; over all four games.
+    assert float(dqn.loss(q_values, action, target, live)) == pytest.approx(1.625 / 4)
+
+
+def test_only_the_cell_played_in_a_game_still_on_has_a_gradient():
+    q_values = jax.random.normal(jax.random.key(0), (6, 9))
+    action = jnp.array([0, 3, 8, 1, 2, 4])
+    live = jnp.array([True, True, False, True, False, True])
+    grads = jax.grad(dqn.loss)(q_values, action, jnp.full(6, 5.0), live)
+    played = jax.nn.one_hot(action, 9, dtype=bool) & live[:, None]
+    assert ((grads != 0) == played).all()
+    assert grads[0, 0] == pytest.approx(-1 / 6)  # the slope of Huber, over the batch
+
+
+def test_no_gradient_flows_through_the_target():
+    def target(q_values):
+        return dqn.td_target(jnp.zeros(1), -jnp.ones(1), q_values, LEGAL, 0.5).sum()
+
+    assert not jax.grad(target)(Q).any()
+
+
+@pytest.mark.parametrize(("tau", "expected"), [(0.0, 2.0), (1.0, 6.0), (0.25, 3.0)])
+def test_one_polyak_step(tau, expected):
+    new = dqn.polyak({"w": jnp.array([6.0])}, {"w": jnp.array([2.0])}, tau)
+    assert new["w"].tolist() == [expected]

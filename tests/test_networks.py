@@ -1,0 +1,107 @@
+"""The network: its size, its seeds, and boards that are views of each other."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt import games, networks
+from jax_ttt.presets import PRESETS
+
+CONFIG = PRESETS["default"]
+PLAIN = dataclasses.replace(CONFIG, canonical=False)
+VIEWS = games.symmetries("tic_tac_toe")
+Q_VALUES = jax.jit(networks.q_values, static_argnames="config")
+
+
+@pytest.fixture(scope="module")
+def params():
+    return networks.init_params(CONFIG, jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def obs(tree):
+    return tree.obs[tree.decisions]
+
+
+def kernels(params):
+    return [leaf for leaf in jax.tree.leaves(params) if leaf.ndim == 2]
+
+
+def test_the_network_of_the_article_has_18953_parameters(params):
+    assert [k.shape for k in kernels(params)] == [(9, 128), (128, 128), (128, 9)]
+    assert sum(leaf.size for leaf in jax.tree.leaves(params)) == 18_953
+
+
+def test_the_seed_reaches_every_kernel(params):
+    again = networks.init_params(CONFIG, jax.random.key(0))
+    other = networks.init_params(CONFIG, jax.random.key(1))
+    for a, b, c in zip(*map(kernels, (params, again, other)), strict=True):
+        assert np.array_equal(a, b)
+        assert not np.isclose(a, c).any(axis=None) or np.isclose(a, c).mean() < 0.01
+
+
+def test_layers_of_one_shape_start_with_different_weights():
+    params = networks.init_params(
+        dataclasses.replace(CONFIG, hidden_size=9), jax.random.key(0)
+    )
+    first, second, third = kernels(params)
+    assert first.shape == second.shape == third.shape
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(second, third)
+
+
+def test_every_view_of_a_board_has_one_canonical_board(tree):
+    cells = games.features(tree.obs)
+    find = jax.jit(lambda cells: networks.canonical_view(cells, VIEWS))
+
+    def canonical(cells):
+        view = VIEWS[np.asarray(find(cells))]
+        return np.take_along_axis(np.asarray(cells), view, axis=1)
+
+    plain = canonical(cells)
+    for view in VIEWS:
+        assert np.array_equal(canonical(cells[:, view]), plain)
+    # The side to move follows from the stones: all classes, as the tree counts them.
+    assert len(np.unique(plain, axis=0)) == 765
+
+
+def test_q_values_turn_with_the_board(params, obs):
+    seen = np.asarray(Q_VALUES(CONFIG, params, obs))
+    cells = obs.reshape(-1, 9, 2)
+    assert np.abs(seen).max() <= 1
+    # A board that is its own mirror image has several ways back to its cells.
+    unlike = (cells[:, VIEWS[1:]] != cells[:, None]).any(axis=(2, 3)).all(axis=1)
+    assert 0 < (~unlike).sum() < 700
+    for view in VIEWS:
+        found = Q_VALUES(CONFIG, params, cells[:, view].reshape(obs.shape))
+        np.testing.assert_allclose(found[unlike], seen[unlike][:, view], atol=1e-6)
+        np.testing.assert_allclose(np.sort(found), np.sort(seen), atol=1e-6)
+
+
+def test_a_plain_network_sees_the_board_as_it_is(params, obs):
+    plain, canonical = Q_VALUES(PLAIN, params, obs), Q_VALUES(CONFIG, params, obs)
+    view = networks.canonical_view(games.features(obs), VIEWS)
+    as_it_is = np.asarray(view) == 0
+    assert 0 < as_it_is.sum() < len(obs)
+    np.testing.assert_allclose(plain[as_it_is], canonical[as_it_is], atol=1e-6)
+    assert not np.allclose(plain[~as_it_is], canonical[~as_it_is], atol=1e-3)
+
+
+def test_a_game_without_listed_symmetries_is_seen_as_it_is():
+    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    params = networks.init_params(config, jax.random.key(0))
+    obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 6, 7, 2))
+    plain = dataclasses.replace(config, canonical=False)
+    found = Q_VALUES(config, params, obs)
+    assert found.shape == (9, 7)
+    assert np.array_equal(found, Q_VALUES(plain, params, obs))
+
+
+def test_the_batch_axis_stays_with_any_batch():
+    for num_games in (3, 9):
+        obs = jnp.zeros((num_games, 6, 7, 2), bool)
+        assert games.features(obs).shape == (num_games, 42)
+        assert games.features(jnp.zeros((num_games, 4, 3, 194))).shape[0] == num_games
