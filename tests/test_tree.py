@@ -1,6 +1,7 @@
 """Constants of the games, none of which is written down in the package."""
 
 import itertools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -76,7 +77,7 @@ class NimState(core.State):
     pile: jax.Array = jnp.int32(0)
 
     @property
-    def env_id(self):
+    def env_id(self) -> Any:
         return "nim"
 
 
@@ -106,11 +107,11 @@ class Nim(core.Env):
     def _at(self, state, pile):
         return state.replace(pile=pile, legal_action_mask=jnp.arange(1, 4) <= pile)
 
-    def _observe(self, state, player_id):
+    def _observe(self, state: Any, player_id):
         return state.pile[None].astype(jnp.float32)
 
     @property
-    def id(self):
+    def id(self) -> Any:
         return "nim"
 
     @property
@@ -128,7 +129,7 @@ def nim():
 
 
 def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
-    pile = np.asarray(nim.env_state.pile)
+    pile = np.asarray(nim.obs)[:, 0].astype(int)
     values = np.asarray(exact.minimax_values(nim))
     to_mover = np.where(np.asarray(nim.first_to_move), values, -values)
     open_piles = ~np.asarray(nim.terminal)
@@ -138,7 +139,7 @@ def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
 
 
 def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
-    pile = np.asarray(nim.env_state.pile)[np.asarray(nim.decisions)]
+    pile = np.asarray(nim.obs)[:, 0].astype(int)[np.asarray(nim.decisions)]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     probs = exact.deterministic_policy(nim, jnp.asarray(best, jnp.int32))
     report = exact.report(nim, probs)
@@ -149,7 +150,7 @@ def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
     assert line is not None
     position, action = line[-1]
     last = np.asarray(nim.successor)[position, action]
-    assert nim.env_state.pile[last] == 0
+    assert nim.obs[last, 0] == 0
     assert nim.outcome[last] == 1
 
 

@@ -1,0 +1,183 @@
+"""The learner: seeds, chunks, target network, schedules and counts."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt import dqn, games, learner, networks
+from jax_ttt.config import Config
+
+CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
+LOCKSTEP = dataclasses.replace(
+    CONFIG, lockstep=True, canonical=False, tremble=0.0, gamma=0.9, weight_decay=0.01
+)
+UPDATE = jax.jit(learner.update, static_argnums=0)
+
+
+def start(seed, config=CONFIG):
+    return learner.init(config, jax.random.key(seed))
+
+
+def numbers(tree):
+    """Return the leaves as numpy arrays, keys as the words behind them."""
+    return [
+        np.asarray(
+            jax.random.key_data(x)
+            if jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+            else x
+        )
+        for x in jax.tree.leaves(tree)
+    ]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return learner.train_chunk(CONFIG, start(0), 10)
+
+
+def test_the_same_seed_gives_the_same_bits(trained):
+    again = learner.train_chunk(CONFIG, start(0), 10)
+    for a, b in zip(numbers(trained), numbers(again), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_another_seed_gives_other_weights_in_every_layer(trained):
+    other = learner.train_chunk(CONFIG, start(1), 10)[0]
+    leaves = zip(numbers(trained[0].params), numbers(other.params), strict=True)
+    assert all(not np.array_equal(a, b) for a, b in leaves)
+
+
+def test_the_seed_reaches_the_games_and_the_moves():
+    a, b = start(0), start(1)
+    assert not np.array_equal(numbers(a.key), numbers(b.key))
+    assert not np.array_equal(a.env_state.current_player, b.env_state.current_player)
+
+
+def test_two_chunks_of_five_are_one_of_ten(trained):
+    state = start(0)
+    for _ in range(2):
+        state, _ = learner.train_chunk(CONFIG, state, 5)
+    for a, b in zip(numbers(trained[0]), numbers(state), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_the_target_network_follows_by_tau():
+    before = start(0)
+    params, target_params = before.params, before.target_params
+    for a, b in zip(numbers(params), numbers(target_params), strict=True):
+        assert np.array_equal(a, b)
+    after, _ = UPDATE(CONFIG, before)
+    for new, old, target in zip(
+        *map(numbers, (after.params, target_params, after.target_params)), strict=True
+    ):
+        np.testing.assert_allclose(target, 0.25 * new + 0.75 * old, atol=1e-7)
+
+
+def test_the_target_network_lags_behind(trained):
+    state, _ = trained
+    first = numbers(start(0).params)
+    for new, target, old in zip(
+        numbers(state.params), numbers(state.target_params), first, strict=True
+    ):
+        assert not np.array_equal(new, target)
+        assert not np.array_equal(target, old)
+
+
+def test_the_schedules_end_with_the_last_update(trained):
+    _, metrics = trained
+    assert float(metrics.epsilon) == CONFIG.epsilon_end
+    assert float(metrics.learning_rate) == 0
+    _, first = UPDATE(CONFIG, start(0))
+    assert float(first.epsilon) == CONFIG.epsilon_start
+    assert float(first.learning_rate) == pytest.approx(CONFIG.learning_rate)
+
+
+def test_the_last_update_has_no_step_left():
+    state, _ = learner.train_chunk(CONFIG, start(0), 10)
+    before = numbers(state.params)
+    state, _ = UPDATE(CONFIG, state)
+    for a, b in zip(before, numbers(state.params), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_an_update_keeps_shapes_and_types():
+    before = jax.eval_shape(functools.partial(learner.init, CONFIG), jax.random.key(0))
+    after, metrics = jax.eval_shape(functools.partial(learner.update, CONFIG), before)
+    assert jax.tree.structure(before) == jax.tree.structure(after)
+    for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+    assert all(leaf.shape == () for leaf in metrics)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def play_by_hand(config, state):
+    """Play the moves of one update, with its own keys."""
+    _, act_key, restart_key = jax.random.split(state.key, 3)
+    before = state.env_state
+    q_values = networks.q_values(config, state.params, before.observation)
+    epsilon = jnp.asarray(learner.exploration(config)(state.update))
+    action = dqn.epsilon_greedy(act_key, q_values, before.legal_action_mask, epsilon)
+    env = games.make(config.env_id)
+    after, move = games.step(env, before, action, config.gamma)
+    following = games.restart(env, restart_key, after, config.lockstep)
+    return action, after, move, following
+
+
+@pytest.mark.parametrize("config", [CONFIG, LOCKSTEP], ids=["restart", "lockstep"])
+def test_games_and_moves_are_played_and_counted(config):
+    state, ended, moves = start(3, config), 0, 0
+    for _ in range(10):
+        _, after, _, following = play_by_hand(config, state)
+        live = ~np.asarray(state.env_state.terminated)
+        over = live & np.asarray(after.terminated)
+        state, metrics = UPDATE(config, state)
+        assert (metrics.games, metrics.env_steps) == (over.sum(), live.sum())
+        for a, b in zip(numbers(state.env_state), numbers(following), strict=True):
+            assert np.array_equal(a, b)
+        ended, moves = ended + over.sum(), moves + live.sum()
+    assert ended >= 16 if config.lockstep else ended > 8
+    assert moves < 160 if config.lockstep else moves == 160
+
+
+def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
+    """Against gradients taken here, of a loss written out here."""
+    state = start(5, LOCKSTEP)
+    for _ in range(7):  # some games have ended by then, some have not
+        state, _ = UPDATE(LOCKSTEP, state)
+    before = state.env_state
+    action, after, move, _ = play_by_hand(LOCKSTEP, state)
+    assert 0 < int(move.live.sum()) < 16
+
+    @jax.jit
+    def loss_fn(params):
+        next_q = networks.q_values(LOCKSTEP, state.target_params, after.observation)
+        best = jnp.where(after.legal_action_mask, next_q, -9.0).max(axis=1)
+        target = move.reward - jnp.where(after.terminated, 0, 0.9 * best)
+        q_values = networks.q_values(LOCKSTEP, params, before.observation)
+        error = q_values[jnp.arange(16), action] - target
+        small = jnp.abs(error) <= 1
+        huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
+        return jnp.where(before.terminated, 0, huber).sum() / 16
+
+    loss, grads = jax.value_and_grad(loss_fn)(state.params)
+    optimizer = learner.optimizer(LOCKSTEP)
+    steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
+    new, metrics = UPDATE(LOCKSTEP, state)
+    assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
+    norm = np.sqrt(sum((g**2).sum() for g in numbers(grads)))
+    assert float(metrics.grad_norm) == pytest.approx(float(norm), rel=1e-5)
+    for old, step, found in zip(
+        *map(numbers, (state.params, steps, new.params)), strict=True
+    ):
+        np.testing.assert_allclose(found, old + step, atol=1e-6)
+
+
+def test_a_second_seed_compiles_nothing(monkeypatch, trained):
+    """The program of a chunk is traced once, whatever the seed."""
+    del trained
+    monkeypatch.setattr(learner, "update", None)  # tracing again would call it
+    learner.train_chunk(CONFIG, start(9), 10)
