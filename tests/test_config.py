@@ -1,0 +1,178 @@
+"""Settings: what is refused and how, and what a preset fixes."""
+
+import dataclasses
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import jax_ttt.config
+from jax_ttt.config import SEED_RANGE, Config, EnvId, SettingError, from_dict
+from jax_ttt.presets import PRESETS
+
+FRACTION = "a number from 0 to 1"
+RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
+    "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
+    "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
+    "learning_rate": ("a number above 0 and at most 1,000", 0, 1000),
+    "weight_decay": (FRACTION, 0, 1),
+    "epsilon_start": (FRACTION, 0, 1),
+    "epsilon_end": (FRACTION, 0, 1),
+    "tau": ("a number above 0 and at most 1", 0, 1),
+    "gamma": (FRACTION, 0, 1),
+    "tremble": (FRACTION, 0, 1),
+    "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
+    "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
+    "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
+}
+ABOVE_LOW = {"learning_rate", "tau"}
+WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
+
+
+def config(**fields):
+    """Return a config whose random moves do not end before they start."""
+    return Config(**({"epsilon_start": 1.0, "epsilon_end": 0.0} | fields))
+
+
+def bad_values():
+    """Every number's field with what is outside its range or of another type."""
+    for field, (_, low, high) in RULES.items():
+        values = [-1, high + 1, math.nan, math.inf, -math.inf]
+        values += [True, False, None, "1", [1], 1j]
+        values += [low - 1] if field in WHOLE else [low - 1e-9, high + 1e-3]
+        values += [low] if field in ABOVE_LOW else []
+        values += [1.5, 1.0] if field in WHOLE else []
+        yield from ((field, value) for value in values)
+
+
+def test_every_number_has_its_rule():
+    numbers = {f.name for f in dataclasses.fields(Config) if f.type in (int, float)}
+    assert numbers == RULES.keys()
+
+
+@pytest.mark.parametrize(("field", "value"), bad_values())
+def test_a_number_outside_its_range_is_refused(field, value):
+    with pytest.raises(SettingError) as refusal:
+        config(**{field: value})
+    error = refusal.value
+    assert (error.field, error.rule) == (field, RULES[field][0])
+    assert str(error) == f"{field} must be {RULES[field][0]}, got {value!r}"
+
+
+@pytest.mark.parametrize("field", RULES)
+def test_both_ends_of_a_range_are_allowed(field):
+    _, low, high = RULES[field]
+    low = math.ulp(0.0) if field in ABOVE_LOW else low
+    for value in (low, high):
+        assert getattr(config(**{field: value}), field) == value
+
+
+def test_random_moves_may_not_become_more():
+    with pytest.raises(SettingError) as refusal:
+        Config(epsilon_start=0.2, epsilon_end=0.4)
+    assert str(refusal.value) == (
+        "epsilon_end must be at most 0.2 (epsilon_start), got 0.4"
+    )
+    assert Config(epsilon_start=0.2, epsilon_end=0.2).epsilon_end == 0.2
+
+
+@pytest.mark.parametrize("value", ["chess", "", "Tic_Tac_Toe", None, 3])
+def test_an_unknown_game_is_refused(value):
+    with pytest.raises(SettingError) as refusal:
+        Config(env_id=value)
+    rule = f"one of {', '.join(get_args(EnvId))}"
+    assert str(refusal.value) == f"env_id must be {rule}, got {value!r}"
+
+
+@pytest.mark.parametrize("field", ["canonical", "lockstep"])
+@pytest.mark.parametrize("value", [0, 1, None, "true"])
+def test_a_switch_is_true_or_false(field, value):
+    with pytest.raises(SettingError) as refusal:
+        config(**{field: value})
+    assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("seed", "allowed"),
+    [(0, True), (2**32 - 1, True), (-1, False), (2**32, False), (True, False)],
+)
+def test_a_seed_has_32_bits(seed, allowed):
+    if allowed:
+        return SEED_RANGE.check("seed", seed)
+    with pytest.raises(SettingError, match="^seed must be a whole number from 0 to 4"):
+        SEED_RANGE.check("seed", seed)
+
+
+def test_a_config_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().num_envs = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_a_config_survives_json(preset):
+    fields = json.loads(json.dumps(dataclasses.asdict(preset)))
+    assert from_dict(fields) == preset
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Config)])
+def test_a_missing_field_is_refused_by_name(field):
+    fields = dataclasses.asdict(Config())
+    del fields[field]
+    with pytest.raises(SettingError, match=f"^{field} must be present, got None"):
+        from_dict(fields)
+
+
+def test_an_unknown_field_is_refused_by_name():
+    fields = dataclasses.asdict(Config()) | {"momentum": 0.9}
+    with pytest.raises(SettingError, match=r"^momentum must be absent, got 0\.9"):
+        from_dict(fields)
+
+
+def test_a_bad_field_is_refused_from_a_file_too():
+    with pytest.raises(SettingError, match="^tau must be a number above 0"):
+        from_dict(dataclasses.asdict(Config()) | {"tau": 0})
+
+
+def test_every_range_is_stated_where_its_field_is_described():
+    source = Path(jax_ttt.config.__file__).read_text()
+    for field, (rule, low, high) in RULES.items():
+        text = re.search(rf'^    {field}: .*\n    """(.*?)"""', source, re.M | re.S)
+        assert text, field
+        words = " ".join(text[1].split())
+        stated = rule.split("number ")[1].replace("from ", "").replace(" and", ",")
+        if field == "eval_games":
+            stated = "0 for none. At most 1,048,576"
+        assert stated.lower() in words.lower(), (field, low, high)
+
+
+def test_the_article_preset_has_the_articles_hyperparameters():
+    assert dataclasses.asdict(PRESETS["article"]) == {
+        "env_id": "tic_tac_toe",
+        "num_envs": 2048,
+        "num_updates": 2500,
+        "learning_rate": 2e-3,
+        "weight_decay": 1e-4,
+        "epsilon_start": 0.9,
+        "epsilon_end": 0.05,
+        "tau": 0.005,
+        "gamma": 1.0,
+        "tremble": 0.0,
+        "canonical": False,
+        "lockstep": True,
+        "hidden_size": 128,
+        "eval_every": 200,
+        "eval_games": 1024,
+    }
+
+
+def test_settings_are_had_without_jax():
+    program = (
+        "import jax_ttt.config, jax_ttt.presets, jax_ttt.cli, sys\n"
+        "assert not {'jax', 'pgx', 'flax', 'numpy'} & sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
