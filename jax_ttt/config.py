@@ -84,32 +84,32 @@ class Config:
     env_id: EnvId = "tic_tac_toe"
     """The PGX game to learn."""
     num_envs: int = 256
-    """Games played at once; each update learns from one move of each. 1 to
-    1,048,576."""
+    """Games played at once, 1 to 1,048,576;
+    each update learns from one move of each."""
     num_updates: int = 1000
-    """Gradient steps; the two schedules end with the last of them. 1 to
-    1,000,000,000."""
+    """Gradient steps, 1 to 1,000,000,000;
+    the two schedules end with the last of them."""
     learning_rate: float = 4e-3
-    """AdamW's step size at the first update; falls linearly to 0 at the last.
-    Above 0, at most 1,000."""
+    """AdamW's step size at the first update; falls linearly to 0 at the last;
+    above 0, at most 1,000."""
     weight_decay: float = 0.0
     """AdamW's pull of the weights towards 0. 0 to 1."""
     epsilon_start: float = 1.0
     """Share of random moves at the first update. 0 to 1."""
     epsilon_end: float = 0.5
-    """Share of random moves at the last update; linear in between. 0 to 1, at most
-    epsilon_start."""
+    """Share of random moves at the last update; linear in between;
+    from 0 to epsilon_start."""
     tau: float = 0.05
-    """Weight of the new params in the Polyak average that gives the target net.
-    Above 0, at most 1."""
+    """Weight of the new params in the Polyak average that gives the target net;
+    above 0, at most 1."""
     gamma: float = 1.0
     """Discount per move; its sign comes from the player to move next. 0 to 1."""
     tremble: float = 0.5
-    """How often the next mover is thought to play at random in the TD target:
-    0 is the plain maximum, more prefers moves that set traps. 0 to 1."""
+    """How often the next mover is thought to play at random in the TD target,
+    from 0 (the plain maximum) to 1; more prefers moves that set traps."""
     canonical: bool = True
-    """Show the network one of all boards that are turned or mirrored copies of
-    each other; no effect in games whose symmetries are not listed."""
+    """Show boards that are turned or mirrored copies of each other as one;
+    no effect in games whose symmetries are not listed."""
     lockstep: bool = False
     """Restart all games together, when the last one has ended, as the article does."""
     hidden_size: int = 128
@@ -117,8 +117,8 @@ class Config:
     eval_every: int = 100
     """Updates between evaluations. 1 to 1,000,000,000."""
     eval_games: int = 1024
-    """Games of each evaluation's sampled match against random; 0 for none. At most
-    1,048,576."""
+    """Games of each evaluation's sampled match against random;
+    from 0 (none) to 1,048,576."""
 
     def __post_init__(self) -> None:
         if self.env_id not in get_args(EnvId):
