@@ -13,7 +13,7 @@ from jax_ttt.config import Config
 
 CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = dataclasses.replace(
-    CONFIG, lockstep=True, canonical=False, tremble=0.0, gamma=0.9, weight_decay=0.01
+    CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.01
 )
 UPDATE = jax.jit(learner.update, static_argnums=0)
 
@@ -155,8 +155,11 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     @jax.jit
     def loss_fn(params):
         next_q = networks.q_values(LOCKSTEP, state.target_params, after.observation)
-        best = jnp.where(after.legal_action_mask, next_q, -9.0).max(axis=1)
-        target = move.reward - jnp.where(after.terminated, 0, 0.9 * best)
+        legal = after.legal_action_mask
+        best = jnp.where(legal, next_q, -9.0).max(axis=1)
+        mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
+        value = 0.75 * best + 0.25 * mean
+        target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
         q_values = networks.q_values(LOCKSTEP, params, before.observation)
         error = q_values[jnp.arange(16), action] - target
         small = jnp.abs(error) <= 1
@@ -174,6 +177,18 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         *map(numbers, (state.params, steps, new.params)), strict=True
     ):
         np.testing.assert_allclose(found, old + step, atol=1e-6)
+
+
+def test_the_first_steps_of_adamw_by_hand():
+    """While the gradient stays the same, each step is as long as the learning rate."""
+    config = dataclasses.replace(CONFIG, weight_decay=0.1)
+    optimizer = learner.optimizer(config)
+    params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
+    state = optimizer.init(params)
+    for rate in (config.learning_rate, config.learning_rate * 8 / 9):
+        step, state = optimizer.update(grads, state, params)
+        expected = -rate * (np.sign(grads) + 0.1 * params)
+        np.testing.assert_allclose(np.asarray(step), expected, rtol=1e-4)
 
 
 def test_a_second_seed_compiles_nothing(monkeypatch, trained):
