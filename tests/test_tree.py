@@ -142,7 +142,7 @@ def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)[np.asarray(nim.decisions)]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     probs = exact.deterministic_policy(nim, jnp.asarray(best, jnp.int32))
-    report = exact.report(nim, probs)
+    report = jax.jit(exact.report)(nim, probs)
     assert report.first.worst_loss_rate == 0  # 10 is no multiple of four
     assert report.second.worst_loss_rate == 1
     assert exact.losing_line(nim, probs, as_first=True) is None
