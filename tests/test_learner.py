@@ -51,8 +51,10 @@ def test_another_seed_gives_other_weights_in_every_layer(trained):
     assert all(not np.array_equal(a, b) for a, b in leaves)
 
 
-def test_the_seed_reaches_the_games_and_the_moves():
+def test_the_seed_reaches_the_weights_the_games_and_the_moves():
     a, b = start(0), start(1)
+    kernels = [[x for x in numbers(s.params) if x.ndim == 2] for s in (a, b)]
+    assert all(not np.array_equal(x, y) for x, y in zip(*kernels, strict=True))
     assert not np.array_equal(numbers(a.key), numbers(b.key))
     assert not np.array_equal(a.env_state.current_player, b.env_state.current_player)
 
