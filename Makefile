@@ -1,49 +1,62 @@
 # The two that a newcomer needs are `make train` and `make test`.
-PYTHON ?= python3
+PYTHON = python3
+ARGS =
 VENV := .venv
-BIN := $(VENV)/bin
-ARGS ?=
+RUN := $(VENV)/bin/python
+PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Two installs into one .venv must not run at once, whatever -j says.
+.NOTPARALLEL:
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
 		while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
 
 train: $(VENV)/.train ## train an agent; ARGS="--seed 2" passes flags
-	$(BIN)/python -m jax_ttt.train $(or $(ARGS),--seed 1)
+	$(RUN) -m jax_ttt.train $(or $(strip $(ARGS)),--seed 1)
 
 test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(RUN) -m pytest -m "not slow" $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(RUN) -m pyright
 
 check-games: $(VENV)/.dev ## the slow tests: trainings, and games that compile for long
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(RUN) -m pytest -m slow $(ARGS)
 
 format: $(VENV)/.dev ## format the code and mend what the linter can
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+	$(RUN) -m ruff format .
+	$(RUN) -m ruff check --fix .
 
 bench: $(VENV)/.train ## measure speed and pass rate; ARGS="--quick" for a short one
-	$(BIN)/python -m jax_ttt.bench $(ARGS)
-
-$(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "jax_ttt needs Python 3.11 or later; choose one with: make PYTHON=python3.13 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m jax_ttt.bench $(ARGS)
 
 # The stamps: written last, so an install that was cut off is done again.
-$(VENV)/.train: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e .
+$(VENV)/.train: $(VENV)/.made pyproject.toml
+	@echo "Installing into $(VENV): some minutes the first time"
+	$(PIP_INSTALL) -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e ".[dev]"
-	@touch $@ $(VENV)/.train
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	@echo "Installing into $(VENV), test tools too: some minutes the first time"
+	$(PIP_INSTALL) -e ".[dev]"
+	@touch $(VENV)/.train $@
 
-.PHONY: help train test check check-games format bench
+# .venv is made anew when it no longer runs, or when PYTHON=... asks for another version.
+VERSION := -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>/dev/null
+HAVE := $(shell $(RUN) $(VERSION))
+WANT := $(if $(filter command,$(origin PYTHON)),$(shell $(PYTHON) $(VERSION)),$(HAVE))
+
+$(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
+		echo "jax_ttt needs Python 3.11 or later; $(PYTHON) gives:" \
+		"$$($(PYTHON) --version 2>&1 | head -n 1)." \
+		"Choose one with: make PYTHON=python3.13 ..." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+.PHONY: help train test check check-games format bench anew
