@@ -67,6 +67,7 @@ def test_bad_flags_are_refused(flags, capsys):
     assert flags[0] in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_part_prints_its_figures_and_writes_them(tmp_path, capsys):
     file = tmp_path / "figures.json"
     assert bench.main(["--only", "evaluation", "--quick", "--json", str(file)]) == 0
