@@ -4,10 +4,12 @@ import functools
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, exact, games, matches, networks, players
+from jax_ttt import dqn, exact, games, matches, networks, players, policies
 from jax_ttt.config import Config
 from jax_ttt.tree import Tree
 
@@ -38,10 +40,14 @@ def evaluate(
 
 @functools.partial(jax.jit, static_argnames="config")
 def policy(config: Config, params: nnx.State, tree: Tree) -> Float[Array, "P A"]:
-    """Return the greedy player of `params` as a policy over the tree."""
+    """Return the greedy player of `params` as a policy over the tree.
+
+    It is NaN throughout where any action value is not finite.
+    """
     q_values = decision_values(config, params, tree)
     legal = tree.legal_action_mask[tree.decisions]
-    return exact.deterministic_policy(tree, dqn.greedy(q_values, legal))
+    probs = policies.deterministic(tree, dqn.greedy(q_values, legal))
+    return jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan)
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -53,9 +59,15 @@ def decision_values(
 
 
 def summary(evaluation: Evaluation) -> dict[str, Any]:
-    """Return an evaluation as plain numbers; rates are fractions, 0 to 1."""
+    """Return an evaluation as plain numbers; rates are fractions, 0 to 1.
+
+    Raises:
+        FloatingPointError: an action value is not finite.
+    """
     row: dict[str, Any] = {}
     if (report := evaluation.exact) is not None:
+        if not np.isfinite(report.first.random.win_rate):
+            raise FloatingPointError("the network's action values are not finite")
         first, second = _exact_row(report.first), _exact_row(report.second)
         row["exact"] = {
             "as_first": first,

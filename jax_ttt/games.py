@@ -95,6 +95,16 @@ def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
     return obs.reshape(obs.shape[0], -1)
 
 
+def board_number(features: Float[Array, "B F"]) -> Int[Array, " B"]:
+    """Number the boards of stones, from 0 to `3**F - 1`: one number a board.
+
+    A cell is 0 for yours, 1 if empty, 2 for mine; the last cell counts least.
+    """
+    digits = 3.0 ** np.arange(features.shape[1])[::-1].astype(np.float32)
+    number = jnp.dot(features + 1, digits, precision="highest")
+    return jnp.round(number).astype(jnp.int32)
+
+
 @functools.cache
 def sizes(env_id: EnvId) -> tuple[int, int]:
     """Return the numbers of features and of actions, without running anything."""

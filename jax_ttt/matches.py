@@ -3,13 +3,15 @@
 Axes: `B` games.
 """
 
+import functools
 import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import pgx
-from jaxtyping import Array, Key
+from jax.tree_util import Partial
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt import games
 from jax_ttt.players import Player
@@ -41,34 +43,69 @@ def play_match(
 
     `player` is player 0 of every game. `key` is consumed. Runs under `jit`.
     """
-    key, init_key = jax.random.split(key)
+    init_key, play_key = jax.random.split(key)
     start = games.init(env, init_key, num_games)
+    first = start.current_player == 0
+    total, _ = _play(env, play_key, start, (player, opponent), jnp.zeros(num_games, jnp.int32))
+    return Match(_count(total, first), _count(total, ~first))
 
-    def going(carry: tuple[jax.Array, pgx.State, jax.Array]) -> jax.Array:
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_seats(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    first: Partial,
+    second: Partial,
+    num_games: int,
+) -> tuple[Counts, Int[Array, ""]]:
+    """Play `num_games` games, `first` moving first; `key` is consumed.
+
+    Returns the first player's results, and the moves made in all games.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = games.init(env, init_key, num_games)
+    total, moves = _play(env, play_key, start, (first, second), start.current_player)
+    return _count(total, jnp.ones(num_games, bool)), moves
+
+
+def _play(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    start: pgx.State,
+    players: tuple[Player, Player],
+    player_id: Int[Array, " B"],
+) -> tuple[Float[Array, " B"], Int[Array, ""]]:
+    """Play all games to the end; the first of `players` is PGX's player `player_id`.
+
+    Returns that player's total reward in each game, and the moves made in all games.
+    """
+    Carry = tuple[jax.Array, pgx.State, jax.Array, jax.Array]
+
+    def going(carry: Carry) -> jax.Array:
         return ~games.finished(carry[1]).all()
 
-    def ply(
-        carry: tuple[jax.Array, pgx.State, jax.Array],
-    ) -> tuple[jax.Array, pgx.State, jax.Array]:
-        key, env_state, total = carry
+    def ply(carry: Carry) -> Carry:
+        key, env_state, total, moves = carry
         key, player_key, opponent_key = jax.random.split(key, 3)
-        ours = env_state.current_player == 0
+        ours = env_state.current_player == player_id
         action = jnp.where(
-            ours, player(player_key, env_state), opponent(opponent_key, env_state)
+            ours,
+            players[0](player_key, env_state),
+            players[1](opponent_key, env_state),
         )
         env_state, move = games.step(env, env_state, action, 1.0)
-        return key, env_state, total + jnp.where(ours, move.reward, -move.reward)
+        total += jnp.where(ours, move.reward, -move.reward)
+        return key, env_state, total, moves + move.live.sum()
 
     # Rewards are added up: stepping a finished game again gives 0.
-    _, _, total = jax.lax.while_loop(going, ply, (key, start, jnp.zeros(num_games)))
-    first = start.current_player == 0
+    zero = (jnp.zeros(len(player_id)), jnp.int32(0))
+    _, _, total, moves = jax.lax.while_loop(going, ply, (key, start, *zero))
+    return total, moves
 
-    def count(seat: jax.Array) -> Counts:
-        return Counts(
-            *(jnp.sum(seat & (jnp.sign(total) == sign)) for sign in (1, 0, -1))
-        )
 
-    return Match(as_first=count(first), as_second=count(~first))
+def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
+    """Count wins, draws and losses among the games marked."""
+    return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
 
 
 def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> tuple:

@@ -149,6 +149,22 @@ def of(env_id: EnvId) -> Tree | None:
     return enumerate_game(games.make(env_id))
 
 
+@functools.cache
+def on_host(env_id: EnvId) -> Tree | None:
+    """Return the same tree of NumPy arrays, for float64 and for walks in Python."""
+    tree = of(env_id)
+    return None if tree is None else jax.device_get(tree)
+
+
+def index(tree: Tree) -> Int[np.ndarray, " N"]:
+    """Return the position of every `games.board_number`; 0 for a board out of reach."""
+    number = np.asarray(games.board_number(games.features(tree.obs)))
+    width = games.features(tree.obs[:1]).shape[1]
+    position = np.zeros(3**width, np.int32)
+    position[number] = np.arange(tree.num_positions)
+    return position
+
+
 def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
     """Return for each position the first one that is a view of it, `(P,)` int32.
 

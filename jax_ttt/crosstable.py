@@ -1,0 +1,86 @@
+"""Everybody against everybody, in both seats: exact where it can be, else sampled.
+
+Axes: `N` entrants, rows as first player and columns as second.
+"""
+
+import dataclasses
+
+import jax
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from jax_ttt import exact, games, matches
+from jax_ttt import tree as trees
+from jax_ttt.config import EnvId
+from jax_ttt.roster import Entrant
+
+
+@dataclasses.dataclass(frozen=True)
+class CrossTable:
+    """Results of the row's player, who moves first, against the column's."""
+
+    names: tuple[str, ...]
+    rates: np.ndarray  # (N, N, 3) float64: won, drawn and lost, adding up to 1
+    counts: np.ndarray  # (N, N, 3) int64: games of a sampled pair, 0 of an exact one
+
+    @property
+    def sampled(self) -> Bool[np.ndarray, "N N"]:
+        """Which pairs are sampled, not exact."""
+        return self.counts.any(axis=-1)
+
+    @property
+    def scores(self) -> Float[np.ndarray, "N N"]:
+        """What the row's player gets of the column's, both seats together: 0 to 1.
+
+        A win is 1, a draw 0.5.
+        """
+        as_first = self.rates @ [1, 0.5, 0]
+        return (as_first + 1 - as_first.T) / 2
+
+
+def play(
+    entrants: list[Entrant], env_id: EnvId, key: Key[Array, ""], num_games: int
+) -> CrossTable:
+    """Return the results of all pairs, each sampled one of `num_games` games.
+
+    `key` is consumed.
+    """
+    size = len(entrants)
+    known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]
+    rates = np.zeros((size, size, 3))
+    counts = np.zeros((size, size, 3), int)
+    if known:
+        probs = np.stack([entrants[i].probs for i in known])
+        table = exact.cross_table(trees.on_host(env_id), probs, probs)
+        rates[np.ix_(known, known)] = np.stack(table, axis=-1)
+    for row, column in np.ndindex(size, size):
+        if row in known and column in known:
+            continue
+        match_key = jax.random.fold_in(key, row * size + column)
+        pair = entrants[row].player, entrants[column].player
+        played, _ = matches.play_seats(games.make(env_id), match_key, *pair, num_games)
+        counts[row, column] = played
+        rates[row, column] = counts[row, column] / num_games
+    return CrossTable(tuple(e.name for e in entrants), rates, counts)
+
+
+def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
+    """Return strengths on Elo's scale, 400 points for odds of 10 to 1; their mean is 0.
+
+    They make the scores likeliest, where the odds of two players are those of their
+    strengths. A hundredth of each score is taken from a draw: who always wins would be
+    infinitely strong. Sources: Elo 1978, "The rating of chessplayers"; Bradley and
+    Terry 1952; the iteration is Hunter 2004, "MM algorithms for generalized
+    Bradley-Terry models".
+    """
+    others = ~np.eye(len(scores), dtype=bool)
+    won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
+    strength = np.ones(len(scores))
+    for _ in range(10_000):
+        pairs = others / (strength[:, None] + strength)
+        new = won / pairs.sum(axis=1).clip(1e-300)
+        new /= np.exp(np.log(new.clip(1e-300)).mean())
+        if np.allclose(new, strength, rtol=1e-9, atol=0):
+            break
+        strength = new
+    return 400 * np.log10(strength)

@@ -1,0 +1,99 @@
+"""What a policy can reach against any opponent: the proof that it never loses.
+
+Every `tree` here is of NumPy arrays, as `tree.on_host` gives it.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from jax_ttt import exact
+from jax_ttt.tree import Tree
+
+Line = list[tuple[int, int]]
+"""A game from its first position on: (position, action), move by move."""
+
+
+class Lines(NamedTuple):
+    """Lines of play by how they end for the policy."""
+
+    won: int
+    drawn: int
+    lost: int
+
+
+def playable(
+    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+) -> Bool[np.ndarray, "P A"]:
+    """Return the moves that the policy, in its seat, and any opponent may play."""
+    others = tree.first_to_move[:, None] != as_first
+    return tree.legal_action_mask & (others | (probs > 0))
+
+
+def reachable(
+    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+) -> Bool[np.ndarray, " P"]:
+    """Return the positions that can come up when the policy plays in this seat."""
+    moves = playable(tree, probs, as_first)
+    reached = np.zeros(tree.num_positions, bool)
+    reached[0] = True
+    for begin, end in itertools.pairwise(tree.level_start):
+        here = reached[begin:end, None] & moves[begin:end]
+        reached[tree.successor[begin:end][here]] = True
+    return reached
+
+
+def lines(tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool) -> Lines:
+    """Count the lines of play of the policy, in its seat, and any opponent."""
+    moves = playable(tree, probs, as_first)
+    result = tree.outcome if as_first else -tree.outcome
+    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
+    counts = exact.backward(
+        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
+    )
+    return Lines(*(int(count) for count in counts[0]))
+
+
+def losing_line(
+    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+) -> Line | None:
+    """Return the shortest game that the policy can lose, or None if there is none.
+
+    A forward walk over what the policy and any opponent can reach; the line ends with
+    the opponent's winning move.
+    """
+    moves = playable(tree, probs, as_first)
+    lost = tree.outcome == (-1 if as_first else 1)
+    came_from = {0: (-1, -1)}
+    for begin, end in itertools.pairwise(tree.level_start):
+        here = [p for p in range(begin, end) if p in came_from]
+        for position in here:
+            if lost[position]:
+                return _line_to(position, came_from)
+        for position in here:
+            for action in np.flatnonzero(moves[position]):
+                after = int(tree.successor[position, action])
+                came_from.setdefault(after, (position, int(action)))
+    return None
+
+
+def self_play(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
+    """Return the game of a policy's likeliest moves against itself."""
+    position, line = 0, []
+    while not tree.terminal[position]:
+        action = int(probs[position].argmax())
+        line.append((position, action))
+        position = int(tree.successor[position, action])
+    return line
+
+
+def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
+    line = []
+    while position:
+        position, action = came_from[position]
+        line.append((position, action))
+    return line[::-1]

@@ -1,0 +1,127 @@
+"""From a name to who plays: a function, and on a walked game a policy too.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import functools
+import math
+import zlib
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Key
+
+from jax_ttt import (
+    agents,
+    evaluation,
+    games,
+    lookahead,
+    mcts,
+    minimax,
+    players,
+    policies,
+)
+from jax_ttt import tree as trees
+from jax_ttt.agents import Agent, AgentError
+from jax_ttt.config import EnvId
+from jax_ttt.names import PlayerError, Spec
+from jax_ttt.tree import Tree
+
+
+class Entrant(NamedTuple):
+    """Who plays."""
+
+    name: str
+    player: Partial  # (key, env_state of B games) -> actions
+    probs: np.ndarray | None  # (P, A) float64, where the policy is known
+    agent: Agent | None = None  # the file, where the name is one
+
+
+def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+    """Return the player of this name; what it draws in advance comes from `key`.
+
+    Raises:
+        AgentError: the file is no usable agent for this game.
+        PlayerError: a lookahead is too deep for this game.
+    """
+    # So that a player does not depend on who else takes part.
+    key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
+    tree = trees.on_host(env_id)
+    if spec.kind == "random":
+        probs = policies.uniform(tree) if tree else None
+        return Entrant(spec.name, players.random_player, probs)
+    if spec.kind == "agent":
+        return _agent(spec, env_id)
+    if spec.kind == "blend":
+        return _blend(spec, enter(spec.inner, env_id, key), tree)
+    if spec.kind == "lookahead":
+        return _lookahead(spec, env_id, key)
+    if spec.kind == "mcts-online":
+        index, graph = _index(env_id), _graph(env_id)
+        player = mcts.online_player(graph, index, int(spec.number))
+        return Entrant(spec.name, player, None)
+    probs = _walked_policy(spec, env_id, tree, key)
+    player = players.policy_player(_index(env_id), probs)
+    return Entrant(spec.name, player, probs)
+
+
+def _agent(spec: Spec, env_id: EnvId) -> Entrant:
+    agent = agents.load(spec.path, env_id)
+    tree = trees.of(env_id)
+    probs = None
+    if tree is not None:
+        probs = _finite(spec.name, evaluation.policy(agent.config, agent.params, tree))
+    player = players.greedy_player(agent.config, agent.params)
+    return Entrant(spec.name, player, probs, agent)
+
+
+def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
+    probs = None
+    if tree is not None and inner.probs is not None:
+        probs = spec.number * policies.uniform(tree) + (1 - spec.number) * inner.probs
+    return Entrant(spec.name, players.blended(spec.number, inner.player), probs)
+
+
+def _lookahead(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+    depth = int(spec.number)
+    most = int(math.log(lookahead.MAX_BOARDS, games.sizes(env_id)[1]))
+    if depth > most:
+        raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
+    inner = _agent(spec.inner, env_id)
+    player = lookahead.player(inner.agent.config, inner.agent.params, depth)
+    tree, probs = trees.of(env_id), None
+    if tree is not None:
+        deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+        probs = np.asarray(
+            policies.deterministic(tree, jax.jit(player)(key, deciding)), float
+        )
+    return Entrant(spec.name, player, probs)
+
+
+def _walked_policy(
+    spec: Spec, env_id: EnvId, tree: Tree, key: Key[Array, ""]
+) -> Float[np.ndarray, "P A"]:
+    """Return the policy of a player who has the whole tree."""
+    if spec.kind == "mcts":
+        return mcts.offline_policy(tree, _graph(env_id), key, int(spec.number))
+    quick = 0.9 if spec.kind == "minimax-quick" else 1.0
+    return minimax.policy(tree, quick, first_best=spec.kind != "minimax")
+
+
+def _finite(name: str, probs: Array) -> Float[np.ndarray, "P A"]:
+    # Over NaN, the best legal move would be the first one.
+    if not np.isfinite(probs).all():
+        raise AgentError(f"{name}: its action values are not finite")
+    return np.asarray(probs, float)
+
+
+@functools.cache
+def _graph(env_id: EnvId) -> mcts.Graph:
+    return mcts.graph(trees.on_host(env_id), env_id)
+
+
+@functools.cache
+def _index(env_id: EnvId) -> np.ndarray:
+    return trees.index(trees.on_host(env_id))
