@@ -19,6 +19,7 @@ from flax import nnx
 
 from jax_ttt import __version__, networks
 from jax_ttt.config import SEED_RANGE, Config, Range, SettingError, from_dict
+from jax_ttt.names import PlayerError
 
 FORMAT_VERSION = 1
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
@@ -26,7 +27,7 @@ UPDATES_DONE = Range(int, 0, 10**9)
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
 
 
-class AgentError(ValueError):
+class AgentError(PlayerError):
     """A file that is no usable agent; the message names the file and the reason."""
 
 

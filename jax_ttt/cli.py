@@ -7,6 +7,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 130 Ctrl
 import contextlib
 import dataclasses
 import functools
+import importlib.util
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from typing import Literal, TypeVar
 import tyro
 
 from jax_ttt.config import Config, SettingError
+from jax_ttt.names import PlayerError
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
@@ -48,9 +50,11 @@ def parse(
     argv: Sequence[str] | None,
     prog: str,
     defaults: ArgsT | None = None,
+    description: str | None = None,
 ) -> ArgsT:
     """Return the arguments, those of `defaults` where a flag is not given.
 
+    `description` is what `--help` begins with, by default the type's docstring.
     `--help` and flags that can't be read end the program, with 0 and 2.
     """
     command = functools.partial(
@@ -58,6 +62,7 @@ def parse(
         args_type,
         args=argv,
         prog=f"python -m jax_ttt.{prog}",
+        description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
     return command() if defaults is None else command(default=defaults)
@@ -73,7 +78,7 @@ def guarded(command: Command) -> Command:
             return _fail(
                 2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
             )
-        except UsageError as error:
+        except (UsageError, PlayerError) as error:
             return _fail(2, str(error))
         except KeyboardInterrupt:
             return _fail(130, "interrupted")
@@ -93,6 +98,15 @@ def guarded(command: Command) -> Command:
 
     main.__doc__ = command.__doc__
     return main
+
+
+def require(module: str, extra: str, flag: str) -> None:
+    """Raise `UsageError` if an optional package is not there."""
+    if importlib.util.find_spec(module) is None:
+        raise UsageError(
+            f"{flag} needs {module}, which is not installed: "
+            f"pip install 'jax_ttt[{extra}]', or pip install {module}"
+        )
 
 
 def _fail(code: int, message: str) -> int:

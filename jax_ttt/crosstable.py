@@ -4,14 +4,16 @@ Axes: `N` entrants, rows as first player and columns as second.
 """
 
 import dataclasses
+from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt import exact, games, matches
 from jax_ttt import tree as trees
 from jax_ttt.config import EnvId
+from jax_ttt.grading import RATES
 from jax_ttt.roster import Entrant
 
 
@@ -36,6 +38,52 @@ class CrossTable:
         """
         as_first = self.rates @ [1, 0.5, 0]
         return (as_first + 1 - as_first.T) / 2
+
+    @property
+    def order(self) -> list[tuple[int, float, float]]:
+        """The entrants' numbers, ratings and mean scores, the strongest first.
+
+        The score is against all others; 0.5 for one who has none.
+        """
+        size = len(self.names)
+        others = ~np.eye(size, dtype=bool)
+        score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
+        score = score if size > 1 else np.array([0.5])
+        rating = ratings(self.scores)
+        ranked = np.argsort(-rating, kind="stable")
+        return [(int(i), float(rating[i]), float(score[i])) for i in ranked]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table as plain numbers: a row for each pair, and the order.
+
+        `num_games` is 0 for an exact pair; its intervals are then the value itself.
+        """
+        pairs = []
+        for row, column in np.ndindex(self.sampled.shape):
+            pair: dict[str, Any] = {
+                "first": self.names[row],
+                "second": self.names[column],
+                "num_games": int(self.counts[row, column].sum()),
+            }
+            for name, rate, low, high in zip(
+                RATES, self.rates[row, column], *self.interval(row, column), strict=True
+            ):
+                bounds = {f"{name}_low": float(low), f"{name}_high": float(high)}
+                pair |= {name: float(rate)} | bounds
+            pairs.append(pair)
+        order = [
+            {"player": self.names[i], "elo": rating, "score": score}
+            for i, rating, score in self.order
+        ]
+        return {"pairs": pairs, "order": order}
+
+    def interval(self, row: int, column: int) -> tuple[list[float], list[float]]:
+        """Return the ends of a pair's 95 % intervals; the rates themselves if exact."""
+        games = self.counts[row, column]
+        if not games.any():
+            return self.rates[row, column].tolist(), self.rates[row, column].tolist()
+        ends = [matches.wilson_interval(int(n), int(games.sum())) for n in games]
+        return [low for low, _ in ends], [high for _, high in ends]
 
 
 def play(

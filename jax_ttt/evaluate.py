@@ -1,4 +1,4 @@
-"""Grade a saved agent: exactly where the game's tree can be walked.
+"""Grade a saved agent or any player: exactly where the game's tree can be walked.
 
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
@@ -9,31 +9,40 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from jax_ttt import cli
-from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, SettingError
+from jax_ttt import cli, names
+from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range, SettingError
 
 if TYPE_CHECKING:
+    import jax
+
     from jax_ttt.agents import Agent
+    from jax_ttt.roster import Entrant
     from jax_ttt.tree import Tree
+
+_GAMES = Range(int, 0, 2**20)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Grade a saved agent: exactly where the game's tree can be walked.
+    """Grade a saved agent or any player: exactly where the game's tree can be walked.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
-    agent: tyro.conf.Positional[Path]
-    """A run's folder, or an agent.safetensors file."""
+    agent: tyro.conf.Positional[str]
+    """A run's folder or an agent.safetensors file; or a player of the arena,
+    for instance minimax."""
     env_id: EnvId = "tic_tac_toe"
     """The game that the agent has to be for; another is refused."""
+    games: int | None = None
+    """Games of a match against random that is played out on PGX, up to 1,048,576;
+    by default 0 where the result is exact, else 1,024."""
     seed: int = 0
-    """What the random numbers of the sampled match come from."""
+    """What all random numbers come from."""
     device: cli.Device = "auto"
     """Where to run; a device that is asked for and absent is refused."""
     policy_csv: Path | None = None
@@ -47,46 +56,76 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "evaluate")
     SEED_RANGE.check("seed", args.seed)
+    if args.games is not None:
+        _GAMES.check("games", args.games)
+    spec = names.read(args.agent, args.env_id)
     if args.policy_csv and args.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("policy_csv", rule, args.env_id)
+    if args.policy_csv and spec.kind != "agent":
+        raise SettingError("policy_csv", "used with a saved agent", args.agent)
     device = cli.choose_device(args.device)
 
     import jax
 
-    from jax_ttt import agents, evaluation, report
+    from jax_ttt import report, roster
     from jax_ttt import tree as trees
 
-    try:
-        agent = agents.load(args.agent, args.env_id)
-    except agents.AgentError as error:
-        raise cli.UsageError(str(error)) from None
-    tree = trees.of(args.env_id)
-    key = jax.random.key(args.seed)
-    graded = evaluation.evaluate(agent.config, agent.params, key, tree)
-    summary = evaluation.summary(graded)
-    probs = evaluation.policy(agent.config, agent.params, tree) if tree else None
-    verdict = report.verdict(args.env_id, summary, tree, probs)
-    if args.policy_csv and tree:
-        write_policy(args.policy_csv, agent, tree)
+    player_key, match_key = jax.random.split(jax.random.key(args.seed))
+    entrant = roster.enter(spec, args.env_id, player_key)
+    tree = trees.on_host(args.env_id)
+    summary = grade(args, entrant, match_key, tree)
+    verdict = report.verdict(args.env_id, summary, tree, entrant.probs)
+    if args.policy_csv and tree and entrant.agent:
+        write_policy(args.policy_csv, entrant.agent, tree)
     if args.json:
-        about = {
-            "agent": str(args.agent),
-            "env_id": args.env_id,
-            "seed": agent.seed,
-            "num_updates": agent.num_updates,
-            "config": dataclasses.asdict(agent.config),
-            **summary,
-            "verdict": verdict,
-        }
-        print(json.dumps(about))
+        about = {"agent": args.agent, "env_id": args.env_id}
+        print(json.dumps(about | _origin(entrant) | summary | {"verdict": verdict}))
         return 0
-    print(
-        f"{args.agent}: {args.env_id}, seed {agent.seed}, "
-        f"{agent.num_updates:,} updates, on {device}\n"
-    )
-    print(f"{report.table(args.env_id, summary)}\n\n{verdict}")
+    title = f"{args.agent}: {args.env_id}"
+    if entrant.agent:
+        title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
+    print(f"{title}, on {device}\n")
+    print(report.graded(args.env_id, summary, tree, entrant.probs, verdict))
     return 0
+
+
+def grade(
+    args: Args, entrant: "Entrant", key: "jax.Array", tree: "Tree | None"
+) -> dict[str, Any]:
+    """Return what can be said of the player, exactly and by sample."""
+    import numpy as np
+
+    from jax_ttt import evaluation, games, grading, matches, players
+
+    summary: dict[str, Any] = {}
+    if tree is not None and entrant.probs is not None:
+        summary["exact"] = grading.exactly(tree, entrant.probs)
+        if (agent := entrant.agent) is not None:
+            q_values = evaluation.decision_values(agent.config, agent.params, tree)
+            error = grading.q_error(tree, np.asarray(q_values))
+            summary["exact"]["mean_abs_q_error"] = error
+    num_games = args.games
+    if num_games is None:
+        num_games = 0 if "exact" in summary else 1024
+    if num_games:
+        env = games.make(args.env_id)
+        pair = entrant.player, players.random_player
+        summary["sampled"] = grading.sampled(
+            matches.play_match(env, key, *pair, num_games)
+        )
+    return summary
+
+
+def _origin(entrant: "Entrant") -> dict[str, Any]:
+    """Return how a saved agent came about."""
+    if (agent := entrant.agent) is None:
+        return {}
+    return {
+        "seed": agent.seed,
+        "num_updates": agent.num_updates,
+        "config": dataclasses.asdict(agent.config),
+    }
 
 
 def write_policy(path: Path, agent: "Agent", tree: "Tree") -> None:

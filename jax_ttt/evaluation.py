@@ -9,7 +9,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, exact, games, matches, networks, players, policies
+from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
 from jax_ttt.config import Config
 from jax_ttt.tree import Tree
 
@@ -73,26 +73,12 @@ def summary(evaluation: Evaluation) -> dict[str, Any]:
             "as_first": first,
             "as_second": second,
             "unbeatable": first["worst_loss_rate"] == second["worst_loss_rate"] == 0,
-        } | {
-            name: (first[name] + second[name]) / 2
-            for name in ("win_rate", "draw_rate", "loss_rate")
-        }
-    if (match := evaluation.sampled) is not None:
-        both = [sum(map(int, counts)) for counts in zip(*match, strict=True)]
-        row["sampled"] = {
-            "as_first": _sampled_row(list(map(int, match.as_first))),
-            "as_second": _sampled_row(list(map(int, match.as_second))),
-        } | _sampled_row(both)
+        } | {name: (first[name] + second[name]) / 2 for name in grading.RATES}
+    if evaluation.sampled is not None:
+        row["sampled"] = grading.sampled(evaluation.sampled)
     return row
 
 
 def _exact_row(seat: exact.Seat) -> dict[str, float]:
     rates = {name: float(rate) for name, rate in seat.random._asdict().items()}
     return rates | {"worst_loss_rate": float(seat.worst_loss_rate)}
-
-
-def _sampled_row(counts: list[int]) -> dict[str, int | float]:
-    num_games = sum(counts)
-    names = ("win_rate", "draw_rate", "loss_rate")
-    rates = {n: c / max(num_games, 1) for n, c in zip(names, counts, strict=True)}
-    return {"num_games": num_games} | rates

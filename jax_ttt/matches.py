@@ -32,21 +32,33 @@ class Match(NamedTuple):
     as_second: Counts
 
 
+class _Games(NamedTuple):
+    """Games under way."""
+
+    key: jax.Array
+    env_state: pgx.State
+    total: jax.Array  # (B,) float32 reward so far
+    moves: jax.Array  # () int32 made so far, in all games
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
 def play_match(
     env: pgx.Env,
     key: Key[Array, ""],
-    player: Player,
-    opponent: Player,
+    player: Partial,
+    opponent: Partial,
     num_games: int,
 ) -> Match:
     """Play `num_games` games at once to the end; PGX draws who moves first.
 
-    `player` is player 0 of every game. `key` is consumed. Runs under `jit`.
+    `player` is player 0 of every game. `key` is consumed.
     """
     init_key, play_key = jax.random.split(key)
     start = games.init(env, init_key, num_games)
     first = start.current_player == 0
-    total, _ = _play(env, play_key, start, (player, opponent), jnp.zeros(num_games, jnp.int32))
+    total, _ = _play(
+        env, play_key, start, (player, opponent), jnp.zeros(num_games, jnp.int32)
+    )
     return Match(_count(total, first), _count(total, ~first))
 
 
@@ -79,28 +91,36 @@ def _play(
 
     Returns that player's total reward in each game, and the moves made in all games.
     """
-    Carry = tuple[jax.Array, pgx.State, jax.Array, jax.Array]
 
-    def going(carry: Carry) -> jax.Array:
-        return ~games.finished(carry[1]).all()
+    def going(carry: _Games) -> jax.Array:
+        return ~games.finished(carry.env_state).all()
 
-    def ply(carry: Carry) -> Carry:
+    def ply(carry: _Games) -> _Games:
         key, env_state, total, moves = carry
         key, player_key, opponent_key = jax.random.split(key, 3)
         ours = env_state.current_player == player_id
         action = jnp.where(
             ours,
-            players[0](player_key, env_state),
-            players[1](opponent_key, env_state),
+            _asked(ours, players[0], player_key, env_state),
+            _asked(~ours, players[1], opponent_key, env_state),
         )
         env_state, move = games.step(env, env_state, action, 1.0)
         total += jnp.where(ours, move.reward, -move.reward)
-        return key, env_state, total, moves + move.live.sum()
+        return _Games(key, env_state, total, moves + move.live.sum())
 
     # Rewards are added up: stepping a finished game again gives 0.
-    zero = (jnp.zeros(len(player_id)), jnp.int32(0))
-    _, _, total, moves = jax.lax.while_loop(going, ply, (key, start, *zero))
-    return total, moves
+    begin = _Games(key, start, jnp.zeros(len(player_id)), jnp.int32(0))
+    end = jax.lax.while_loop(going, ply, begin)
+    return end.total, end.moves
+
+
+def _asked(
+    turn: Bool[Array, " B"], player: Player, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Return the player's moves, and 0 unasked where it has no turn in any game."""
+    return jax.lax.cond(
+        turn.any(), player, lambda *_: jnp.zeros(len(turn), jnp.int32), key, env_state
+    )
 
 
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:

@@ -47,6 +47,15 @@ class Records(NamedTuple):
     score: jax.Array  # (B, N) float32: wins and half of the draws
 
 
+class _Walk(NamedTuple):
+    """A playout under way."""
+
+    moves: int | jax.Array  # made so far
+    node: jax.Array  # (B,) where it stands
+    visits: jax.Array  # (B,) the node's, 0 once among nodes without records
+    path: jax.Array  # (L + 1, B) nodes to record; N for none
+
+
 def graph(tree: Tree, env_id: EnvId) -> Graph:
     """Return the game's nodes, from a tree of NumPy arrays."""
     classes = trees.symmetry_classes(tree, games.symmetries(env_id))
@@ -99,28 +108,31 @@ def playout(
     which is still recorded, and random from there. `key` is consumed.
     """
     row = jnp.arange(len(root))
-    num_nodes = len(graph.terminal)
+    num_nodes, longest = len(graph.terminal), len(graph.depth)
+    draws = jax.random.uniform(key, (longest, len(root)))
 
-    def ply(
-        carry: tuple[jax.Array, jax.Array], uniform: jax.Array
-    ) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-        node, inside = carry
+    def ply(walk: _Walk) -> _Walk:
+        moves, node, visits, path = walk
         child = graph.child[node]
-        visits, score = (x[row[:, None], child] for x in records)
-        bound = ucb(visits, score, records.visits[row, node][:, None])
-        bound = jnp.where(inside[:, None], bound, 0.0)
+        child_visits, score = (x[row[:, None], child] for x in records)
+        bound = ucb(child_visits, score, visits[:, None])
+        bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
         best = bound == bound.max(axis=1, keepdims=True)
-        after = child[row, dqn.random_legal(uniform, best)]
+        action = dqn.random_legal(draws[moves], best)
         over = graph.terminal[node]
-        path = jnp.where(inside & ~over, after, num_nodes)
-        inside &= records.visits[row, after] > 0
-        return (jnp.where(over, node, after), inside), path
+        after = jnp.where(over, num_nodes, child[row, action])
+        path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))
+        visits = jnp.where(visits > 0, child_visits[row, action], 0.0)
+        return _Walk(moves + 1, jnp.where(over, node, after), visits, path)
 
-    draws = jax.random.uniform(key, (len(graph.depth), len(root)))
-    start = (root, jnp.ones(len(root), bool))
-    (last, _), path = jax.lax.scan(ply, start, draws)
-    path = jnp.concatenate([root[None], path])  # what is `num_nodes` is dropped
+    def going(walk: _Walk) -> jax.Array:
+        return ~graph.terminal[walk.node].all()
+
+    # What is `num_nodes` is dropped. The root counts as visited in its first playout.
+    path = jnp.full((longest + 1, len(root)), num_nodes).at[0].set(root)
+    visits = jnp.maximum(records.visits[row, root], 1)
+    _, last, _, path = jax.lax.while_loop(going, ply, _Walk(0, root, visits, path))
     outcome = graph.outcome[last]
     score = jnp.where(graph.first_moved[path], outcome, 1 - outcome)
     return Records(
@@ -129,9 +141,7 @@ def playout(
     )
 
 
-def mean_scores(
-    records: Records, after: Int[Array, "B A"]
-) -> Float[Array, "B A"]:
+def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A"]:
     """Return the mean scores of nodes, one search a row; -1 without visits."""
     row = jnp.arange(len(after))[:, None]
     visits, score = (x[row, after] for x in records)
@@ -163,9 +173,7 @@ def _offline_values(
     return mean_scores(everywhere, graph.after)
 
 
-def online_player(
-    graph: Graph, index: Int[Array, " K"], num_playouts: int
-) -> Partial:
+def online_player(graph: Graph, index: Int[Array, " K"], num_playouts: int) -> Partial:
     """Return who searches anew at each move, all games of the batch at once."""
     return Partial(_online(num_playouts), graph, index)
 

@@ -5,8 +5,6 @@ Every `tree` here is of NumPy arrays, as `tree.on_host` gives it.
 Axes: `P` positions, `A` actions.
 """
 
-
-
 import numpy as np
 from jaxtyping import Bool, Float
 
@@ -57,12 +55,14 @@ def policy(
 
 
 def best_response(
-    tree: Tree, probs: Float[np.ndarray, "P A"]
+    tree: Tree, probs: Float[np.ndarray, "P A"], draw: float = 0.0
 ) -> Float[np.ndarray, "P A"]:
-    """Return the opponent who gains most, wins less losses, against `probs`.
+    """Return the opponent who gains most against `probs`, the first move of equals.
 
-    Its rows hold for the seat that is to move there; the first move of equals.
+    A win is worth 1 to it, a loss -1 and a draw `draw`: with -1, it wins most often.
+    Each row holds for the seat that is to move there.
     """
+    drawn = tree.terminal & (tree.outcome == 0)
     first = tree.first_to_move
 
     def values_as(as_first: bool) -> np.ndarray:
@@ -73,7 +73,7 @@ def best_response(
             return np.where(first[here] == as_first, sign * best, mean)[:, None]
 
         sign = 1 if as_first else -1
-        leaves = tree.outcome[:, None].astype(float)
+        leaves = np.where(drawn, sign * draw, tree.outcome)[:, None]
         return exact.backward(tree, leaves, node_value)[:, 0]
 
     best = np.where(

@@ -6,7 +6,7 @@ A name is a kind, or a kind and what it needs between colons, or an agent's path
 import dataclasses
 from pathlib import Path
 
-from jax_ttt.config import ENUMERABLE, EnvId, Range, SettingError
+from jax_ttt.config import ENUMERABLE, EnvId, Range
 
 KINDS = {
     "random": "any legal move",
@@ -38,7 +38,7 @@ _NUMBERS = {
 
 
 class PlayerError(ValueError):
-    """A name that is no player's; the message says which there are."""
+    """A name that is no usable player's; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,4 +97,4 @@ def _number(name: str, kind: str, text: str) -> float:
 
 def _unknown(name: str) -> PlayerError:
     known = "; ".join(f"{kind} ({text})" for kind, text in KINDS.items())
-    return PlayerError(f"unknown player or file {name!r}; known are: {known}")
+    return PlayerError(f"{name}: no such file, and no known player: {known}")

@@ -62,9 +62,7 @@ def _blended(
     chance: Float[Array, ""], player: Partial, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     chance_key, random_key, player_key = jax.random.split(key, 3)
-    at_random = jax.random.bernoulli(
-        chance_key, chance, env_state.current_player.shape
-    )
+    at_random = jax.random.bernoulli(chance_key, chance, env_state.current_player.shape)
     return jnp.where(
         at_random, random_player(random_key, env_state), player(player_key, env_state)
     )

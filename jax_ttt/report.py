@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Array
 
-from jax_ttt import exact, games
+from jax_ttt import games, proof
 from jax_ttt.config import EnvId
+from jax_ttt.crosstable import CrossTable
+from jax_ttt.grading import RATES, disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
-
-_RATES = ("win_rate", "draw_rate", "loss_rate")
 
 
 def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
@@ -23,9 +22,9 @@ def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
     result = summary.get("exact") or summary.get("sampled")
     if result is None:
         return f"Step {update}: not evaluated"
-    wins, ties, losses = (f"{result[rate]:.2%}" for rate in _RATES)
+    wins, ties, losses = (f"{result[rate]:.2%}" for rate in RATES)
     seats = "  ".join(
-        f"as {name} " + "/".join(f"{100 * result[seat][rate]:.1f}" for rate in _RATES)
+        f"as {name} " + "/".join(f"{100 * result[seat][rate]:.1f}" for rate in RATES)
         for name, seat in _seats(env_id)
     )
     if "exact" in summary:
@@ -49,7 +48,7 @@ def table(env_id: EnvId, summary: dict[str, Any]) -> str:
     lines = [f"{'v random, ' + source:<18}{'wins':>9}{'ties':>9}{'losses':>9}{worst}"]
     rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
     for name, row in [*rows, ("mean" if exactly else "all", result)]:
-        cells = "".join(f"{row[rate]:>9.3%}" for rate in _RATES)
+        cells = "".join(f"{row[rate]:>9.3%}" for rate in RATES)
         if not exactly:
             cells += f"{row['num_games']:>10}"
         elif "worst_loss_rate" in row:
@@ -60,10 +59,14 @@ def table(env_id: EnvId, summary: dict[str, Any]) -> str:
 
 
 def verdict(
-    env_id: EnvId, summary: dict[str, Any], tree: Tree | None, probs: Array | None
+    env_id: EnvId,
+    summary: dict[str, Any],
+    tree: Tree | None,
+    probs: np.ndarray | None,
 ) -> str:
     """Return the proof that a policy can't be beaten, or the line that beats it.
 
+    `tree` and `probs` are of NumPy arrays.
     Without a tree, what the sampled match can say.
     """
     if tree is None or probs is None:
@@ -72,7 +75,7 @@ def verdict(
     found = [
         (line, name)
         for name, as_first in zip(names, (True, False), strict=True)
-        if (line := exact.losing_line(tree, probs, as_first)) is not None
+        if (line := proof.losing_line(tree, probs, as_first)) is not None
     ]
     if not found:
         return (
@@ -84,6 +87,136 @@ def verdict(
         f"beatable: the shortest line that beats it, playing as {name} "
         f"({len(line)} moves; cells 0 to 8, row by row)\n{boards(tree, line, names)}"
     )
+
+
+def graded(
+    env_id: EnvId,
+    summary: dict[str, Any],
+    tree: Tree | None,
+    probs: np.ndarray | None,
+    verdict: str,
+) -> str:
+    """Return all that `evaluate` finds; `tree` and `probs` are of NumPy arrays."""
+    parts = [verdict]
+    if tree is not None and probs is not None:
+        parts.insert(0, strength(env_id, summary["exact"]))
+        parts.append(measures(env_id, summary["exact"], tree))
+        line = proof.self_play(tree, probs)
+        pictures = boards(tree, line, games.seat_names(env_id))
+        parts.append(f"its likeliest moves against itself\n{pictures}")
+    if "sampled" in summary:
+        parts.append(sample(env_id, summary))
+    return "\n\n".join(parts)
+
+
+def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
+    """Return what `grading.exactly` found as a table by opponent; percentages."""
+    seats = _seats(env_id)
+    head = "".join(
+        f"{f'as {name}: wins':>15}{'ties':>9}{'losses':>9}" for name, _ in seats
+    )
+    lines = [f"{'exact':<16}{head}"]
+    for opponent, rows in grades["opponents"].items():
+        cells = "".join(
+            f"{100 * rows[seat][rate]:>{width}.3f}"
+            for _, seat in seats
+            for rate, width in zip(RATES, (15, 9, 9), strict=True)
+        )
+        lines.append(f"{'v ' + opponent:<16}{cells}")
+    return "\n".join(lines)
+
+
+def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
+    """Return the rest of what `grading.exactly` found, a line each."""
+    optimal = grades["optimal_move_rate"]
+    played = "; ".join(
+        f"as {name} "
+        + ", ".join(f"{n:,} {end}" for end, n in grades["lines"][s].items())
+        for name, s in _seats(env_id)
+    )
+    rows = {
+        "lines of play": played,
+        "optimal_move_rate": f"{optimal['all']:.3%} of all {len(tree.decisions):,} "
+        f"positions, {optimal['reachable']:.3%} of the "
+        f"{optimal['num_reachable']:,} it can reach",
+        "exploitability": f"{grades['exploitability']:.6f} (0 none, 1 always beaten)",
+    }
+    if "mean_abs_q_error" in grades:
+        rows["|Q - minimax|"] = f"{grades['mean_abs_q_error']:.4f} on average"
+    return "\n".join(f"{name:<20}{text}" for name, text in rows.items())
+
+
+def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
+    """Return a sampled match with its intervals, and where it disagrees with exact."""
+    result = summary["sampled"]
+    head = "".join(f"{name:>25}" for name in ("wins", "ties", "losses"))
+    lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]
+    rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
+    for name, row in [*rows, ("all", result)]:
+        cells = "".join(_with_interval(row, rate) for rate in RATES)
+        lines.append(f"{name:<18}{cells}{row['num_games']:>9,}")
+    lines.append("(in brackets: 95 % intervals)")
+    if "exact" in summary:
+        names = {seat: name for name, seat in _seats(env_id)}
+        found = disagreements(summary["exact"], result)
+        lines += [
+            f"the sample disagrees with the exact value as {names[seat]}: {rate} "
+            f"{summary['exact'][seat][rate]:.3%} is outside its interval"
+            for seat, rate in found
+        ] or ["the sample agrees with the exact values"]
+        if found:
+            lines.append(
+                "by chance, 1 in 20 intervals misses its value: see whether another "
+                "--seed or more --games disagree too"
+            )
+    return "\n".join(lines)
+
+
+def _with_interval(row: dict[str, Any], rate: str) -> str:
+    low, high = row[f"{rate}_interval"]
+    return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>25}"
+
+
+def cross_table(env_id: EnvId, table: CrossTable) -> str:
+    """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
+    first, second = games.seat_names(env_id)
+    width = max(map(len, table.names)) + 4
+    numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
+    lines = [
+        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, in %"
+        "; ~ sampled, all others exact",
+        f"{'':<{width}}" + "".join(f"{number:>17}" for number in numbers),
+    ]
+    for row, name in enumerate(table.names):
+        cells = []
+        for column in range(len(table.names)):
+            mark = "~" if table.sampled[row, column] else ""
+            rates = (f"{100 * rate:.1f}" for rate in table.rates[row, column])
+            cells.append(f"{mark + '/'.join(rates):>17}")
+        lines.append(f"{f'{row + 1} {name}':<{width}}{''.join(cells)}")
+    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
+
+
+def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
+    lines = []
+    for row, column in np.argwhere(table.sampled).tolist():
+        ends = zip(*table.interval(row, column), strict=True)
+        wins, draws, losses = (f"{100 * a:.1f} to {100 * b:.1f}" for a, b in ends)
+        lines.append(
+            f"~ {row + 1} v {column + 1}, {table.counts[row, column].sum():,} games: "
+            f"{names[0]} wins {wins}, draws {draws}, {names[1]} wins {losses}"
+        )
+    return ["", "95 % intervals, in %", *lines] if lines else []
+
+
+def _order(table: CrossTable) -> list[str]:
+    width = max(map(len, table.names))
+    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score v the others':>22}"]
+    for place, (entrant, rating, score) in enumerate(table.order, start=1):
+        lines.append(
+            f"{place:>2}. {table.names[entrant]:<{width}}{rating:>+7.0f}{score:>22.2%}"
+        )
+    return lines
 
 
 def sampled_verdict(summary: dict[str, Any]) -> str:

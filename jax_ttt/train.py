@@ -189,11 +189,16 @@ def finish(
     signals: list[int],
 ) -> int:
     """Say what came of the run, and return its exit code."""
+    import numpy as np
+
     from jax_ttt import evaluation, report
+    from jax_ttt import tree as trees
 
     game = agent.config.env_id
-    probs = evaluation.policy(agent.config, agent.params, tree) if tree else None
-    result = report.verdict(game, agent.score, tree, probs)
+    probs = None
+    if tree is not None:
+        probs = np.asarray(evaluation.policy(agent.config, agent.params, tree))
+    result = report.verdict(game, agent.score, trees.on_host(game), probs)
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:

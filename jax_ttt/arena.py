@@ -1,0 +1,92 @@
+"""Everybody against everybody: exact where it can be, else by sample.
+
+python -m jax_ttt.arena random minimax runs/RUN
+"""
+
+import csv
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+from jax_ttt import cli, names
+from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range
+
+if TYPE_CHECKING:
+    from jax_ttt.crosstable import CrossTable
+
+_GAMES = Range(int, 1, 2**20)
+_HELP = "\n".join(f"{name:<18}{text}" for name, text in names.KINDS.items())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Everybody against everybody: exact where it can be, else by sample."""
+
+    players: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Who plays; by default all who need no file."""
+    env_id: EnvId = "tic_tac_toe"
+    """The game."""
+    games: int = 200
+    """Games of each pair that can't be had exactly, 1 to 1,048,576."""
+    seed: int = 0
+    """What all random numbers come from."""
+    device: cli.Device = "auto"
+    """Where to run; a device that is asked for and absent is refused."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object in place of the tables."""
+    csv: Path | None = None
+    """File to write a row for each pair to."""
+    svg: Path | None = None
+    """File to draw the table to, as a heat map; needs the extra `plots`."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = cli.parse(Args, argv, "arena", description=f"{Args.__doc__}\n\n{_HELP}")
+    SEED_RANGE.check("seed", args.seed)
+    _GAMES.check("games", args.games)
+    built_in = names.BUILT_IN if args.env_id in ENUMERABLE else ("random",)
+    specs = [names.read(name, args.env_id) for name in args.players or built_in]
+    if args.svg:
+        cli.require("matplotlib", "plots", "--svg")
+    device = cli.choose_device(args.device)
+
+    import jax
+
+    from jax_ttt import crosstable, report, roster
+
+    player_key, match_key = jax.random.split(jax.random.key(args.seed))
+    entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
+    table = crosstable.play(entrants, args.env_id, match_key, args.games)
+    if args.csv:
+        write_csv(args.csv, table)
+    if args.svg:
+        from jax_ttt import plots
+
+        plots.cross_table(table, args.env_id, args.svg)
+    if args.json:
+        about = {"env_id": args.env_id, "seed": args.seed, **table.as_dict()}
+        print(json.dumps(about))
+    else:
+        print(f"{args.env_id} on {device}\n")
+        print(report.cross_table(args.env_id, table))
+    return 0
+
+
+def write_csv(path: Path, table: "CrossTable") -> None:
+    """Write a row for each pair."""
+    rows = table.as_dict()["pairs"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

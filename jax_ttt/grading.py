@@ -1,0 +1,107 @@
+"""How strong a player is, in plain numbers: against whom, how often, how provably.
+
+Rates are fractions, 0 to 1. Axes: `P` positions, `A` actions.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt import exact, minimax, policies, proof
+from jax_ttt.matches import Counts, Match, wilson_interval
+from jax_ttt.tree import Tree
+
+RATES = ("win_rate", "draw_rate", "loss_rate")
+SEATS = ("as_first", "as_second")
+
+
+def exactly(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+    """Return everything that the tree, of NumPy arrays, proves of a policy.
+
+    The rates outside `opponents` are against random, by seat and their mean.
+    """
+    opponents = {
+        "random": policies.uniform(tree),
+        "minimax": minimax.policy(tree),
+        "minimax-first": minimax.policy(tree, first_best=True),
+        "best response": minimax.best_response(tree, probs),
+    }
+    rows = {name: _both(tree, probs, other) for name, other in opponents.items()}
+    worst = _both(tree, probs, minimax.best_response(tree, probs, draw=-1.0))
+    v_random = rows["random"]
+    lines = [proof.lines(tree, probs, as_first) for as_first in (True, False)]
+    return {
+        **{s: v_random[s] | {"worst_loss_rate": worst[s]["loss_rate"]} for s in SEATS},
+        **{r: sum(v_random[seat][r] for seat in SEATS) / 2 for r in RATES},
+        "unbeatable": not any(line.lost for line in lines),
+        "opponents": rows,
+        "lines": {s: x._asdict() for s, x in zip(SEATS, lines, strict=True)},
+        "exploitability": minimax.exploitability(tree, probs),
+        "optimal_move_rate": optimal_move_rate(tree, probs),
+    }
+
+
+def _both(
+    tree: Tree, probs: Float[np.ndarray, "P A"], opponent: Float[np.ndarray, "P A"]
+) -> dict[str, dict[str, float]]:
+    first = exact.outcome(tree, probs, opponent)
+    second = exact.Outcome(*exact.outcome(tree, opponent, probs)[::-1])
+    rows = ([max(float(rate), 0.0) for rate in seat] for seat in (first, second))
+    return {
+        s: dict(zip(RATES, r, strict=True)) for s, r in zip(SEATS, rows, strict=True)
+    }
+
+
+def optimal_move_rate(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+    """Return how often the policy plays a move that minimax might.
+
+    `all`: over the positions to decide; `reachable`: over those among them that come
+    up on its own turn against some opponent, `num_reachable` in all.
+    """
+    good = minimax.optimal_moves(tree, probs)
+    reached = np.zeros(tree.num_positions, bool)
+    for as_first in (True, False):
+        own = tree.first_to_move == as_first
+        reached |= proof.reachable(tree, probs, as_first) & own & ~tree.terminal
+    return {
+        "all": float(good[tree.decisions].mean()),
+        "reachable": float(good[reached].mean()),
+        "num_reachable": int(reached.sum()),
+    }
+
+
+def q_error(tree: Tree, q_values: Float[np.ndarray, "D A"]) -> float:
+    """Return the mean of |Q - minimax| over the legal moves of all positions."""
+    worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
+    legal = tree.legal_action_mask[tree.decisions]
+    return float(np.abs(q_values - worth)[legal].mean())
+
+
+def sampled(match: Match) -> dict[str, Any]:
+    """Return a match's rates with their 95 % intervals, by seat and in all."""
+    both = Counts(*(sum(counts) for counts in zip(*match, strict=True)))
+    return {s: _rates(c) for s, c in zip(SEATS, match, strict=True)} | _rates(both)
+
+
+def _rates(counts: Counts) -> dict[str, Any]:
+    games = [int(count) for count in counts]
+    total = sum(games)
+    row: dict[str, Any] = {"num_games": total}
+    for name, count in zip(RATES, games, strict=True):
+        row[name] = count / max(total, 1)
+        row[f"{name}_interval"] = list(wilson_interval(count, total))
+    return row
+
+
+def disagreements(
+    exact_rows: dict[str, dict[str, float]], sampled_rows: dict[str, dict[str, Any]]
+) -> list[tuple[str, str]]:
+    """Return the seats and rates whose exact value is outside the sample's interval."""
+    found = []
+    for seat in SEATS:
+        for rate in RATES:
+            low, high = sampled_rows[seat][f"{rate}_interval"]
+            if not low <= exact_rows[seat][rate] <= high:
+                found.append((seat, rate))
+    return found
