@@ -7,11 +7,12 @@ import csv
 import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
+from tqdm import tqdm
 
 from jax_ttt import cli, names
 from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
 
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
-    table = crosstable.play(entrants, args.env_id, match_key, args.games)
+    table = crosstable.play(entrants, args.env_id, match_key, args.games, watch)
     if args.csv:
         write_csv(args.csv, table)
     if args.svg:
@@ -77,6 +78,12 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"{args.env_id} on {device}\n")
         print(report.cross_table(args.env_id, table))
     return 0
+
+
+def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    """Show how many of the sampled pairs are done, on a terminal."""
+    hidden = not pairs or not sys.stderr.isatty()
+    return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
 def write_csv(path: Path, table: "CrossTable") -> None:

@@ -4,13 +4,14 @@ Axes: `N` entrants, rows as first player and columns as second.
 """
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt import exact, games, matches
+from jax_ttt import exact, games, matches, players
 from jax_ttt import tree as trees
 from jax_ttt.config import EnvId
 from jax_ttt.grading import RATES
@@ -28,7 +29,7 @@ class CrossTable:
     @property
     def sampled(self) -> Bool[np.ndarray, "N N"]:
         """Which pairs are sampled, not exact."""
-        return self.counts.any(axis=-1)
+        return self.counts.sum(axis=-1) > 0
 
     @property
     def scores(self) -> Float[np.ndarray, "N N"]:
@@ -86,8 +87,16 @@ class CrossTable:
         return [low for low, _ in ends], [high for _, high in ends]
 
 
+Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
+"""Hands on the pairs to sample one by one, for instance to show a progress bar."""
+
+
 def play(
-    entrants: list[Entrant], env_id: EnvId, key: Key[Array, ""], num_games: int
+    entrants: list[Entrant],
+    env_id: EnvId,
+    key: Key[Array, ""],
+    num_games: int,
+    watch: Watch = iter,
 ) -> CrossTable:
     """Return the results of all pairs, each sampled one of `num_games` games.
 
@@ -98,14 +107,20 @@ def play(
     rates = np.zeros((size, size, 3))
     counts = np.zeros((size, size, 3), int)
     if known:
-        probs = np.stack([entrants[i].probs for i in known])
-        table = exact.cross_table(trees.on_host(env_id), probs, probs)
+        probs = np.stack([e.probs for e in entrants if e.probs is not None])
+        table = exact.cross_table(trees.walked(env_id), probs, probs)
         rates[np.ix_(known, known)] = np.stack(table, axis=-1)
-    for row, column in np.ndindex(size, size):
-        if row in known and column in known:
-            continue
+    # As policies, all of the known share one compiled match.
+    all_players = [
+        entrant.player
+        if entrant.probs is None
+        else players.policy_player(trees.index(env_id), entrant.probs)
+        for entrant in entrants
+    ]
+    pairs = [p for p in np.ndindex(size, size) if not set(p) <= set(known)]
+    for row, column in watch(pairs):
         match_key = jax.random.fold_in(key, row * size + column)
-        pair = entrants[row].player, entrants[column].player
+        pair = all_players[row], all_players[column]
         played, _ = matches.play_seats(games.make(env_id), match_key, *pair, num_games)
         counts[row, column] = played
         rates[row, column] = counts[row, column] / num_games

@@ -10,7 +10,7 @@ a level, `S` seats, `N` and `M` policies.
 
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,18 +18,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jax_ttt import policies
-from jax_ttt.tree import Tree
+from jax_ttt.tree import AnyArray, Tree
 
-NodeValue = Callable[[slice, Any], Any]
+NodeValue = Callable[[slice, AnyArray], AnyArray]
 """A level's values `(W, C)` from its positions and their successors' `(W, A, C)`."""
 
 
 class Outcome(NamedTuple):
     """Chances of one player's results; they add up to 1."""
 
-    win_rate: Any
-    draw_rate: Any
-    loss_rate: Any
+    win_rate: AnyArray
+    draw_rate: AnyArray
+    loss_rate: AnyArray
 
 
 class Seat(NamedTuple):
@@ -47,8 +47,8 @@ class Report(NamedTuple):
 
 
 def backward(
-    tree: Tree, leaf_values: Float[Array | np.ndarray, "P C"], node_value: NodeValue
-) -> Float[Array | np.ndarray, "P C"]:
+    tree: Tree, leaf_values: Float[AnyArray, "P C"], node_value: NodeValue
+) -> Float[AnyArray, "P C"]:
     """Return every position's value, from the last level of the tree to the first."""
     xp = np if isinstance(leaf_values, np.ndarray) else jnp
     levels = list(itertools.pairwise(tree.level_start))
@@ -65,8 +65,8 @@ def backward(
 
 def cross_table(
     tree: Tree,
-    first: Float[Array | np.ndarray, "N P A"],
-    second: Float[Array | np.ndarray, "M P A"],
+    first: Float[AnyArray, "N P A"],
+    second: Float[AnyArray, "M P A"],
 ) -> Outcome:
     """Return the exact results `(N, M)` of each first player against each second.
 
@@ -75,7 +75,7 @@ def cross_table(
     xp = np if isinstance(first, np.ndarray) else jnp
     pairs = (len(first), len(second))
 
-    def node_value(here: slice, after: Any) -> Any:  # noqa: ANN401
+    def node_value(here: slice, after: AnyArray) -> AnyArray:
         after = after.reshape(*after.shape[:2], *pairs, 3)
         moved = tree.first_to_move[here, None, None, None]
         by_first = xp.einsum("nwa,wanmc->wnmc", first[:, here], after)
@@ -85,13 +85,13 @@ def cross_table(
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     leaves = xp.tile(results.astype(first.dtype), (1, pairs[0] * pairs[1]))
     values = backward(tree, leaves, node_value)[0].reshape(*pairs, 3)
-    return Outcome(*xp.moveaxis(values, -1, 0))
+    return Outcome(*(values[..., result] for result in range(3)))
 
 
 def outcome(
     tree: Tree,
-    first: Float[Array | np.ndarray, "P A"],
-    second: Float[Array | np.ndarray, "P A"],
+    first: Float[AnyArray, "P A"],
+    second: Float[AnyArray, "P A"],
 ) -> Outcome:
     """Return the exact result of two policies, from the first player's view."""
     table = cross_table(tree, first[None], second[None])

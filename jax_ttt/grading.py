@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt import exact, minimax, policies, proof
-from jax_ttt.matches import Counts, Match, wilson_interval
+from jax_ttt.matches import Match, wilson_interval
 from jax_ttt.tree import Tree
 
 RATES = ("win_rate", "draw_rate", "loss_rate")
@@ -80,12 +80,13 @@ def q_error(tree: Tree, q_values: Float[np.ndarray, "D A"]) -> float:
 
 def sampled(match: Match) -> dict[str, Any]:
     """Return a match's rates with their 95 % intervals, by seat and in all."""
-    both = Counts(*(sum(counts) for counts in zip(*match, strict=True)))
-    return {s: _rates(c) for s, c in zip(SEATS, match, strict=True)} | _rates(both)
+    by_seat = [[int(count) for count in counts] for counts in match]
+    both = [sum(counts) for counts in zip(*by_seat, strict=True)]
+    rows = {seat: _rates(row) for seat, row in zip(SEATS, by_seat, strict=True)}
+    return rows | _rates(both)
 
 
-def _rates(counts: Counts) -> dict[str, Any]:
-    games = [int(count) for count in counts]
+def _rates(games: list[int]) -> dict[str, Any]:
     total = sum(games)
     row: dict[str, Any] = {"num_games": total}
     for name, count in zip(RATES, games, strict=True):

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float, Int, Key
 from jax_ttt import dqn, games, policies
 from jax_ttt import tree as trees
 from jax_ttt.config import EnvId
-from jax_ttt.tree import Tree
+from jax_ttt.tree import AnyArray, Tree
 
 EXPLORATION = 2**0.5
 
@@ -56,8 +56,10 @@ class _Walk(NamedTuple):
     path: jax.Array  # (L + 1, B) nodes to record; N for none
 
 
-def graph(tree: Tree, env_id: EnvId) -> Graph:
-    """Return the game's nodes, from a tree of NumPy arrays."""
+@functools.cache
+def graph(env_id: EnvId) -> Graph:
+    """Return the nodes of a game that can be walked."""
+    tree = trees.walked(env_id)
     classes = trees.symmetry_classes(tree, games.symmetries(env_id))
     stands_for, node = np.unique(classes, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
@@ -173,9 +175,11 @@ def _offline_values(
     return mean_scores(everywhere, graph.after)
 
 
-def online_player(graph: Graph, index: Int[Array, " K"], num_playouts: int) -> Partial:
+def online_player(
+    graph: Graph, index: Int[AnyArray, " K"], num_playouts: int
+) -> Partial:
     """Return who searches anew at each move, all games of the batch at once."""
-    return Partial(_online(num_playouts), graph, index)
+    return Partial(_online(num_playouts), graph, jnp.asarray(index))
 
 
 @functools.cache

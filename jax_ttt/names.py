@@ -47,7 +47,7 @@ class Spec:
 
     name: str
     kind: str  # the name's first word, or "agent"
-    number: float | None = None  # probability, playouts or depth
+    number: float = 0  # probability, playouts or depth
     inner: "Spec | None" = None  # whom a blend or a lookahead asks
 
     @property
@@ -68,16 +68,16 @@ def read(name: str, env_id: EnvId) -> Spec:
             f"{name}: needs a game whose tree can be walked: {', '.join(ENUMERABLE)}"
         )
     if kind in _PLAYOUTS:
-        number = _number(name, kind, rest) if ":" in name else _PLAYOUTS[kind]
-        return Spec(name, kind, number)
+        playouts = _number(name, kind, rest) if ":" in name else _PLAYOUTS[kind]
+        return Spec(name, kind, playouts)
     if kind in ("blend", "lookahead"):
         number, colon, inner = rest.partition(":")
         if not colon:
             raise _unknown(name)
-        spec = Spec(name, kind, _number(name, kind, number), read(inner, env_id))
-        if kind == "lookahead" and spec.inner.kind != "agent":
+        asked = read(inner, env_id)
+        if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: looks ahead with a saved agent, not {inner!r}")
-        return spec
+        return Spec(name, kind, _number(name, kind, number), asked)
     if name in KINDS and name != "AGENT":
         return Spec(name, name)
     if not Path(name).exists():

@@ -8,18 +8,17 @@ Axes: `P` positions, `A` actions, `D` positions to decide.
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jax_ttt.tree import Tree
+from jax_ttt.tree import AnyArray, Tree
 
 
-def uniform(tree: Tree) -> Float[Array | np.ndarray, "P A"]:
+def uniform(tree: Tree) -> Float[AnyArray, "P A"]:
     """Return the player who plays every legal move with the same chance."""
     return shared(tree.legal_action_mask)
 
 
-def shared(marked: Array | np.ndarray) -> Float[Array | np.ndarray, "P A"]:
+def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
     """Return the player of each of the marked moves, `(P, A)`, with the same chance."""
     return marked / marked.sum(axis=1, keepdims=True).clip(1)
 

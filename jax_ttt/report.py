@@ -183,8 +183,8 @@ def cross_table(env_id: EnvId, table: CrossTable) -> str:
     width = max(map(len, table.names)) + 4
     numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
     lines = [
-        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, in %"
-        "; ~ sampled, all others exact",
+        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
+        "in %; ~ sampled, all others exact",
         f"{'':<{width}}" + "".join(f"{number:>17}" for number in numbers),
     ]
     for row, name in enumerate(table.names):

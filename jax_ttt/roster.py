@@ -3,7 +3,6 @@
 Axes: `P` positions, `A` actions.
 """
 
-import functools
 import math
 import zlib
 from typing import NamedTuple
@@ -54,16 +53,16 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
         return Entrant(spec.name, players.random_player, probs)
     if spec.kind == "agent":
         return _agent(spec, env_id)
-    if spec.kind == "blend":
+    if spec.kind == "blend" and spec.inner:
         return _blend(spec, enter(spec.inner, env_id, key), tree)
-    if spec.kind == "lookahead":
-        return _lookahead(spec, env_id, key)
+    if spec.kind == "lookahead" and spec.inner:
+        return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online":
-        index, graph = _index(env_id), _graph(env_id)
+        index, graph = trees.index(env_id), mcts.graph(env_id)
         player = mcts.online_player(graph, index, int(spec.number))
         return Entrant(spec.name, player, None)
-    probs = _walked_policy(spec, env_id, tree, key)
-    player = players.policy_player(_index(env_id), probs)
+    probs = _walked_policy(spec, env_id, key)
+    player = players.policy_player(trees.index(env_id), probs)
     return Entrant(spec.name, player, probs)
 
 
@@ -84,13 +83,13 @@ def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
     return Entrant(spec.name, players.blended(spec.number, inner.player), probs)
 
 
-def _lookahead(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     depth = int(spec.number)
     most = int(math.log(lookahead.MAX_BOARDS, games.sizes(env_id)[1]))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
-    inner = _agent(spec.inner, env_id)
-    player = lookahead.player(inner.agent.config, inner.agent.params, depth)
+    agent = agents.load(inner.path, env_id)
+    player = lookahead.player(agent.config, agent.params, depth)
     tree, probs = trees.of(env_id), None
     if tree is not None:
         deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
@@ -101,11 +100,12 @@ def _lookahead(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 
 
 def _walked_policy(
-    spec: Spec, env_id: EnvId, tree: Tree, key: Key[Array, ""]
+    spec: Spec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of a player who has the whole tree."""
+    tree = trees.walked(env_id)
     if spec.kind == "mcts":
-        return mcts.offline_policy(tree, _graph(env_id), key, int(spec.number))
+        return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
     quick = 0.9 if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")
 
@@ -115,13 +115,3 @@ def _finite(name: str, probs: Array) -> Float[np.ndarray, "P A"]:
     if not np.isfinite(probs).all():
         raise AgentError(f"{name}: its action values are not finite")
     return np.asarray(probs, float)
-
-
-@functools.cache
-def _graph(env_id: EnvId) -> mcts.Graph:
-    return mcts.graph(trees.on_host(env_id), env_id)
-
-
-@functools.cache
-def _index(env_id: EnvId) -> np.ndarray:
-    return trees.index(trees.on_host(env_id))

@@ -10,6 +10,7 @@ Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
 import dataclasses
 import functools
 import itertools
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,9 @@ from jaxtyping import Int
 
 from jax_ttt import games
 from jax_ttt.config import ENUMERABLE, EnvId
+
+AnyArray: TypeAlias = Any
+"""JAX's or NumPy's; which one, a checker can't know."""
 
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 
@@ -41,17 +45,17 @@ _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 class Tree:
     """Every position that play can reach, with its moves.
 
-    A pytree: hand it to compiled functions as an argument, since as a constant it
+    Its arrays are JAX's, or NumPy's on the host. A pytree: hand it to compiled functions as an argument, since as a constant it
     would be worked on while compiling.
     """
 
-    obs: jax.Array  # (P, ...) the mover's observation
-    legal_action_mask: jax.Array  # (P, A) bool; all False where the game is over
-    successor: jax.Array  # (P, A) int32 position after the move; 0 where illegal
-    first_to_move: jax.Array  # (P,) bool
-    terminal: jax.Array  # (P,) bool
-    outcome: jax.Array  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
-    decisions: jax.Array  # (D,) int32 positions with a move to choose, in order
+    obs: AnyArray  # (P, ...) the mover's observation
+    legal_action_mask: AnyArray  # (P, A) bool; all False where the game is over
+    successor: AnyArray  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: AnyArray  # (P,) bool
+    terminal: AnyArray  # (P,) bool
+    outcome: AnyArray  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
+    decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
     env_state: pgx.State  # (P, ...) the PGX states themselves
     level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
 
@@ -156,12 +160,28 @@ def on_host(env_id: EnvId) -> Tree | None:
     return None if tree is None else jax.device_get(tree)
 
 
-def index(tree: Tree) -> Int[np.ndarray, " N"]:
-    """Return the position of every `games.board_number`; 0 for a board out of reach."""
-    number = np.asarray(games.board_number(games.features(tree.obs)))
-    width = games.features(tree.obs[:1]).shape[1]
-    position = np.zeros(3**width, np.int32)
-    position[number] = np.arange(tree.num_positions)
+def walked(env_id: EnvId) -> Tree:
+    """Return the tree of NumPy arrays of a game that has one.
+
+    Raises:
+        ValueError: it has none.
+    """
+    tree = on_host(env_id)
+    if tree is None:
+        raise ValueError(f"{env_id} is too large to walk")
+    return tree
+
+
+@functools.cache
+def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
+    """Return the position of every `games.board_number` of a game that can be walked.
+
+    A board that no play reaches has position 0.
+    """
+    tree = walked(env_id)
+    features = games.features(tree.obs)
+    position = np.zeros(3 ** features.shape[1], np.int32)
+    position[np.asarray(games.board_number(features))] = np.arange(tree.num_positions)
     return position
 
 

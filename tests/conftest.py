@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt import exact
+from jax_ttt import minimax
 from jax_ttt import tree as trees
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -16,9 +16,15 @@ def tree():
 
 
 @pytest.fixture(scope="session")
-def values(tree):
+def host_tree():
+    """The same tree of NumPy arrays."""
+    return trees.on_host("tic_tac_toe")
+
+
+@pytest.fixture(scope="session")
+def values(host_tree):
     """Minimax values of all positions, to the first player."""
-    return np.asarray(exact.minimax_values(tree))
+    return minimax.values(host_tree)
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.tree_util import Partial
 
-from jax_ttt import exact, games, matches
+from jax_ttt import exact, games, matches, players, policies, proof
 
 REPORT = jax.jit(exact.report)
 OUTCOME = jax.jit(exact.outcome)
@@ -40,7 +41,7 @@ def random_policy(tree, seed):
 
 
 def test_random_against_random(tree):
-    uniform = exact.uniform_policy(tree)
+    uniform = policies.uniform(tree)
     expected = [58.492063, 12.698413, 28.809524]
     assert percent(OUTCOME(tree, uniform, uniform)) == pytest.approx(expected, abs=1e-4)
 
@@ -95,14 +96,16 @@ def test_the_most_wins_of_a_player_who_never_loses(tree, values, best):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_policy_loses_in_the_worst_case_where_a_losing_line_exists(tree, best, seed):
+def test_a_policy_loses_in_the_worst_case_where_a_losing_line_exists(
+    tree, host_tree, best, seed
+):
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     # Optimal but for a few moves: some of these can be beaten, in one seat or both.
     odd = np.random.default_rng(seed).random(len(best)) < 0.002 * seed
     policy = np.where(odd[:, None], random_policy(tree, seed), shared(best))
     report = REPORT(tree, policy)
     for seat, as_first in ((report.first, True), (report.second, False)):
-        line = exact.losing_line(tree, policy, as_first)
+        line = proof.losing_line(host_tree, policy, as_first)
         assert (line is None) == (float(seat.worst_loss_rate) == 0)
         position = 0
         for at, action in line or []:
@@ -114,17 +117,17 @@ def test_a_policy_loses_in_the_worst_case_where_a_losing_line_exists(tree, best,
             assert tree.outcome[position] == (-1 if as_first else 1)
 
 
-def test_the_shortest_losing_line_is_found(tree):
+def test_the_shortest_losing_line_is_found(tree, host_tree):
     policy = np.eye(9, dtype=np.float32)[np.asarray(tree.legal_action_mask).argmax(1)]
-    line = exact.losing_line(tree, policy, as_first=False)
+    line = proof.losing_line(host_tree, policy, as_first=False)
     assert line is not None
     assert len(line) == 5  # X can't win sooner
-    line = exact.losing_line(tree, policy, as_first=True)
+    line = proof.losing_line(host_tree, policy, as_first=True)
     assert line is not None
     assert len(line) == 6  # nor O
 
 
-def test_one_losing_line_in_the_whole_tree_is_found(tree, best, values):
+def test_one_losing_line_in_the_whole_tree_is_found(tree, host_tree, best, values):
     """An agent that a sampled match would nearly always pass."""
     policy = shared(best)
     # A position that X reaches only by one order of odd moves, where O errs.
@@ -132,7 +135,7 @@ def test_one_losing_line_in_the_whole_tree_is_found(tree, best, values):
     reach[0] = 1
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     first = np.asarray(tree.first_to_move)
-    uniform = np.asarray(exact.uniform_policy(tree))
+    uniform = np.asarray(policies.uniform(tree))
     for p in np.asarray(tree.decisions):
         chances = uniform[p] if first[p] else policy[p]
         np.add.at(reach, successor[p], reach[p] * chances * legal[p])
@@ -146,7 +149,7 @@ def test_one_losing_line_in_the_whole_tree_is_found(tree, best, values):
     assert 0 < report.second.random.loss_rate < 2e-3
     assert report.second.worst_loss_rate > 0
     assert report.first.worst_loss_rate == 0
-    assert exact.losing_line(tree, policy, as_first=False) is not None
+    assert proof.losing_line(host_tree, policy, as_first=False) is not None
 
 
 def test_turned_and_mirrored_policies_fare_the_same(tree):
@@ -187,14 +190,10 @@ def test_sampled_matches_agree_with_exact_results(tree):
         number = (seen @ jnp.asarray(digits)).astype(jnp.int32) + 9841
         return jnp.asarray(table)[number + 19_683 * second]
 
-    from jax_ttt.players import random_player
-
     env = games.make("tic_tac_toe")
-    play = jax.jit(
-        lambda key: matches.play_match(env, key, player, random_player, 1024)
-    )
+    pair = Partial(player), players.random_player
     for seed in range(20):
-        match = play(jax.random.key(seed))
+        match = matches.play_match(env, jax.random.key(seed), *pair, 1024)
         for counts, seat in (
             (match.as_first, report.first),
             (match.as_second, report.second),

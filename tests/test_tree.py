@@ -10,7 +10,7 @@ import pytest
 from pgx import core
 from pgx._src.struct import dataclass
 
-from jax_ttt import exact, games
+from jax_ttt import exact, games, minimax, policies, proof
 from jax_ttt import tree as trees
 
 
@@ -130,7 +130,7 @@ def nim():
 
 def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)
-    values = np.asarray(exact.minimax_values(nim))
+    values = minimax.values(jax.device_get(nim))
     to_mover = np.where(np.asarray(nim.first_to_move), values, -values)
     open_piles = ~np.asarray(nim.terminal)
     assert set(pile[open_piles]) == set(range(1, 11))
@@ -141,12 +141,13 @@ def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
 def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)[np.asarray(nim.decisions)]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
-    probs = exact.deterministic_policy(nim, jnp.asarray(best, jnp.int32))
+    probs = policies.deterministic(nim, jnp.asarray(best, jnp.int32))
     report = jax.jit(exact.report)(nim, probs)
     assert report.first.worst_loss_rate == 0  # 10 is no multiple of four
     assert report.second.worst_loss_rate == 1
-    assert exact.losing_line(nim, probs, as_first=True) is None
-    line = exact.losing_line(nim, probs, as_first=False)
+    host, probs = jax.device_get((nim, probs))
+    assert proof.losing_line(host, probs, as_first=True) is None
+    line = proof.losing_line(host, probs, as_first=False)
     assert line is not None
     position, action = line[-1]
     last = np.asarray(nim.successor)[position, action]
