@@ -77,7 +77,7 @@ def graph(env_id: EnvId) -> Graph:
 def ucb(
     visits: Float[Array, "*shape"],
     score: Float[Array, "*shape"],
-    parent_visits: Float[Array, "*shape"],
+    parent_visits: Float[Array, "*#shape"],
 ) -> Float[Array, "*shape"]:
     """Return `score / visits + c * sqrt(ln(parent_visits) / visits)`, c = sqrt 2.
 

@@ -47,7 +47,7 @@ class Spec:
 
     name: str
     kind: str  # the name's first word, or "agent"
-    number: float = 0  # probability, playouts or depth
+    number: int | float = 0  # probability, playouts or depth
     inner: "Spec | None" = None  # whom a blend or a lookahead asks
 
     @property
@@ -85,7 +85,7 @@ def read(name: str, env_id: EnvId) -> Spec:
     return Spec(name, "agent")
 
 
-def _number(name: str, kind: str, text: str) -> float:
+def _number(name: str, kind: str, text: str) -> int | float:
     allowed = _NUMBERS[kind]
     try:
         value = allowed.type(text)

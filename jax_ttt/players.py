@@ -55,7 +55,7 @@ def blended(chance: float, player: Partial) -> Partial:
 
     A greedy player so blended is epsilon-greedy.
     """
-    return Partial(_blended, np.float32(chance), player)
+    return Partial(_blended, jnp.float32(chance), player)
 
 
 def _blended(
@@ -72,7 +72,7 @@ def policy_player(
     index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
     """Return the player of a policy; `index` as `tree.index` gives it."""
-    return Partial(_drawn, jnp.asarray(index), probs.astype(np.float32))
+    return Partial(_drawn, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 
 
 def _drawn(

@@ -45,8 +45,8 @@ _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 class Tree:
     """Every position that play can reach, with its moves.
 
-    Its arrays are JAX's, or NumPy's on the host. A pytree: hand it to compiled functions as an argument, since as a constant it
-    would be worked on while compiling.
+    Its arrays are JAX's, or NumPy's on the host. A pytree: hand it to compiled
+    functions as an argument, since as a constant it would be worked on while compiling.
     """
 
     obs: AnyArray  # (P, ...) the mover's observation

@@ -1,0 +1,172 @@
+"""Players as functions and as matrices: both views agree."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt import (
+    agents,
+    evaluation,
+    games,
+    lookahead,
+    names,
+    networks,
+    players,
+    roster,
+)
+from jax_ttt.agents import Agent
+from jax_ttt.config import Config
+
+CONFIG = Config(hidden_size=16)
+NUM_KEYS = 100
+
+
+@pytest.fixture(scope="module")
+def agent_path(tmp_path_factory):
+    """Return the file of an agent that has learned nothing."""
+    path = tmp_path_factory.mktemp("players") / "agent.safetensors"
+    params = networks.init_params(CONFIG, jax.random.key(5))
+    agents.save(Agent(CONFIG, params, 5, 0, {}), path)
+    return path
+
+
+def enter(name):
+    return roster.enter(
+        names.read(name, "tic_tac_toe"), "tic_tac_toe", jax.random.key(0)
+    )
+
+
+@pytest.fixture(scope="module")
+def deciding(tree):
+    """Return the PGX states of all positions to decide."""
+    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+
+
+def frequencies(player, states):
+    """Return how often each action is played, over keys: `(D, A)`."""
+    play = jax.jit(jax.vmap(player, in_axes=(0, None)))
+    actions = play(jax.random.split(jax.random.key(7), NUM_KEYS), states)
+    return np.asarray(jax.nn.one_hot(actions, 9).sum(axis=0))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(name for name in names.BUILT_IN if name != "mcts-online"),
+        *("mcts:50", "blend:0.25:random", "AGENT", "blend:0.1:AGENT"),
+        "lookahead:1:AGENT",
+    ],
+)
+def test_function_and_matrix_agree(name, agent_path, tree, deciding):
+    entrant = enter(name.replace("AGENT", str(agent_path)))
+    probs = entrant.probs[tree.decisions]
+    np.testing.assert_allclose(probs.sum(axis=1), 1, atol=1e-12)
+    counts = frequencies(entrant.player, deciding)
+    assert counts[probs == 0].sum() == 0
+    expected = NUM_KEYS * probs
+    certain = probs.max(axis=1) == 1
+    assert (counts[certain] == expected[certain]).all()
+    # Chi-square over all rows that leave a choice: near its degrees of freedom.
+    drawn = probs[~certain] > 0
+    error = (counts - expected)[~certain][drawn] ** 2 / expected[~certain][drawn]
+    freedom = drawn.sum() - len(drawn)
+    assert abs(error.sum() - freedom) < 5 * np.sqrt(4 * max(freedom, 1)) + 1
+
+
+@pytest.mark.parametrize("num_legal", range(1, 10))
+def test_random_moves_are_uniform(num_legal):
+    """Chi-square of 40,000 moves, for each number of legal ones."""
+    mask = np.random.default_rng(num_legal).permutation(np.arange(9) < num_legal)
+    env_state = games.init(games.make("tic_tac_toe"), jax.random.key(0), 40_000)
+    env_state = env_state.replace(
+        legal_action_mask=jnp.broadcast_to(jnp.asarray(mask), (40_000, 9))
+    )
+    actions = players.random_player(jax.random.key(num_legal), env_state)
+    counts = np.bincount(actions, minlength=9)
+    assert counts[~mask].sum() == 0
+    expected = 40_000 / num_legal
+    chi_square = ((counts[mask] - expected) ** 2 / expected).sum()
+    assert (
+        chi_square
+        < (10.8, 13.8, 16.3, 18.5, 20.5, 22.5, 24.3, 26.1, 27.9)[max(num_legal - 2, 0)]
+    )  # the 99.9 % points of 1 to 8 degrees of freedom
+
+
+def test_keys_decide_what_is_drawn(deciding):
+    play = jax.jit(enter("blend:0.7:minimax").player)
+    one, same, other = (play(jax.random.key(k), deciding) for k in (0, 0, 1))
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_the_matrix_of_an_agent_is_its_greedy_policy(agent_path, tree):
+    agent = agents.load(agent_path)
+    expected = evaluation.policy(agent.config, agent.params, tree)
+    np.testing.assert_array_equal(enter(str(agent_path)).probs, expected)
+
+
+def test_ties_go_to_the_lowest_index(agent_path, tree, tmp_path, deciding):
+    agent = agents.load(agent_path)
+    flat = jax.tree.map(jnp.zeros_like, agent.params)
+    path = tmp_path / "flat.safetensors"
+    agents.save(Agent(CONFIG, flat, 0, 0, {}), path)
+    legal = np.asarray(deciding.legal_action_mask)
+    assert (
+        enter(str(path)).probs[tree.decisions].argmax(axis=1) == legal.argmax(1)
+    ).all()
+
+
+def test_huge_weights_without_finite_values_are_refused_by_name(agent_path, tmp_path):
+    agent = agents.load(agent_path)
+    huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
+    path = tmp_path / "huge.safetensors"
+    agents.save(Agent(CONFIG, huge, 0, 0, {}), path)
+    with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
+        enter(str(path))
+
+
+def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
+    agent = agents.load(agent_path)
+    params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), agent.params)
+    result = evaluation.evaluate(agent.config, params, jax.random.key(0), tree)
+    with pytest.raises(FloatingPointError, match="not finite"):
+        evaluation.summary(result)
+
+
+def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
+    """Exact values are the fixed point of every depth."""
+    index = roster.trees.index("tic_tac_toe")
+    exact_values = jnp.asarray(np.nan_to_num(q_star))
+
+    def q_fn(env_state):
+        number = games.board_number(games.features(env_state.observation))
+        return exact_values[jnp.asarray(index)[number]]
+
+    env = games.make("tic_tac_toe")
+    legal = np.asarray(deciding.legal_action_mask)
+    for depth in (0, 1, 2):
+        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
+        np.testing.assert_array_equal(
+            np.asarray(found)[legal], q_star[tree.decisions][legal]
+        )
+
+
+def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
+    """With values of 0 everywhere, as the tree's own successors say."""
+    env = games.make("tic_tac_toe")
+    legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
+    to_mover = np.where(tree.first_to_move, 1, -1)
+    won = np.asarray(tree.outcome) * to_mover  # as the one to move sees it
+    expected = np.where(legal, -won[successor], 0)  # depth 1
+    q_fn = lambda env_state: jnp.zeros(env_state.legal_action_mask.shape)  # noqa: E731
+    for depth in (1, 2):
+        if depth == 2:
+            best = np.where(legal, expected, -np.inf).max(axis=1)
+            reply = np.where(np.asarray(tree.terminal), won, best)
+            expected = np.where(legal, -reply[successor], 0)
+        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
+        mask = legal[tree.decisions]
+        np.testing.assert_array_equal(
+            np.asarray(found)[mask], expected[tree.decisions][mask]
+        )
