@@ -136,13 +136,15 @@ def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
     Terry 1952; the iteration is Hunter 2004, "MM algorithms for generalized
     Bradley-Terry models".
     """
+    if len(scores) < 2:
+        return np.zeros(len(scores))
     others = ~np.eye(len(scores), dtype=bool)
     won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
     strength = np.ones(len(scores))
     for _ in range(10_000):
         pairs = others / (strength[:, None] + strength)
-        new = won / pairs.sum(axis=1).clip(1e-300)
-        new /= np.exp(np.log(new.clip(1e-300)).mean())
+        new = won / pairs.sum(axis=1)
+        new /= np.exp(np.log(new).mean())
         if np.allclose(new, strength, rtol=1e-9, atol=0):
             break
         strength = new

@@ -19,7 +19,6 @@ from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range, SettingError
 if TYPE_CHECKING:
     import jax
 
-    from jax_ttt.agents import Agent
     from jax_ttt.roster import Entrant
     from jax_ttt.tree import Tree
 
@@ -58,10 +57,10 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
         _GAMES.check("games", args.games)
-    spec = names.read(args.agent, args.env_id)
     if args.policy_csv and args.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("policy_csv", rule, args.env_id)
+    spec = names.read(args.agent, args.env_id)
     if args.policy_csv and spec.kind != "agent":
         raise SettingError("policy_csv", "used with a saved agent", args.agent)
     device = cli.choose_device(args.device)
@@ -76,8 +75,8 @@ def main(argv: Sequence[str] | None) -> int:
     tree = trees.on_host(args.env_id)
     summary = grade(args, entrant, match_key, tree)
     verdict = report.verdict(args.env_id, summary, tree, entrant.probs)
-    if args.policy_csv and tree and entrant.agent:
-        write_policy(args.policy_csv, entrant.agent, tree)
+    if args.policy_csv and tree:
+        write_policy(args.policy_csv, entrant, tree)
     if args.json:
         about = {"agent": args.agent, "env_id": args.env_id}
         print(json.dumps(about | _origin(entrant) | summary | {"verdict": verdict}))
@@ -128,29 +127,27 @@ def _origin(entrant: "Entrant") -> dict[str, Any]:
     }
 
 
-def write_policy(path: Path, agent: "Agent", tree: "Tree") -> None:
-    """Write what the agent thinks and plays in each position to decide."""
-    import jax
+def write_policy(path: Path, entrant: "Entrant", tree: "Tree") -> None:
+    """Write what a saved agent thinks and plays in each position to decide."""
     import numpy as np
 
-    from jax_ttt import dqn, evaluation, report
+    from jax_ttt import evaluation, report
 
-    q_values = evaluation.decision_values(agent.config, agent.params, tree)
+    if (agent := entrant.agent) is None or entrant.probs is None:
+        return
+    values = evaluation.decision_values(agent.config, agent.params, tree)
     legal = tree.legal_action_mask[tree.decisions]
-    moves = dqn.greedy(q_values, legal)
-    q_values, legal, moves = jax.device_get((q_values, legal, moves))
+    moves = entrant.probs[tree.decisions].argmax(axis=1)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         names = [f"q{action}" for action in range(legal.shape[1])]
         writer.writerow(["board", "to_move", *names, "move"])
-        for row, position in enumerate(np.asarray(tree.decisions).tolist()):
-            cells = [
-                str(q) if ok else ""
-                for q, ok in zip(q_values[row], legal[row], strict=True)
-            ]
+        rows = zip(tree.decisions, np.asarray(values), legal, moves, strict=True)
+        for position, q_values, mask, move in rows:
+            cells = [str(q) if ok else "" for q, ok in zip(q_values, mask, strict=True)]
             to_move = "X" if tree.first_to_move[position] else "O"
-            board = report.board(tree, position)
-            writer.writerow([board, to_move, *cells, moves[row]])
+            board = report.board(tree, int(position))
+            writer.writerow([board, to_move, *cells, move])
 
 
 if __name__ == "__main__":

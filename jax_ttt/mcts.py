@@ -10,7 +10,6 @@ game, `K` board numbers.
 """
 
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -89,16 +88,18 @@ def ucb(
 
 
 def search(
-    graph: Graph, key: Key[Array, ""], root: Int[Array, " B"], num_playouts: int
+    graph: Graph,
+    key: Key[Array, ""],
+    root: Int[Array, " B"],
+    num_playouts: int | Int[Array, ""],
 ) -> Records:
     """Return the records of `num_playouts` playouts from each root; key is consumed."""
     none = jnp.zeros((len(root), len(graph.terminal)))
 
-    def step(records: Records, key: jax.Array) -> tuple[Records, None]:
-        return playout(graph, records, key, root), None
+    def step(number: Int[Array, ""], records: Records) -> Records:
+        return playout(graph, records, jax.random.fold_in(key, number), root)
 
-    keys = jax.random.split(key, num_playouts)
-    return jax.lax.scan(step, Records(none, none), keys)[0]
+    return jax.lax.fori_loop(0, num_playouts, step, Records(none, none))
 
 
 def playout(
@@ -163,9 +164,9 @@ def offline_policy(
     return policies.shared(best & tree.legal_action_mask)
 
 
-@functools.partial(jax.jit, static_argnames="num_playouts")
+@jax.jit
 def _offline_values(
-    graph: Graph, key: Key[Array, ""], num_playouts: int
+    graph: Graph, key: Key[Array, ""], num_playouts: int | Int[Array, ""]
 ) -> Float[Array, "P A"]:
     """Return the mean score of each move after one search from the first position."""
     records = search(graph, key, graph.node[:1], num_playouts)
@@ -179,21 +180,18 @@ def online_player(
     graph: Graph, index: Int[AnyArray, " K"], num_playouts: int
 ) -> Partial:
     """Return who searches anew at each move, all games of the batch at once."""
-    return Partial(_online(num_playouts), graph, jnp.asarray(index))
+    return Partial(_online, graph, jnp.asarray(index), jnp.int32(num_playouts))
 
 
-@functools.cache
-def _online(num_playouts: int) -> Callable[..., jax.Array]:
-    def play(
-        graph: Graph,
-        index: Int[Array, " K"],
-        key: Key[Array, ""],
-        env_state: pgx.State,
-    ) -> Int[Array, " B"]:
-        number = games.board_number(games.features(env_state.observation))
-        position = index[number]
-        records = search(graph, key, graph.node[position], num_playouts)
-        values = mean_scores(records, graph.after[position])
-        return dqn.greedy(values, env_state.legal_action_mask)
-
-    return play
+def _online(
+    graph: Graph,
+    index: Int[Array, " K"],
+    num_playouts: Int[Array, ""],
+    key: Key[Array, ""],
+    env_state: pgx.State,
+) -> Int[Array, " B"]:
+    number = games.board_number(games.features(env_state.observation))
+    position = index[number]
+    records = search(graph, key, graph.node[position], num_playouts)
+    values = mean_scores(records, graph.after[position])
+    return dqn.greedy(values, env_state.legal_action_mask)

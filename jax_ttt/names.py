@@ -78,9 +78,9 @@ def read(name: str, env_id: EnvId) -> Spec:
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: looks ahead with a saved agent, not {inner!r}")
         return Spec(name, kind, _number(name, kind, number), asked)
-    if name in KINDS and name != "AGENT":
+    if name in BUILT_IN:
         return Spec(name, name)
-    if not Path(name).exists():
+    if not name or not Path(name).exists():
         raise _unknown(name)
     return Spec(name, "agent")
 

@@ -8,6 +8,8 @@ from jax_ttt import minimax
 from jax_ttt import tree as trees
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+# Nearly all of the tests' time is compiling.
+jax.config.update("jax_disable_most_optimizations", True)
 
 
 @pytest.fixture(scope="session")

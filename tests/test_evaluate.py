@@ -47,9 +47,14 @@ def test_a_run_or_a_file_is_graded(name, run_dir, capsys):
     assert err == ""
     head, _, columns, *rest = out.splitlines()
     assert head.startswith(f"{path}: tic_tac_toe, seed 1, 4 updates, on ")
-    assert columns.startswith("v random, exact ")
-    assert [row.split()[0] for row in rest[:3]] == ["as", "as", "mean"]
-    assert rest[4].startswith(("beatable: ", "unbeatable: "))
+    assert columns.startswith("exact  ")
+    opponents = [row[:16].strip() for row in rest[:4]]
+    assert opponents == ["v random", "v minimax", "v minimax-first", "v best response"]
+    assert rest[5].startswith("beatable: ")
+    for measure in ("lines of play", "optimal_move_rate", "exploitability", "|Q - "):
+        assert f"\n{measure}" in out
+    assert "its likeliest moves against itself\n  1. X" in out
+    assert "sampled" not in out
 
 
 def test_json_agrees_with_the_run(run_dir, capsys):
@@ -58,8 +63,9 @@ def test_json_agrees_with_the_run(run_dir, capsys):
     assert (err, out.count("\n")) == ("", 1)
     about = json.loads(out)
     last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
-    assert about["exact"] == last["exact"]
-    assert about["sampled"]["num_games"] == 8
+    for name, value in last["exact"].items():
+        assert about["exact"][name] == pytest.approx(value, abs=1e-6)
+    assert "sampled" not in about
     assert (about["env_id"], about["seed"], about["num_updates"]) == (
         "tic_tac_toe",
         1,
@@ -109,6 +115,36 @@ def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys)
     for agent, seat in (("X", "as_first"), ("O", "as_second")):
         reported = [report[seat][r] for r in ("win_rate", "draw_rate", "loss_rate")]
         assert reported == pytest.approx(outcome("-" * 9, agent), abs=1e-5)
+
+
+def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
+    flags = ["--games", "2000", "--seed", "1"]
+    assert evaluate.main([str(run_dir), *flags, "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["sampled"]["num_games"] == 2000
+    for seat in ("as_first", "as_second"):
+        for rate in ("win_rate", "draw_rate", "loss_rate"):
+            seen, true = about["sampled"][seat][rate], about["exact"][seat][rate]
+            assert abs(seen - true) < 4 * (true * (1 - true) / 950) ** 0.5 + 1e-9
+    assert evaluate.main([str(run_dir), *flags]) == 0
+    assert "2,000\n(in brackets: 95 % intervals)" in capsys.readouterr().out
+
+
+def test_any_player_is_graded(capsys):
+    assert evaluate.main(["minimax-first", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["exact"]["unbeatable"] is True
+    assert about["exact"]["exploitability"] == 0
+    assert about["exact"]["as_first"]["win_rate"] == pytest.approx(0.99479, abs=5e-6)
+    assert about["verdict"].startswith("unbeatable: ")
+    assert "config" not in about
+
+
+def test_a_player_without_a_matrix_is_sampled(capsys):
+    assert evaluate.main(["mcts-online:20", "--games", "50"]) == 0
+    out = capsys.readouterr().out
+    assert "exact" not in out
+    assert "nothing is proven" in out
 
 
 def refuse(argv, capsys):

@@ -8,7 +8,7 @@ import pytest
 from jax_ttt import exact, mcts, policies, proof, report
 from jax_ttt import tree as trees
 
-SEARCH = jax.jit(mcts.search, static_argnames="num_playouts")
+SEARCH = jax.jit(mcts.search)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def bounds(graph, records, position):
     """Return UCB of each move of a position."""
     children = graph.after[position]
     parent = records.visits[0, graph.node[position]]
-    known = (x[0, children] for x in records)
-    return np.asarray(mcts.ucb(*known, jnp.broadcast_to(parent, children.shape)))
+    visits, score = (x[0, children] for x in records)
+    return np.asarray(mcts.ucb(visits, score, parent[None]))
 
 
 def test_nodes_are_the_classes_of_symmetric_positions(graph):
@@ -122,12 +122,12 @@ def test_symmetric_moves_are_shared(host_tree, offline):
     assert len(classes) == 5478
 
 
-def test_online_it_wins_and_blocks(host_tree, graph, at):
+def test_online_it_wins_and_blocks(tree, graph, at):
     player = mcts.online_player(graph, trees.index("tic_tac_toe"), 200)
     boards = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
     states = jax.tree.map(
         lambda x: x[jnp.array([at(board) for board in boards])],
-        trees.of("tic_tac_toe").env_state,
+        tree.env_state,
     )
     actions = jax.jit(player)(jax.random.key(0), states)
     assert actions.tolist() == list(boards.values())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jax_ttt import policies, report, tree
+from jax_ttt import grading, policies, report, tree
 
 
 def rates(wins, ties, losses, **more):
@@ -112,3 +112,34 @@ def test_sampled_verdict_proves_nothing():
         "a loss rate of 7.15% to 59.07% (95 % interval)"
     )
     assert report.sampled_verdict({}) == "not evaluated: nothing is proven"
+
+
+def sampled_row(num_games, *rates):
+    row = {"num_games": num_games}
+    for name, (rate, low, high) in zip(grading.RATES, rates, strict=True):
+        row |= {name: rate, f"{name}_interval": [low, high]}
+    return row
+
+
+def test_a_sample_that_disagrees_says_so():
+    sure = [(0.5, 0.4, 0.6), (0.25, 0.2, 0.3), (0.25, 0.2, 0.3)]
+    rows = {seat: sampled_row(100, *sure) for seat in grading.SEATS}
+    true = {"win_rate": 0.55, "draw_rate": 0.2, "loss_rate": 0.25}
+    summary = {
+        "sampled": rows | sampled_row(200, *sure),
+        "exact": {"as_first": true, "as_second": true},
+    }
+    assert report.sample("tic_tac_toe", summary).endswith(
+        "agrees with the exact values"
+    )
+    summary["exact"]["as_second"] = {"win_rate": 0.61, "draw_rate": 0.2} | {
+        "loss_rate": 0.19
+    }
+    assert grading.disagreements(summary["exact"], summary["sampled"]) == [
+        ("as_second", "win_rate"),
+        ("as_second", "loss_rate"),
+    ]
+    text = report.sample("tic_tac_toe", summary)
+    assert "disagrees with the exact value as O: win_rate 61.000%" in text
+    assert "disagrees with the exact value as O: loss_rate 19.000%" in text
+    assert "agrees with the exact values" not in text

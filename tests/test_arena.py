@@ -1,0 +1,130 @@
+"""The command `arena`."""
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+
+import jax
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from jax_ttt import agents, arena, networks
+from jax_ttt.agents import Agent
+from jax_ttt.config import Config
+
+
+@pytest.fixture(scope="module")
+def agent_path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
+    config = Config(hidden_size=8)
+    params = networks.init_params(config, jax.random.key(0))
+    agents.save(Agent(config, params, 0, 0, {}), path)
+    return path
+
+
+def run(argv, capsys):
+    assert arena.main([str(arg) for arg in argv]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_the_table_and_the_order(agent_path, capsys):
+    out = run(["random", "minimax", agent_path], capsys)
+    lines = out.splitlines()
+    assert lines[0].startswith("tic_tac_toe on ")
+    assert "row as X, column as O" in lines[2]
+    assert lines[4].split()[:4] == [
+        *("1", "random"),
+        "58.5/12.7/28.8",
+        "0.0/22.3/77.7",
+    ]
+    assert lines[5].split()[:4] == ["2", "minimax", "96.8/3.2/0.0", "0.0/100.0/0.0"]
+    assert "intervals" not in out  # nothing is sampled
+    assert "\nElo-like order" in out
+    assert " 1. minimax" in out
+
+
+def test_json_and_csv_hold_the_same(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    flags = ["random", "mcts-online:5", "--games", "16", "--json", "--csv", path]
+    about = json.loads(run(flags, capsys))
+    assert {row["player"] for row in about["order"]} == {"random", "mcts-online:5"}
+    assert [pair["num_games"] for pair in about["pairs"]] == [0, 16, 16, 16]
+    assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [{k: str(v) for k, v in pair.items()} for pair in about["pairs"]] == rows
+
+
+def test_sampled_pairs_are_marked_with_their_intervals(capsys):
+    out = run(["random", "mcts-online:5", "--games", "16"], capsys)
+    assert out.count("~ 1 v 2, 16 games: X wins ") == 1
+    row = out.splitlines()[4]
+    assert row.split()[2] == "58.5/12.7/28.8"
+    assert row.split()[3].startswith("~")
+
+
+def test_the_heat_map_is_an_svg_with_every_cell(tmp_path, capsys):
+    path = tmp_path / "table.svg"
+    run(["random", "minimax", "--svg", path], capsys)
+    text = "".join(ET.parse(path).getroot().itertext())
+    for cell in ("58.5", "77.7", "96.8", "random", "minimax", "plays X", "plays O"):
+        assert cell in text
+    first = path.read_bytes()
+    run(["random", "minimax", "--svg", path], capsys)
+    assert path.read_bytes() == first
+
+
+def refuse(argv, capsys):
+    assert arena.main([str(arg) for arg in argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_an_unknown_player_is_refused_with_the_known_ones(capsys):
+    err = refuse(["random", "nobody"], capsys)
+    assert "nobody: no such file, and no known player" in err
+    assert "minimax-first (" in err
+
+
+def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
+    tensors = safetensors.numpy.load_file(agent_path)
+    with safetensors.safe_open(agent_path, framework="numpy") as file:
+        about = file.metadata()
+    name = sorted(tensors)[0]
+    tensors[name] = np.full_like(tensors[name], np.nan)
+    described = json.loads(about["jax_ttt"])
+    described["sha256"] = agents._digest(tensors)
+    path = tmp_path / "nan.safetensors"
+    path.write_bytes(
+        safetensors.numpy.save(tensors, {"jax_ttt": json.dumps(described)})
+    )
+    err = refuse(["random", path], capsys)
+    assert f"{path}: " in err
+    assert f"{name} has a weight that is not finite" in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "part"),
+    [
+        (["--games", "0"], "--games must be a whole number from 1"),
+        (["--seed", "-1"], "--seed must be a whole number from 0"),
+        (["minimax", "--env-id", "hex"], "needs a game whose tree can be walked"),
+        (["lookahead:7:AGENT"], "at most 5 moves deep in tic_tac_toe"),
+        (["AGENT", "--env-id", "connect_four"], "made for tic_tac_toe"),
+    ],
+)
+def test_nonsense_is_refused(flags, part, agent_path, capsys):
+    flags = [flag.replace("AGENT", str(agent_path)) for flag in flags]
+    assert part in refuse(flags, capsys)
+
+
+def test_a_missing_package_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    err = refuse(["random", "--svg", "x.svg"], capsys)
+    assert "--svg needs matplotlib, which is not installed: pip install" in err
