@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import tyro
 from tqdm import tqdm
@@ -21,14 +21,14 @@ from jax_ttt import __version__, cli
 from jax_ttt.config import SEED_RANGE, SettingError
 from jax_ttt.presets import PRESETS, Preset
 
-Part = Literal["updates", "evaluation", "proof", "process"]
+Part = Literal["updates", "evaluation", "matches", "proof", "process"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
     """Measure speed and pass rate, in one process tree on one machine."""
 
-    only: tuple[Part, ...] = ("updates", "evaluation", "proof", "process")
+    only: tuple[Part, ...] = get_args(Part)
     """What to measure."""
     presets: tuple[Preset, ...] = ("default",)
     """What to train until proven."""
@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None) -> int:
         figures["updates"] = updates(args.rounds)
     if "evaluation" in args.only:
         figures["evaluation"] = evaluation(args.rounds)
+    if "matches" in args.only:
+        figures["matches"] = matches(args.rounds)
     if "proof" in args.only:
         figures["proof"] = {name: proof(args, name) for name in args.presets}
     if "process" in args.only:
@@ -152,6 +154,40 @@ def evaluation(rounds: int) -> dict[str, Any]:
     run = [lambda: jax.block_until_ready(evaluate(config, params, key, tree)) and None]
     figures = spread([1000 * seconds for seconds in in_turn(run, 10 * rounds)[0]])
     line("exact evaluation", figures, "ms")
+    return figures
+
+
+def matches(rounds: int) -> dict[str, Any]:
+    """Time sampled matches of random players, and the exact cross table."""
+    import jax
+    import numpy as np
+
+    from jax_ttt import exact, games, players, policies
+    from jax_ttt import tree as trees
+    from jax_ttt.matches import play_seats
+
+    env, pair = games.make("tic_tac_toe"), (players.random_player,) * 2
+    num_games, key = 2**16, jax.random.key(0)
+    moves = 0
+
+    def sampled() -> None:
+        nonlocal moves
+        _, counted = play_seats(env, key, *pair, num_games)
+        moves = int(counted)
+
+    tree = trees.walked("tic_tac_toe")
+    ten = np.stack([policies.uniform(tree)] * 10)
+
+    def exactly() -> None:
+        exact.cross_table(tree, ten, ten)
+
+    times = in_turn([sampled, exactly], rounds)
+    figures = {
+        "env_steps": spread([moves / seconds for seconds in times[0]]),
+        "cross_table": spread([1000 * seconds for seconds in times[1]]),
+    }
+    line("sampled matches, random players", figures["env_steps"], "env steps/s", 0)
+    line("exact cross table of ten players", figures["cross_table"], "ms", 0)
     return figures
 
 

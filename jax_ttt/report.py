@@ -142,7 +142,9 @@ def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
         "exploitability": f"{grades['exploitability']:.6f} (0 none, 1 always beaten)",
     }
     if "mean_abs_q_error" in grades:
-        rows["|Q - minimax|"] = f"{grades['mean_abs_q_error']:.4f} on average"
+        moves = int(tree.legal_action_mask.sum())
+        error = grades["mean_abs_q_error"]
+        rows["|Q - minimax|"] = f"{error:.4f} on average over {moves:,} legal moves"
     return "\n".join(f"{name:<20}{text}" for name, text in rows.items())
 
 
