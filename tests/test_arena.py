@@ -48,10 +48,10 @@ def test_the_table_and_the_order(agent_path, capsys):
 
 def test_json_and_csv_hold_the_same(tmp_path, capsys):
     path = tmp_path / "table.csv"
-    flags = ["random", "mcts-online:5", "--games", "16", "--json", "--csv", path]
+    flags = ["random", "mcts-online:5", "--games", "64", "--json", "--csv", path]
     about = json.loads(run(flags, capsys))
     assert {row["player"] for row in about["order"]} == {"random", "mcts-online:5"}
-    assert [pair["num_games"] for pair in about["pairs"]] == [0, 16, 16, 16]
+    assert [pair["num_games"] for pair in about["pairs"]] == [0, 64, 64, 64]
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -59,8 +59,8 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
 
 
 def test_sampled_pairs_are_marked_with_their_intervals(capsys):
-    out = run(["random", "mcts-online:5", "--games", "16"], capsys)
-    assert out.count("~ 1 v 2, 16 games: X wins ") == 1
+    out = run(["random", "mcts-online:5", "--games", "64"], capsys)
+    assert out.count("~ 1 v 2, 64 games: X wins ") == 1
     row = out.splitlines()[4]
     assert row.split()[2] == "58.5/12.7/28.8"
     assert row.split()[3].startswith("~")
