@@ -153,3 +153,14 @@ def test_the_order_is_by_strength(table):
     scores = {table.names[i]: score for i, _, score in table.order}
     others = [table.scores[0, j] for j in range(1, len(table.names))]
     assert scores["random"] == pytest.approx(np.mean(others))
+
+
+def test_a_score_counts_both_seats():
+    """A wins 6 and draws 2 of 10 as X, and loses 1 and draws 4 of 10 as O."""
+    rates = np.zeros((2, 2, 3))
+    rates[:] = [0, 1, 0]
+    rates[0, 1] = [0.6, 0.2, 0.2]
+    rates[1, 0] = [0.1, 0.4, 0.5]
+    table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
+    np.testing.assert_allclose(table.scores, [[0.5, 0.7], [0.3, 0.5]])
+    assert [(i, round(score, 9)) for i, _, score in table.order] == [(0, 0.7), (1, 0.3)]
