@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jax_ttt.crosstable import CrossTable
 
 _GAMES = Range(int, 1, 2**20)
-_HELP = "\n".join(f"{name:<18}{text}" for name, text in names.KINDS.items())
+_HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,11 +49,15 @@ class Args:
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "arena", description=f"{Args.__doc__}\n\n{_HELP}")
+    args = cli.parse(
+        Args, argv, "arena", description=f"{Args.__doc__}\n\nPlayers:\n\n{_HELP}"
+    )
     SEED_RANGE.check("seed", args.seed)
     _GAMES.check("games", args.games)
     built_in = names.BUILT_IN if args.env_id in ENUMERABLE else ("random",)
     specs = [names.read(name, args.env_id) for name in args.players or built_in]
+    for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
+        cli.check_folder(flag, path)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
     device = cli.choose_device(args.device)

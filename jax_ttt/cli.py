@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, TypeVar
 
 import tyro
@@ -107,6 +108,12 @@ def require(module: str, extra: str, flag: str) -> None:
             f"{flag} needs {module}, which is not installed: "
             f"pip install 'jax_ttt[{extra}]', or pip install {module}"
         )
+
+
+def check_folder(flag: str, path: Path | None) -> None:
+    """Raise `UsageError`, before any work, if a file's folder does not exist."""
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"{flag} {path}: no folder {path.parent}")
 
 
 def _fail(code: int, message: str) -> int:

@@ -63,6 +63,7 @@ def main(argv: Sequence[str] | None) -> int:
     spec = names.read(args.agent, args.env_id)
     if args.policy_csv and spec.kind != "agent":
         raise SettingError("policy_csv", "used with a saved agent", args.agent)
+    cli.check_folder("--policy-csv", args.policy_csv)
     device = cli.choose_device(args.device)
 
     import jax
