@@ -16,6 +16,9 @@ EnvId = Literal[
     "gardner_chess",
     "go_9x9",
 ]
+Activation = Literal["relu", "tanh", "sigmoid"]
+Optimizer = Literal["adamw", "sgd"]
+Loss = Literal["huber", "mse"]
 ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
 """Games whose whole tree is small enough to walk: the ones where a proof can be had."""
 
@@ -64,10 +67,18 @@ _RANGES = {
     "epsilon_end": _FRACTION,
     "tau": Range(float, 0, 1, above_low=True),
     "gamma": _FRACTION,
+    "target_update_every": Range(int, 0, 10**9),
     "tremble": _FRACTION,
     "hidden_size": Range(int, 1, 2**14),
+    "hidden_layers": Range(int, 0, 16),
     "eval_every": Range(int, 1, 10**9),
     "eval_games": Range(int, 0, 2**20),
+}
+_CHOICES = {
+    "env_id": get_args(EnvId),
+    "activation": get_args(Activation),
+    "optimizer": get_args(Optimizer),
+    "loss": get_args(Loss),
 }
 SEED_RANGE = Range(int, 0, 2**32 - 1)
 
@@ -104,6 +115,12 @@ class Config:
     above 0, at most 1."""
     gamma: float = 1.0
     """Discount per move; its sign comes from the player to move next. 0 to 1."""
+    double: bool = False
+    """Double DQN: the learning net chooses the best next action, the target net
+    says what it is worth."""
+    target_update_every: int = 0
+    """Updates between copies of the net to the target net, up to 1,000,000,000;
+    0 for the Polyak average with tau at every update."""
     tremble: float = 0.5
     """How often the next mover is thought to play at random in the TD target,
     from 0 (the plain maximum) to 1; more prefers moves that set traps."""
@@ -113,7 +130,16 @@ class Config:
     lockstep: bool = False
     """Restart all games together, when the last one has ended, as the article does."""
     hidden_size: int = 128
-    """Neurons in each of the two hidden layers. 1 to 16,384."""
+    """Neurons in each hidden layer. 1 to 16,384."""
+    hidden_layers: int = 2
+    """Hidden layers. 0 (a linear function) to 16."""
+    activation: Activation = "relu"
+    """What each hidden layer ends with."""
+    optimizer: Optimizer = "adamw"
+    """How the gradient moves the weights; sgd is the plain step, without decay."""
+    loss: Loss = "huber"
+    """What the error of a value costs: its square (mse, halved),
+    or beyond an error of 1 its size (huber)."""
     eval_every: int = 100
     """Updates between evaluations. 1 to 1,000,000,000."""
     eval_games: int = 1024
@@ -121,15 +147,18 @@ class Config:
     from 0 (none) to 1,048,576."""
 
     def __post_init__(self) -> None:
-        if self.env_id not in get_args(EnvId):
-            rule = f"one of {', '.join(get_args(EnvId))}"
-            raise SettingError("env_id", rule, self.env_id)
+        for field, allowed in _CHOICES.items():
+            if getattr(self, field) not in allowed:
+                rule = f"one of {', '.join(allowed)}"
+                raise SettingError(field, rule, getattr(self, field))
         for field, allowed in _RANGES.items():
             allowed.check(field, getattr(self, field))
         if self.epsilon_end > self.epsilon_start:
             rule = f"at most {self.epsilon_start} (epsilon_start)"
             raise SettingError("epsilon_end", rule, self.epsilon_end)
-        for field in ("canonical", "lockstep"):
+        if self.optimizer == "sgd" and self.weight_decay:
+            raise SettingError("weight_decay", "0 with sgd", self.weight_decay)
+        for field in ("double", "canonical", "lockstep"):
             if not isinstance(getattr(self, field), bool):
                 raise SettingError(field, "true or false", getattr(self, field))
 
@@ -137,11 +166,12 @@ class Config:
 def from_dict(fields: dict[str, Any]) -> Config:
     """Return the `Config` with these fields, as `dataclasses.asdict` gives them.
 
+    A field that is missing, in a file from before it was there, has its default.
+
     Raises:
-        SettingError: a field is missing, unknown or outside its range.
+        SettingError: a field is unknown or outside its range.
     """
     known = {field.name for field in dataclasses.fields(Config)}
-    for name in sorted(known ^ fields.keys()):
-        rule = "present" if name in known else "absent"
-        raise SettingError(name, rule, fields.get(name))
+    for name in sorted(fields.keys() - known):
+        raise SettingError(name, "absent", fields[name])
     return Config(**fields)

@@ -3,6 +3,8 @@
 Axes: `B` games or batch, `A` actions. A `legal_action_mask` is True where legal.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import optax
@@ -63,18 +65,25 @@ def td_target(
     next_q_values: Float[Array, "B A"],
     next_legal_action_mask: Bool[Array, "B A"],
     tremble: float = 0.0,
+    chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
     """Return the mover's reward plus the discounted value of the next position.
 
     The next mover plays its best legal action, or with probability `tremble` a random
-    one: `reward + discount * ((1 - tremble) * max Q' + tremble * mean Q')`.
+    one: `reward + discount * ((1 - tremble) * max Q' + tremble * mean Q')`. With
+    `chosen_by`, the best action is that of these values, and max Q' is what
+    `next_q_values` say of it: Double DQN (van Hasselt et al. 2016).
 
     Source: Q-learning at `tremble` 0 (Mnih et al. 2015, "Human-level control through
     deep reinforcement learning"); above it, expected SARSA for an epsilon-soft mover
     (van Seijen et al. 2009), a trembling hand (Selten 1975).
     """
     legal = next_legal_action_mask
-    best = jnp.where(legal, next_q_values, -jnp.inf).max(axis=-1)
+    if chosen_by is None:
+        best = jnp.where(legal, next_q_values, -jnp.inf).max(axis=-1)
+    else:
+        choice = greedy(chosen_by, legal)[:, None]
+        best = jnp.take_along_axis(next_q_values, choice, axis=-1)[:, 0]
     mean = jnp.where(legal, next_q_values, 0.0).sum(axis=-1) / legal.sum(axis=-1)
     value = (1 - tremble) * best + tremble * mean
     # Selected, not multiplied: what a finished game's board is "worth" may be junk.
@@ -87,13 +96,15 @@ def loss(
     action: Int[Array, " B"],
     target: Float[Array, " B"],
     live: Bool[Array, " B"],
+    cost: Callable[..., jax.Array] = optax.huber_loss,
 ) -> Float[Array, ""]:
-    """Return the mean Huber loss (delta 1) of the actions played, 0 in finished games.
+    """Return the mean cost of the actions played, 0 in finished games.
 
-    The mean is over the whole batch, finished games included.
+    The mean is over the whole batch, finished games included. `cost` is the Huber loss
+    (delta 1) by default, `optax.l2_loss` half of the squared error.
     """
     played = jnp.take_along_axis(q_values, action[:, None], axis=-1)[:, 0]
-    return jnp.where(live, optax.huber_loss(played, target), 0.0).mean()
+    return jnp.where(live, cost(played, target), 0.0).mean()
 
 
 def polyak(params: PyTree, target_params: PyTree, tau: float) -> PyTree:

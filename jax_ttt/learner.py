@@ -59,7 +59,9 @@ def step_size(config: Config) -> optax.Schedule:
 
 
 def optimizer(config: Config) -> optax.GradientTransformation:
-    """Return AdamW (Loshchilov and Hutter 2019), with the step size of `step_size`."""
+    """Return AdamW (Loshchilov and Hutter 2019) or SGD, its step size `step_size`."""
+    if config.optimizer == "sgd":
+        return optax.sgd(step_size(config))
     return optax.adamw(step_size(config), weight_decay=config.weight_decay)
 
 
@@ -105,13 +107,24 @@ def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
     )
     state = TrainState(
         params=params,
-        target_params=dqn.polyak(params, state.target_params, config.tau),
+        target_params=next_target(config, params, state),
         opt_state=opt_state,
         env_state=games.restart(env, restart_key, after, config.lockstep),
         key=key,
         update=state.update + 1,
     )
     return state, metrics
+
+
+def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.State:
+    """Return the target net after an update that gave `params`."""
+    every = config.target_update_every
+    if not every:
+        return dqn.polyak(params, state.target_params, config.tau)
+    due = (state.update + 1) % every == 0
+    return jax.tree.map(
+        lambda new, old: jnp.where(due, new, old), params, state.target_params
+    )
 
 
 def loss_and_grads(
@@ -126,17 +139,22 @@ def loss_and_grads(
     The network values the boards a second time here, as it did to choose the moves;
     the compiler sees that and does it once.
     """
+    chosen_by = None
+    if config.double:
+        chosen_by = networks.q_values(config, state.params, after.observation)
     target = dqn.td_target(
         move.reward,
         move.discount,
         networks.q_values(config, state.target_params, after.observation),
         after.legal_action_mask,
         config.tremble,
+        chosen_by,
     )
+    cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
 
     def loss_fn(params: nnx.State) -> jax.Array:
         q_values = networks.q_values(config, params, state.env_state.observation)
-        return dqn.loss(q_values, action, target, move.live)
+        return dqn.loss(q_values, action, target, move.live, cost)
 
     return jax.value_and_grad(loss_fn)(state.params)
 

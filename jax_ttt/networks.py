@@ -3,29 +3,30 @@
 Axes: `B` boards, `F` features, `A` actions.
 """
 
+import itertools
+from collections.abc import Callable, Sequence
+
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt import games
-from jax_ttt.config import Config
+from jax_ttt.config import Activation, Config
+
+_ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 
 
 class MLP(nnx.Module):
-    """Two hidden layers of ReLUs; tanh keeps the values within the rewards' range."""
+    """Hidden layers of one size; tanh keeps the values within the rewards' range."""
 
     def __init__(
-        self, num_features: int, hidden_size: int, num_actions: int, rngs: nnx.Rngs
+        self, sizes: Sequence[int], activation: Activation, rngs: nnx.Rngs
     ) -> None:
-        self.layers = nnx.Sequential(
-            nnx.Linear(num_features, hidden_size, rngs=rngs),
-            nnx.relu,
-            nnx.Linear(hidden_size, hidden_size, rngs=rngs),
-            nnx.relu,
-            nnx.Linear(hidden_size, num_actions, rngs=rngs),
-            nnx.tanh,
-        )
+        layers: list[Callable] = []
+        for num_in, num_out in itertools.pairwise(sizes):
+            layers += [nnx.Linear(num_in, num_out, rngs=rngs), _ACTIVATIONS[activation]]
+        self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
 
     def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
         """Return the value of each action to the mover, -1 to 1."""
@@ -35,7 +36,8 @@ class MLP(nnx.Module):
 def make(config: Config, rngs: nnx.Rngs) -> MLP:
     """Return the network for `config`, its weights drawn from `rngs`."""
     num_features, num_actions = games.sizes(config.env_id)
-    return MLP(num_features, config.hidden_size, num_actions, rngs)
+    hidden = [config.hidden_size] * config.hidden_layers
+    return MLP([num_features, *hidden, num_actions], config.activation, rngs)
 
 
 def init_params(config: Config, key: Key[Array, ""]) -> nnx.State:

@@ -12,7 +12,16 @@ from typing import get_args
 import pytest
 
 import jax_ttt.config
-from jax_ttt.config import SEED_RANGE, Config, EnvId, SettingError, from_dict
+from jax_ttt.config import (
+    SEED_RANGE,
+    Activation,
+    Config,
+    EnvId,
+    Loss,
+    Optimizer,
+    SettingError,
+    from_dict,
+)
 from jax_ttt.presets import PRESETS
 
 FRACTION = "a number from 0 to 1"
@@ -25,7 +34,9 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "epsilon_end": (FRACTION, 0, 1),
     "tau": ("a number above 0 and at most 1", 0, 1),
     "gamma": (FRACTION, 0, 1),
+    "target_update_every": ("a whole number from 0 to 1,000,000,000", 0, 10**9),
     "tremble": (FRACTION, 0, 1),
+    "hidden_layers": ("a whole number from 0 to 16", 0, 16),
     "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
     "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
     "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
@@ -126,11 +137,29 @@ def test_a_config_survives_json(preset):
 
 
 @pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Config)])
-def test_a_missing_field_is_refused_by_name(field):
+def test_a_field_that_an_older_file_lacks_has_its_default(field):
     fields = dataclasses.asdict(Config())
     del fields[field]
-    with pytest.raises(SettingError, match=f"^{field} must be present, got None"):
-        from_dict(fields)
+    assert from_dict(fields) == Config()
+
+
+@pytest.mark.parametrize(
+    ("field", "allowed"),
+    [("activation", Activation), ("optimizer", Optimizer), ("loss", Loss)],
+)
+@pytest.mark.parametrize("value", ["", "RELU", None, 1])
+def test_a_choice_is_one_of_those_listed(field, allowed, value):
+    with pytest.raises(SettingError) as refusal:
+        checked(**{field: value})
+    rule = f"one of {', '.join(get_args(allowed))}"
+    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+
+
+def test_sgd_has_no_weight_decay():
+    with pytest.raises(
+        SettingError, match=r"^weight_decay must be 0 with sgd, got 0\.1"
+    ):
+        Config(optimizer="sgd", weight_decay=0.1)
 
 
 def test_an_unknown_field_is_refused_by_name():
@@ -167,10 +196,16 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "epsilon_end": 0.05,
         "tau": 0.005,
         "gamma": 1.0,
+        "double": False,
+        "target_update_every": 0,
         "tremble": 0.0,
         "canonical": False,
         "lockstep": True,
         "hidden_size": 128,
+        "hidden_layers": 2,
+        "activation": "relu",
+        "optimizer": "adamw",
+        "loss": "huber",
         "eval_every": 200,
         "eval_games": 1024,
     }

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from jax_ttt import dqn, games
@@ -26,6 +27,17 @@ Q = jnp.array([[0.2, -0.6, 0.9]])  # the best cell is not legal
 def test_td_target_by_hand(reward, discount, tremble, target):
     found = dqn.td_target(jnp.array([reward]), jnp.array([discount]), Q, LEGAL, tremble)
     assert float(found[0]) == pytest.approx(target, abs=1e-6)
+
+
+def test_double_dqn_by_hand():
+    """One net says 1 is best; the other says that 1 is worth -0.6, and 0 more."""
+    chosen_by = jnp.array([[0.1, 0.3, 9.0]])
+    args = jnp.array([0.5]), jnp.array([-1.0]), Q, LEGAL
+    assert float(dqn.td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(1.1)
+    found = dqn.td_target(*args, tremble=0.5, chosen_by=chosen_by)
+    assert float(found[0]) == pytest.approx(0.5 + 0.5 * 0.6 + 0.5 * 0.2)
+    same = dqn.td_target(*args, tremble=0.25, chosen_by=Q)
+    assert float(same[0]) == pytest.approx(float(dqn.td_target(*args, 0.25)[0]))
 
 
 @pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
@@ -139,6 +151,8 @@ def test_the_loss_by_hand():
     live = jnp.array([True, True, False, True])
     # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished; 0; over all four games.
     assert float(dqn.loss(q_values, action, target, live)) == pytest.approx(1.625 / 4)
+    squared = dqn.loss(q_values, action, target, live, optax.l2_loss)
+    assert float(squared) == pytest.approx((0.125 + 2) / 4)
 
 
 def test_only_the_cell_played_in_a_game_still_on_has_a_gradient():

@@ -79,6 +79,61 @@ def test_the_target_network_follows_by_tau():
         np.testing.assert_allclose(target, 0.25 * new + 0.75 * old, atol=1e-7)
 
 
+OTHER = dataclasses.replace(
+    CONFIG,
+    double=True,
+    target_update_every=2,
+    optimizer="sgd",
+    loss="mse",
+    activation="tanh",
+    hidden_layers=1,
+    learning_rate=0.5,
+    canonical=False,
+)
+
+
+def test_the_target_network_is_copied_every_second_update():
+    state = start(0, OTHER)
+    kept = numbers(state.params)
+    for update in range(1, 5):
+        state, _ = UPDATE(OTHER, state)
+        if update % 2 == 0:
+            kept = numbers(state.params)
+        for target, expected in zip(numbers(state.target_params), kept, strict=True):
+            np.testing.assert_array_equal(target, expected)
+
+
+def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target():
+    """Against gradients taken here, with two nets that disagree on the best moves."""
+    state = dataclasses.replace(
+        start(5, OTHER), target_params=networks.init_params(OTHER, jax.random.key(9))
+    )
+    before = state.env_state
+    action, after, move, _ = play_by_hand(OTHER, state)
+    legal = after.legal_action_mask
+    chosen, worth = (
+        networks.q_values(OTHER, params, after.observation)
+        for params in (state.params, state.target_params)
+    )
+    choice = jnp.where(legal, chosen, -9.0).argmax(axis=1)
+    assert (choice != jnp.where(legal, worth, -9.0).argmax(axis=1)).any()
+    best = worth[jnp.arange(16), choice]
+    mean = jnp.where(legal, worth, 0.0).sum(axis=1) / legal.sum(axis=1)
+    target = move.reward - 0.5 * best - 0.5 * mean  # no game has ended yet
+
+    @jax.jit
+    def loss_fn(params):
+        q_values = networks.q_values(OTHER, params, before.observation)
+        return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
+
+    grads = jax.grad(loss_fn)(state.params)
+    new, _ = UPDATE(OTHER, state)
+    for old, grad, found in zip(
+        *map(numbers, (state.params, grads, new.params)), strict=True
+    ):
+        np.testing.assert_allclose(found, old - 0.5 * grad, atol=1e-6)
+
+
 def test_the_target_network_lags_behind(trained):
     state, _ = trained
     first = numbers(start(0).params)

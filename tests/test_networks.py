@@ -6,12 +6,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
 from jax_ttt import games, networks
 from jax_ttt.presets import PRESETS
 
 CONFIG = PRESETS["default"]
 PLAIN = dataclasses.replace(CONFIG, canonical=False)
+ACTIVATIONS = {
+    "relu": lambda x: max(x, 0.0),
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+}
 VIEWS = games.symmetries("tic_tac_toe")
 Q_VALUES = jax.jit(networks.q_values, static_argnames="config")
 
@@ -33,6 +39,36 @@ def kernels(params):
 def test_the_network_of_the_article_has_18953_parameters(params):
     assert [k.shape for k in kernels(params)] == [(9, 128), (128, 128), (128, 9)]
     assert sum(leaf.size for leaf in jax.tree.leaves(params)) == 18_953
+
+
+@pytest.mark.parametrize(
+    ("activation", "expected"),
+    [("relu", 0.0), ("tanh", np.tanh(-2.0)), ("sigmoid", 1 / (1 + np.exp(2.0)))],
+)
+@pytest.mark.parametrize("hidden_layers", [0, 1, 3])
+def test_depth_and_activation(activation, expected, hidden_layers):
+    """One neuron a layer, weights 1, the first bias -2 and no other."""
+    config = dataclasses.replace(
+        PLAIN, hidden_size=1, hidden_layers=hidden_layers, activation=activation
+    )
+    network = networks.make(config, nnx.Rngs(0))
+    params = jax.tree.map(jnp.ones_like, nnx.state(network, nnx.Param))
+    assert len(kernels(params)) == hidden_layers + 1
+    first = True
+
+    def bias(leaf):
+        nonlocal first
+        if leaf.ndim == 2:
+            return leaf
+        value, first = (-2.0 if first else 0.0), False
+        return jnp.full_like(leaf, value)
+
+    nnx.update(network, jax.tree.map(bias, params))
+    value = -2.0
+    for _ in range(hidden_layers):
+        value = expected if value == -2.0 else ACTIVATIONS[activation](value)
+    found = network(jnp.zeros((1, 9)))
+    np.testing.assert_allclose(found, np.tanh(value), atol=1e-6)
 
 
 def test_the_seed_reaches_every_kernel(params):
