@@ -16,6 +16,7 @@ EnvId = Literal[
     "gardner_chess",
     "go_9x9",
 ]
+Network = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
 Optimizer = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
@@ -62,6 +63,7 @@ _RANGES = {
     "num_envs": Range(int, 1, 2**20),
     "num_updates": Range(int, 1, 10**9),
     "learning_rate": Range(float, 0, 1000, above_low=True),
+    "learning_rate_end": Range(float, 0, 1000),
     "weight_decay": Range(float, 0, 1),
     "epsilon_start": _FRACTION,
     "epsilon_end": _FRACTION,
@@ -69,6 +71,7 @@ _RANGES = {
     "gamma": _FRACTION,
     "target_update_every": Range(int, 0, 10**9),
     "tremble": _FRACTION,
+    "initial_value": Range(float, -1, 1),
     "hidden_size": Range(int, 1, 2**14),
     "hidden_layers": Range(int, 0, 16),
     "eval_every": Range(int, 1, 10**9),
@@ -76,6 +79,7 @@ _RANGES = {
 }
 _CHOICES = {
     "env_id": get_args(EnvId),
+    "network": get_args(Network),
     "activation": get_args(Activation),
     "optimizer": get_args(Optimizer),
     "loss": get_args(Loss),
@@ -101,8 +105,10 @@ class Config:
     """Gradient steps, 1 to 1,000,000,000;
     the two schedules end with the last of them."""
     learning_rate: float = 4e-3
-    """AdamW's step size at the first update; falls linearly to 0 at the last;
-    above 0, at most 1,000."""
+    """Step size at the first update; above 0, at most 1,000.
+    Of a table: the share of the error that a visit takes away, often called alpha."""
+    learning_rate_end: float = 0.0
+    """Step size at the last update; linear in between; from 0 to learning_rate."""
     weight_decay: float = 0.0
     """AdamW's pull of the weights towards 0. 0 to 1."""
     epsilon_start: float = 1.0
@@ -129,6 +135,11 @@ class Config:
     no effect in games whose symmetries are not listed."""
     lockstep: bool = False
     """Restart all games together, when the last one has ended, as the article does."""
+    network: Network = "mlp"
+    """A multilayer perceptron, or a table with an entry for each board and action,
+    for games that can be walked."""
+    initial_value: float = 0.0
+    """What a table says of a board never met. -1 to 1."""
     hidden_size: int = 128
     """Neurons in each hidden layer. 1 to 16,384."""
     hidden_layers: int = 2
@@ -156,6 +167,12 @@ class Config:
         if self.epsilon_end > self.epsilon_start:
             rule = f"at most {self.epsilon_start} (epsilon_start)"
             raise SettingError("epsilon_end", rule, self.epsilon_end)
+        if self.learning_rate_end > self.learning_rate:
+            rule = f"at most {self.learning_rate} (learning_rate)"
+            raise SettingError("learning_rate_end", rule, self.learning_rate_end)
+        if self.network == "table" and self.env_id not in ENUMERABLE:
+            rule = f"mlp in {self.env_id}: too many boards for a table"
+            raise SettingError("network", rule, self.network)
         if self.optimizer == "sgd" and self.weight_decay:
             raise SettingError("weight_decay", "0 with sgd", self.weight_decay)
         for field in ("double", "canonical", "lockstep"):

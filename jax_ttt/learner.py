@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt import dqn, games, networks
 from jax_ttt.config import Config
@@ -55,7 +55,9 @@ def exploration(config: Config) -> optax.Schedule:
 
 def step_size(config: Config) -> optax.Schedule:
     """Return the learning rate by update."""
-    return dqn.linear_schedule(config.learning_rate, 0.0, config.num_updates)
+    return dqn.linear_schedule(
+        config.learning_rate, config.learning_rate_end, config.num_updates
+    )
 
 
 def optimizer(config: Config) -> optax.GradientTransformation:
@@ -156,7 +158,34 @@ def loss_and_grads(
         q_values = networks.q_values(config, params, state.env_state.observation)
         return dqn.loss(q_values, action, target, move.live, cost)
 
-    return jax.value_and_grad(loss_fn)(state.params)
+    loss, grads = jax.value_and_grad(loss_fn)(state.params)
+    if config.network == "table":
+        grads = per_visit(config, state, action, move.live, grads)
+    return loss, grads
+
+
+def per_visit(
+    config: Config,
+    state: TrainState,
+    action: Int[Array, " B"],
+    live: Bool[Array, " B"],
+    grads: nnx.State,
+) -> nnx.State:
+    """Return a table's gradient as the mean over the visits of each entry.
+
+    So a step of SGD takes the same share of the error away at any batch size, however
+    often an entry was met. How often that was is a gradient too: of the played values'
+    sum.
+    """
+
+    def played(params: nnx.State) -> jax.Array:
+        q_values = networks.q_values(config, params, state.env_state.observation)
+        values = jnp.take_along_axis(q_values, action[:, None], axis=1)[:, 0]
+        return jnp.where(live, values, 0.0).sum()
+
+    visits = jax.grad(played)(state.params)
+    batch = len(action)
+    return jax.tree.map(lambda g, n: g * batch / jnp.maximum(n, 1), grads, visits)
 
 
 @functools.partial(

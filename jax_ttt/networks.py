@@ -33,9 +33,22 @@ class MLP(nnx.Module):
         return self.layers(features)
 
 
-def make(config: Config, rngs: nnx.Rngs) -> MLP:
+class Table(nnx.Module):
+    """A row of values for each of the boards of stones, numbered in base 3."""
+
+    def __init__(self, num_features: int, num_actions: int, value: float) -> None:
+        self.values = nnx.Param(jnp.full((3**num_features, num_actions), value))
+
+    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
+        """Return the value of each action to the mover."""
+        return self.values[...][games.board_number(features)]
+
+
+def make(config: Config, rngs: nnx.Rngs) -> MLP | Table:
     """Return the network for `config`, its weights drawn from `rngs`."""
     num_features, num_actions = games.sizes(config.env_id)
+    if config.network == "table":
+        return Table(num_features, num_actions, config.initial_value)
     hidden = [config.hidden_size] * config.hidden_layers
     return MLP([num_features, *hidden, num_actions], config.activation, rngs)
 

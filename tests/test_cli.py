@@ -174,7 +174,7 @@ def test_help_names_every_setting_with_its_text(capsys):
     for words in [
         "The PGX game to learn.",
         "Discount per move; its sign comes from the player to move next.",
-        "Neurons in each of the two hidden layers. 1 to 16,384. (default: 128)",
+        "Neurons in each hidden layer. 1 to 16,384. (default: 128)",
         "Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C",
     ]:
         assert words in text

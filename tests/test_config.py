@@ -18,6 +18,7 @@ from jax_ttt.config import (
     Config,
     EnvId,
     Loss,
+    Network,
     Optimizer,
     SettingError,
     from_dict,
@@ -29,6 +30,7 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
     "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
     "learning_rate": ("a number above 0 and at most 1,000", 0, 1000),
+    "learning_rate_end": ("a number from 0 to 1000", 0, 1000),
     "weight_decay": (FRACTION, 0, 1),
     "epsilon_start": (FRACTION, 0, 1),
     "epsilon_end": (FRACTION, 0, 1),
@@ -36,11 +38,13 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "gamma": (FRACTION, 0, 1),
     "target_update_every": ("a whole number from 0 to 1,000,000,000", 0, 10**9),
     "tremble": (FRACTION, 0, 1),
+    "initial_value": ("a number from -1 to 1", -1, 1),
     "hidden_layers": ("a whole number from 0 to 16", 0, 16),
     "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
     "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
     "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
 }
+LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
 ABOVE_LOW = {"learning_rate", "tau"}
 WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
 
@@ -50,7 +54,7 @@ def checked(**fields):
 
     The type checks that run in tests stand before them and would hide them.
     """
-    config = Config(epsilon_start=1.0, epsilon_end=0.0)
+    config = Config(epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0)
     vars(config).update(fields)
     config.__post_init__()
     return config
@@ -59,7 +63,7 @@ def checked(**fields):
 def bad_values():
     """Every number's field with what is outside its range or of another type."""
     for field, (_, low, high) in RULES.items():
-        values = [-1, high + 1, math.nan, math.inf, -math.inf]
+        values = [low - 1, high + 1, math.nan, math.inf, -math.inf]
         values += [True, False, None, "1", [1], 1j]
         values += [low - 1] if field in WHOLE else [low - 1e-9, high + 1e-3]
         values += [low] if field in ABOVE_LOW else []
@@ -145,7 +149,12 @@ def test_a_field_that_an_older_file_lacks_has_its_default(field):
 
 @pytest.mark.parametrize(
     ("field", "allowed"),
-    [("activation", Activation), ("optimizer", Optimizer), ("loss", Loss)],
+    [
+        ("network", Network),
+        ("activation", Activation),
+        ("optimizer", Optimizer),
+        ("loss", Loss),
+    ],
 )
 @pytest.mark.parametrize("value", ["", "RELU", None, 1])
 def test_a_choice_is_one_of_those_listed(field, allowed, value):
@@ -153,6 +162,18 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
         checked(**{field: value})
     rule = f"one of {', '.join(get_args(allowed))}"
     assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+
+
+def test_a_table_is_for_games_that_can_be_walked():
+    with pytest.raises(
+        SettingError, match=r"^network must be mlp in connect_four: too"
+    ):
+        Config(env_id="connect_four", network="table")
+
+
+def test_the_learning_rate_does_not_rise():
+    with pytest.raises(SettingError, match=r"^learning_rate_end must be at most 0\.1 "):
+        Config(learning_rate=0.1, learning_rate_end=0.2)
 
 
 def test_sgd_has_no_weight_decay():
@@ -180,8 +201,9 @@ def test_a_range_is_stated_where_its_field_is_described(field):
     text = re.search(rf'^    {field}: .*\n    """([^"]*)"""', source, re.MULTILINE)
     assert text
     _, low, high = RULES[field]
-    high = "epsilon_start" if field == "epsilon_end" else f"{high:,}"
-    assert {str(low), high} <= set(re.findall(r"[\d,]*\d|epsilon_start", text[1]))
+    high = LIMITED.get(field, f"{high:,}")
+    words = re.findall(r"-?[\d,]*\d|epsilon_start|learning_rate\b", text[1])
+    assert {str(low), high} <= set(words)
     assert ("above" in text[1].lower()) == (field in ABOVE_LOW)
 
 
@@ -191,6 +213,7 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "num_envs": 2048,
         "num_updates": 2500,
         "learning_rate": 2e-3,
+        "learning_rate_end": 0.0,
         "weight_decay": 1e-4,
         "epsilon_start": 0.9,
         "epsilon_end": 0.05,
@@ -201,6 +224,8 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "tremble": 0.0,
         "canonical": False,
         "lockstep": True,
+        "network": "mlp",
+        "initial_value": 0.0,
         "hidden_size": 128,
         "hidden_layers": 2,
         "activation": "relu",
