@@ -56,7 +56,7 @@ def save(agent: Agent, path: Path) -> None:
         "format_version": FORMAT_VERSION,
         "version": __version__,
         "env_id": agent.config.env_id,
-        "network": "mlp",
+        "network": agent.config.network,
         "config": dataclasses.asdict(agent.config),
         "seed": agent.seed,
         "num_updates": agent.num_updates,
@@ -120,6 +120,8 @@ def _read(
         raise AgentError(f"{path}: damaged description ({reason})") from error
     if config.env_id != game:
         raise AgentError(f"{path}: made for {game}, but its settings say otherwise")
+    if about.get("network") != config.network:
+        raise AgentError(f"{path}: a network of another kind than its settings say")
     params = _params(path, config, tensors)
     if digest != _digest(tensors):
         raise AgentError(f"{path}: the weights were changed since they were saved")

@@ -58,10 +58,13 @@ def parse(
     `description` is what `--help` begins with, by default the type's docstring.
     `--help` and flags that can't be read end the program, with 0 and 2.
     """
+    words = sys.argv[1:] if argv is None else argv
+    # `--flag=value` as two words: the parser then guesses what a slip was meant to be.
+    pairs = [w.split("=", 1) if w.startswith("--") else [w] for w in words]
     command = functools.partial(
         tyro.cli,
         args_type,
-        args=argv,
+        args=[part for pair in pairs for part in pair],
         prog=f"python -m jax_ttt.{prog}",
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
@@ -90,7 +93,8 @@ def guarded(command: Command) -> Command:
         except FloatingPointError as error:
             return _fail(3, str(error))
         except OSError as error:
-            return _fail(1, str(error))
+            named = error.filename is not None
+            return _fail(1, str(error) if named else f"cannot write: {error.strerror}")
         except (MemoryError, RuntimeError) as error:
             # JAX raises the latter; any other RuntimeError is a fault of ours.
             if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
@@ -99,6 +103,11 @@ def guarded(command: Command) -> Command:
 
     main.__doc__ = command.__doc__
     return main
+
+
+def interrupted(signal_number: int) -> int:
+    """Say that a signal ended the work; return the exit code."""
+    return _fail(128 + signal_number, "interrupted")
 
 
 def require(module: str, extra: str, flag: str) -> None:
@@ -131,6 +140,8 @@ def choose_device(device: Device) -> str:
 
     if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         raise UsageError("PGX works in 32 bits: unset JAX_ENABLE_X64")
+    if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        raise UsageError("training is one compiled program: unset JAX_DISABLE_JIT")
     try:
         found = jax.devices(None if device == "auto" else device)[0]
     except RuntimeError as error:
@@ -155,6 +166,8 @@ def interruptible() -> Iterator[list[int]]:
 
     def note(number: int, frame: object) -> None:
         del frame
+        if received and number == signal.SIGTERM:
+            raise SystemExit(128 + number)
         if received:
             raise KeyboardInterrupt
         received.append(number)

@@ -80,9 +80,16 @@ def read(name: str, env_id: EnvId) -> Spec:
         return Spec(name, kind, _number(name, kind, number), asked)
     if name in BUILT_IN:
         return Spec(name, name)
-    if not name or not Path(name).exists():
+    if not name or not _exists(name):
         raise _unknown(name)
     return Spec(name, "agent")
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long, or a character that no path has
+        return False
 
 
 def _number(name: str, kind: str, text: str) -> int | float:

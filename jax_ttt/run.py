@@ -5,6 +5,7 @@ training and each evaluation, `agent.safetensors` is the result.
 """
 
 import dataclasses
+import errno
 import json
 import os
 import sys
@@ -33,9 +34,12 @@ class RunFolder:
         """
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
+        for taken in (self.agent_path, path / "metrics.jsonl"):
+            if taken.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), taken)
         # "x": two runs that start in one folder can't both have it.
         self._config = (path / "config.json").open("x", encoding="utf-8")
-        self._metrics = (path / "metrics.jsonl").open("w", encoding="utf-8")
+        self._metrics = (path / "metrics.jsonl").open("x", encoding="utf-8")
 
     @property
     def agent_path(self) -> Path:

@@ -57,7 +57,7 @@ class Args:
 def parse(argv: Sequence[str] | None) -> Args:
     """Return the arguments; the preset gives the defaults of the hyperparameters."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--preset", default="default")
+    parser.add_argument("--preset", nargs="?", default="default")
     preset = parser.parse_known_args(argv)[0].preset
     config = PRESETS[preset if preset in get_args(Preset) else "default"]
     flags = cli.Flags(**dataclasses.asdict(config))
@@ -76,16 +76,23 @@ def main(argv: Sequence[str] | None) -> int:
     if args.until_proven and config.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)
-    device = cli.choose_device(args.device)
-    with contextlib.closing(make_folder(args)) as folder:
-        folder.write_config(config, args.seed, args.preset)
-        return train(args, config, device, folder)
+    # From here on a signal is noted: raised while libraries load, it gets lost there.
+    with cli.interruptible() as signals:
+        device = cli.choose_device(args.device)
+        folder = make_folder(args, signals)
+        if folder is None:
+            return cli.interrupted(signals[0])
+        with contextlib.closing(folder):
+            folder.write_config(config, args.seed, args.preset)
+            return train(args, config, device, folder, signals)
 
 
-def make_folder(args: Args) -> "RunFolder":
-    """Make the run's folder; raises `UsageError` if it can't be had."""
+def make_folder(args: Args, signals: list[int]) -> "RunFolder | None":
+    """Make the run's folder, unless a signal came; `UsageError` if it can't be had."""
     from jax_ttt import run
 
+    if signals:
+        return None
     try:
         if args.run_dir is None:
             return run.new_folder(Path("runs"), args.preset, args.seed)
@@ -97,7 +104,9 @@ def make_folder(args: Args) -> "RunFolder":
         ) from None
 
 
-def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
+def train(
+    args: Args, config: Config, device: str, folder: "RunFolder", signals: list[int]
+) -> int:
     """Train, show and record how it goes, and save the agent."""
     from jax_ttt import agents, evaluation, report, training
     from jax_ttt import tree as trees
@@ -106,29 +115,35 @@ def train(args: Args, config: Config, device: str, folder: "RunFolder") -> int:
     if verbose:
         print(banner(args, config, device, folder))
     summary: dict[str, Any] = {}
-    with cli.interruptible() as signals, make_bar(args, config) as bar:
+
+    def agent() -> "Agent":
+        params = latest.state.params
+        return agents.Agent(config, params, args.seed, latest.update, summary)
+
+    with make_bar(args, config) as bar:
         tree = trees.of(config.env_id)
         steps = training.train(config, args.seed, tree, lambda: bool(signals))
-        latest = next(steps)  # a run has at least its first evaluation
-        for progress in itertools.chain([latest], steps):
-            latest = progress
-            row = describe(progress)
-            if progress.evaluation is not None:
-                summary = evaluation.summary(progress.evaluation)
-                row |= summary
-                if verbose:
-                    line = report.step_line(config.env_id, progress.update, summary)
-                    bar.write(line, file=sys.stdout)
-            folder.write_row(row)
-            show(bar, progress)
-            proven = "exact" in summary and summary["exact"]["unbeatable"]
-            if args.until_proven and proven:
-                break
-        agent = agents.Agent(
-            config, latest.state.params, args.seed, latest.update, summary
-        )
-        folder.save_agent(agent)
-    return finish(args, folder, agent, latest, tree, signals)
+        latest = start = next(steps)  # a run has at least its first evaluation
+        try:
+            for latest in itertools.chain([start], steps):
+                row = describe(latest)
+                if latest.evaluation is not None:
+                    summary = evaluation.summary(latest.evaluation)
+                    row |= summary
+                    if verbose:
+                        line = report.step_line(config.env_id, latest.update, summary)
+                        bar.write(line, file=sys.stdout)
+                        sys.stdout.flush()
+                folder.write_row(row)
+                show(bar, latest)
+                proven = "exact" in summary and summary["exact"]["unbeatable"]
+                if args.until_proven and proven:
+                    break
+        except OSError:  # whoever read our output has gone, or the disk is full
+            folder.save_agent(agent())
+            raise
+        folder.save_agent(agent())
+    return finish(args, folder, agent(), latest, tree, signals)
 
 
 def banner(args: Args, config: Config, device: str, folder: "RunFolder") -> str:

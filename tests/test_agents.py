@@ -147,6 +147,7 @@ FIELDS = dataclasses.asdict(CONFIG)
         ({"env_id": "connect_four"}, "made for connect_four, asked for tic_tac_toe"),
         ({"config": FIELDS | {"env_id": "hex"}}, "settings say otherwise"),
         ({"config": FIELDS | {"more": 1}}, "more must be absent"),
+        ({"network": "table"}, "a network of another kind"),
         ({"config": {"env_id": "tic_tac_toe"}}, "don't fit"),  # 128 neurons by default
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
         ({"config": FIELDS | {"hidden_size": 16}}, "don't fit"),

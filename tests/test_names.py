@@ -41,7 +41,18 @@ def test_every_built_in_player_is_known():
 
 
 @pytest.mark.parametrize(
-    "name", ["minmax", "", "AGENT", "mcts[:N]", "random:1", "blend:0.5", "blend"]
+    "name",
+    [
+        "minmax",
+        "",
+        "x" * 300,
+        "a\0b",
+        "AGENT",
+        "mcts[:N]",
+        "random:1",
+        "blend:0.5",
+        "blend",
+    ],
 )
 def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
     with pytest.raises(PlayerError) as error:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from jax_ttt import __version__, agents, train, training
+from jax_ttt import run as run_module
 from jax_ttt.config import Config, EnvId
 
 TINY = [
@@ -380,6 +381,36 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
     assert rows(path)[-1]["update"] == agent.num_updates
     assert f"Step {agent.num_updates}: " in out
     assert "Traceback" not in out + err
+
+
+def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
+    """As under `| head -1`: the agent is the one of the line that could not be told."""
+
+    def gone(self, line, file):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(train.tqdm, "write", gone)
+    monkeypatch.setattr(train.cli.os, "dup2", lambda *_: None)
+    path = tmp_path / "run"
+    flags = [flag for flag in TINY if flag != "--quiet"]
+    assert train.main([*flags, "--run-dir", str(path)]) == 141
+    assert agents.load(path).num_updates == 0
+
+
+@pytest.mark.parametrize("name", ["agent.safetensors", "metrics.jsonl", "config.json"])
+def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
+    (tmp_path / name).write_text("precious")
+    assert train.main([*TINY, "--run-dir", str(tmp_path)]) == 2
+    assert "holds no run" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "precious"
+
+
+def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):
+    folder = run_module.RunFolder(tmp_path / "run")
+    folder.write_row({"update": 1})
+    assert rows(folder.path) == [{"update": 1}]
+    folder.close()
 
 
 def check_sampled_run(env_id, path):
