@@ -144,6 +144,20 @@ def test_the_target_network_lags_behind(trained):
         assert not np.array_equal(target, old)
 
 
+def test_a_chunks_metrics_are_the_means_and_sums_of_its_updates(trained):
+    state, rows = start(0), []
+    for _ in range(10):
+        state, metrics = UPDATE(CONFIG, state)
+        rows.append(metrics)
+    found = trained[1]
+    for name in ("loss", "grad_norm", "mean_max_q"):
+        mean = np.mean([float(getattr(row, name)) for row in rows])
+        assert float(getattr(found, name)) == pytest.approx(mean, rel=1e-4, abs=1e-6)
+    for name in ("games", "env_steps"):
+        assert int(getattr(found, name)) == sum(int(getattr(r, name)) for r in rows)
+    assert float(found.epsilon) == pytest.approx(float(rows[-1].epsilon))
+
+
 def test_the_schedules_end_with_the_last_update(trained):
     _, metrics = trained
     assert float(metrics.epsilon) == CONFIG.epsilon_end

@@ -18,6 +18,7 @@ import pytest
 
 from jax_ttt import __version__, agents, train, training
 from jax_ttt import run as run_module
+from jax_ttt import tree as trees
 from jax_ttt.config import Config, EnvId
 
 TINY = [
@@ -231,13 +232,15 @@ def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
     assert (contents(tmp_path), contents(tiny[0])) == before
 
 
-def test_divergence_ends_the_run_and_saves_no_agent(tmp_path, monkeypatch):
+@pytest.mark.parametrize("metric", ["loss", "grad_norm"])
+def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatch):
     real = training.compiled
 
     def poisoned(config, num_updates):
         def program(state):
             state, metrics = real(config, num_updates)(state)
-            return state, metrics._replace(loss=metrics.loss * np.nan)
+            value = getattr(metrics, metric)
+            return state, metrics._replace(**{metric: value * np.nan})
 
         return program
 
@@ -404,6 +407,36 @@ def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     assert "holds no run" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "precious"
+
+
+def test_evaluations_have_fresh_keys_that_training_never_uses(monkeypatch):
+    """Not those of the weights and games, nor those of another evaluation."""
+    keys = []
+    init, evaluate = training.learner.init, training.evaluate
+
+    def noted(function):
+        def call(config, *args):
+            found = [x for x in args if isinstance(x, jax.Array) and x.shape == ()]
+            keys.append(jax.random.key_data(found[0]).tolist())
+            return function(config, *args)
+
+        return call
+
+    monkeypatch.setattr(training.learner, "init", noted(init))
+    monkeypatch.setattr(training, "evaluate", noted(evaluate))
+    # The very program of the runs above: nothing is compiled anew.
+    config = Config(
+        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
+    )
+    evaluated = [
+        progress.update
+        for progress in training.train(config, 1, trees.of("tic_tac_toe"))
+        if progress.evaluation is not None
+    ]
+    assert evaluated == [0, 2, 4]
+    assert len(keys) == len({*map(tuple, keys)}) == 4
+    seed = jax.random.key_data(jax.random.key(1)).tolist()
+    assert seed not in keys
 
 
 def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):
