@@ -114,6 +114,9 @@ def grade(
         summary["sampled"] = grading.sampled(
             matches.play_match(env, key, *pair, num_games)
         )
+    if num_games and "exact" in summary:
+        found = grading.disagreements(summary["exact"], summary["sampled"])
+        summary["sampled"]["disagreements"] = [list(pair) for pair in found]
     return summary
 
 

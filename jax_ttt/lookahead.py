@@ -24,19 +24,19 @@ QFunction = Callable[[pgx.State], jax.Array]
 
 
 def negamax(
-    env: pgx.Env, q_fn: QFunction, env_state: pgx.State, depth: int
+    env: pgx.Env, q_fn: QFunction, env_state: pgx.State, depth: int, gamma: float = 1.0
 ) -> Float[Array, "B A"]:
     """Return `q_fn`'s values backed up over `depth` moves of best play, its own at 0.
 
-    Each level is one TD target; the number of boards grows by a factor of A with each.
+    Each level is one TD target, discounted by `gamma`, and has A times as many boards.
     """
     if not depth:
         return q_fn(env_state)
     num_games, num_actions = env_state.legal_action_mask.shape
     action = jnp.tile(jnp.arange(num_actions), num_games)
     boards = jax.tree.map(lambda x: jnp.repeat(x, num_actions, axis=0), env_state)
-    after, move = games.step(env, boards, action, 1.0)
-    next_q = negamax(env, q_fn, after, depth - 1)
+    after, move = games.step(env, boards, action, gamma)
+    next_q = negamax(env, q_fn, after, depth - 1, gamma)
     target = dqn.td_target(move.reward, move.discount, next_q, after.legal_action_mask)
     return target.reshape(num_games, num_actions)
 
@@ -59,7 +59,7 @@ def _player(config: Config, depth: int) -> Callable[..., jax.Array]:
 
         def q_values(env_state: pgx.State) -> jax.Array:
             one = jax.tree.map(lambda x: x[None], env_state)
-            return negamax(env, q_fn, one, depth)[0]
+            return negamax(env, q_fn, one, depth, config.gamma)[0]
 
         num_actions = env_state.legal_action_mask.shape[1]
         at_once = max(MAX_BOARDS // num_actions**depth, 1)

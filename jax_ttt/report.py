@@ -151,7 +151,7 @@ def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
 def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
     """Return a sampled match with its intervals, and where it disagrees with exact."""
     result = summary["sampled"]
-    head = "".join(f"{name:>25}" for name in ("wins", "ties", "losses"))
+    head = "".join(f"{name:>29}" for name in ("wins", "ties", "losses"))
     lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]
     rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
     for name, row in [*rows, ("all", result)]:
@@ -176,7 +176,7 @@ def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
 
 def _with_interval(row: dict[str, Any], rate: str) -> str:
     low, high = row[f"{rate}_interval"]
-    return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>25}"
+    return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>29}"
 
 
 def cross_table(env_id: EnvId, table: CrossTable) -> str:

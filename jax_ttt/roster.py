@@ -3,12 +3,14 @@
 Axes: `P` positions, `A` actions.
 """
 
+import functools
 import math
 import zlib
 from typing import NamedTuple
 
 import jax
 import numpy as np
+import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
@@ -19,6 +21,7 @@ from jax_ttt import (
     lookahead,
     mcts,
     minimax,
+    networks,
     players,
     policies,
 )
@@ -27,6 +30,8 @@ from jax_ttt.agents import Agent, AgentError
 from jax_ttt.config import EnvId
 from jax_ttt.names import PlayerError, Spec
 from jax_ttt.tree import Tree
+
+_MAX_BOARDS = 5000  # of a lookahead at each move: more would take minutes a match
 
 
 class Entrant(NamedTuple):
@@ -72,6 +77,9 @@ def _agent(spec: Spec, env_id: EnvId) -> Entrant:
     probs = None
     if tree is not None:
         probs = _finite(spec.name, evaluation.policy(agent.config, agent.params, tree))
+    else:
+        seen = _seen(env_id).observation
+        _finite(spec.name, networks.q_values(agent.config, agent.params, seen))
     player = players.greedy_player(agent.config, agent.params)
     return Entrant(spec.name, player, probs, agent)
 
@@ -85,9 +93,10 @@ def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
 
 def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     depth = int(spec.number)
-    most = int(math.log(lookahead.MAX_BOARDS, games.sizes(env_id)[1]))
+    most = int(math.log(_MAX_BOARDS, games.sizes(env_id)[1]))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
+    _agent(inner, env_id)  # refuses values that are not finite
     agent = agents.load(inner.path, env_id)
     player = lookahead.player(agent.config, agent.params, depth)
     tree, probs = trees.of(env_id), None
@@ -108,6 +117,22 @@ def _walked_policy(
         return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
     quick = 0.9 if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")
+
+
+@functools.cache
+def _seen(env_id: EnvId) -> pgx.State:
+    """Return boards of 64 random games, the first 16 moves of each."""
+    env = games.make(env_id)
+
+    @jax.jit
+    def play(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
+        after, _ = games.step(env, state, players.random_player(key, state), 1.0)
+        return after, state
+
+    key, init_key = jax.random.split(jax.random.key(0))
+    start = games.init(env, init_key, 64)
+    _, states = jax.lax.scan(play, start, jax.random.split(key, 16))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)
 
 
 def _finite(name: str, probs: Array) -> Float[np.ndarray, "P A"]:

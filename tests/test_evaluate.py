@@ -125,6 +125,7 @@ def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
     assert evaluate.main([str(run_dir), *flags, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["sampled"]["num_games"] == 2000
+    assert isinstance(about["sampled"]["disagreements"], list)
     for seat in ("as_first", "as_second"):
         for rate in ("win_rate", "draw_rate", "loss_rate"):
             seen, true = about["sampled"][seat][rate], about["exact"][seat][rate]

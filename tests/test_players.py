@@ -123,18 +123,30 @@ def test_ties_go_to_the_lowest_index(agent_path, tree, tmp_path, deciding):
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
 
 
-def test_weights_too_large_for_finite_values_are_refused_by_name(agent_path, tmp_path):
-    agent = agents.load(agent_path)
+@pytest.mark.parametrize(
+    ("env_id", "name"),
+    [
+        ("tic_tac_toe", "AGENT"),
+        ("tic_tac_toe", "lookahead:1:AGENT"),
+        ("connect_four", "AGENT"),
+    ],
+)
+def test_weights_too_large_for_finite_values_are_refused_by_name(
+    env_id, name, tmp_path
+):
+    config = Config(env_id=env_id, hidden_size=16)
+    agent = Agent(config, networks.init_params(config, jax.random.key(0)), 0, 0, {})
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
     # Infinite neurons, half of them counted against the other half: not a number.
     *others, last = jax.tree.leaves(huge)
-    assert last.shape == (16, 9)
+    assert last.shape[0] == 16
     last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[:, None]
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save(Agent(CONFIG, huge, 0, 0, {}), path)
+    agents.save(Agent(config, huge, 0, 0, {}), path)
+    spec = names.read(name.replace("AGENT", str(path)), env_id)
     with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
-        enter(str(path))
+        roster.enter(spec, env_id, jax.random.key(0))
 
 
 def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
