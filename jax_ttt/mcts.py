@@ -190,8 +190,7 @@ def _online(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    number = games.board_number(games.features(env_state.observation))
-    position = index[number]
+    position = trees.locate(index, env_state.observation)
     records = search(graph, key, graph.node[position], num_playouts)
     values = mean_scores(records, graph.after[position])
     return dqn.greedy(values, env_state.legal_action_mask)

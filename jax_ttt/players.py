@@ -18,8 +18,9 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt import dqn, games, networks
+from jax_ttt import dqn, networks
 from jax_ttt.config import Config
+from jax_ttt.tree import locate
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
 
@@ -81,6 +82,5 @@ def _drawn(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    number = games.board_number(games.features(env_state.observation))
-    logits = jnp.log(probs[index[number]])
+    logits = jnp.log(probs[locate(index, env_state.observation)])
     return jax.random.categorical(key, logits, axis=-1).astype(jnp.int32)

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Int
+from jaxtyping import Array, Int, Shaped
 
 from jax_ttt import games
 from jax_ttt.config import ENUMERABLE, EnvId
@@ -183,6 +183,11 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
     position = np.zeros(3 ** features.shape[1], np.int32)
     position[np.asarray(games.board_number(features))] = np.arange(tree.num_positions)
     return position
+
+
+def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
+    """Return the positions of boards as their movers see them, by the game's `index`."""
+    return index[games.board_number(games.features(obs))]
 
 
 def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:

@@ -15,6 +15,7 @@ from jax_ttt import (
     players,
     roster,
 )
+from jax_ttt import tree as trees
 from jax_ttt.agents import Agent
 from jax_ttt.config import Config
 
@@ -159,12 +160,11 @@ def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
     """Exact values are the fixed point of every depth."""
-    index = roster.trees.index("tic_tac_toe")
+    index = jnp.asarray(trees.index("tic_tac_toe"))
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):
-        number = games.board_number(games.features(env_state.observation))
-        return exact_values[jnp.asarray(index)[number]]
+        return exact_values[trees.locate(index, env_state.observation)]
 
     env = games.make("tic_tac_toe")
     legal = np.asarray(deciding.legal_action_mask)
