@@ -14,7 +14,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt import games
-from jax_ttt.players import Player
+from jax_ttt.players import Player, random_player
 
 
 class Counts(NamedTuple):
@@ -126,6 +126,25 @@ def _asked(
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     """Count wins, draws and losses among the games marked."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games", "num_moves"))
+def boards(
+    env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
+) -> pgx.State:
+    """Return what random games look like, `num_games * num_moves` boards in a batch.
+
+    They are those before each game's first `num_moves` moves. `key` is consumed.
+    """
+
+    def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
+        after, _ = games.step(env, state, random_player(key, state), 1.0)
+        return after, state
+
+    init_key, play_key = jax.random.split(key)
+    start = games.init(env, init_key, num_games)
+    _, states = jax.lax.scan(ply, start, jax.random.split(play_key, num_moves))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)
 
 
 def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> tuple:

@@ -3,14 +3,12 @@
 Axes: `P` positions, `A` actions.
 """
 
-import functools
 import math
 import zlib
 from typing import NamedTuple
 
 import jax
 import numpy as np
-import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
@@ -19,6 +17,7 @@ from jax_ttt import (
     evaluation,
     games,
     lookahead,
+    matches,
     mcts,
     minimax,
     networks,
@@ -72,16 +71,25 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 
 
 def _agent(spec: Spec, env_id: EnvId) -> Entrant:
-    agent = agents.load(spec.path, env_id)
-    tree = trees.of(env_id)
-    probs = None
-    if tree is not None:
-        probs = _finite(spec.name, evaluation.policy(agent.config, agent.params, tree))
-    else:
-        seen = _seen(env_id).observation
-        _finite(spec.name, networks.q_values(agent.config, agent.params, seen))
+    agent, probs = _load(spec, env_id)
     player = players.greedy_player(agent.config, agent.params)
     return Entrant(spec.name, player, probs, agent)
+
+
+def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
+    """Return a saved agent and, on a walked game, its greedy policy."""
+    agent = agents.load(spec.path, env_id)
+    tree = trees.of(env_id)
+    if tree is not None:
+        values = evaluation.policy(agent.config, agent.params, tree)
+    else:
+        env = games.make(env_id)
+        seen = matches.boards(env, jax.random.key(0), num_games=64, num_moves=16)
+        values = networks.q_values(agent.config, agent.params, seen.observation)
+    # Over NaN, the best legal move would be the first one.
+    if not np.isfinite(values).all():
+        raise AgentError(f"{spec.name}: its action values are not finite")
+    return agent, None if tree is None else np.asarray(values, float)
 
 
 def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
@@ -96,8 +104,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     most = int(math.log(_MAX_BOARDS, games.sizes(env_id)[1]))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
-    _agent(inner, env_id)  # refuses values that are not finite
-    agent = agents.load(inner.path, env_id)
+    agent, _ = _load(inner, env_id)
     player = lookahead.player(agent.config, agent.params, depth)
     tree, probs = trees.of(env_id), None
     if tree is not None:
@@ -117,26 +124,3 @@ def _walked_policy(
         return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
     quick = 0.9 if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")
-
-
-@functools.cache
-def _seen(env_id: EnvId) -> pgx.State:
-    """Return boards of 64 random games, the first 16 moves of each."""
-    env = games.make(env_id)
-
-    @jax.jit
-    def play(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
-        after, _ = games.step(env, state, players.random_player(key, state), 1.0)
-        return after, state
-
-    key, init_key = jax.random.split(jax.random.key(0))
-    start = games.init(env, init_key, 64)
-    _, states = jax.lax.scan(play, start, jax.random.split(key, 16))
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)
-
-
-def _finite(name: str, probs: Array) -> Float[np.ndarray, "P A"]:
-    # Over NaN, the best legal move would be the first one.
-    if not np.isfinite(probs).all():
-        raise AgentError(f"{name}: its action values are not finite")
-    return np.asarray(probs, float)

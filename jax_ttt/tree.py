@@ -186,7 +186,7 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
-    """Return the positions of boards as their movers see them, by the game's `index`."""
+    """Return the positions of boards, each as its mover sees it, by `index`."""
     return index[games.board_number(games.features(obs))]
 
 
