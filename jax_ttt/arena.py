@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import crosstable, report, roster
+    from jax_ttt import crosstable, roster, standings
 
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None) -> int:
         print(json.dumps(about))
     else:
         print(f"{args.env_id} on {device}\n")
-        print(report.cross_table(args.env_id, table))
+        print(standings.text(args.env_id, table))
     return 0
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from jax_ttt import games, proof
 from jax_ttt.config import EnvId
-from jax_ttt.crosstable import CrossTable
 from jax_ttt.grading import RATES, disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
@@ -177,48 +176,6 @@ def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
 def _with_interval(row: dict[str, Any], rate: str) -> str:
     low, high = row[f"{rate}_interval"]
     return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>29}"
-
-
-def cross_table(env_id: EnvId, table: CrossTable) -> str:
-    """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
-    first, second = games.seat_names(env_id)
-    width = max(map(len, table.names)) + 4
-    numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
-    lines = [
-        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
-        "in %; ~ sampled, all others exact",
-        f"{'':<{width}}" + "".join(f"{number:>17}" for number in numbers),
-    ]
-    for row, name in enumerate(table.names):
-        cells = []
-        for column in range(len(table.names)):
-            mark = "~" if table.sampled[row, column] else ""
-            rates = (f"{100 * rate:.1f}" for rate in table.rates[row, column])
-            cells.append(f"{mark + '/'.join(rates):>17}")
-        lines.append(f"{f'{row + 1} {name}':<{width}}{''.join(cells)}")
-    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
-
-
-def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
-    lines = []
-    for row, column in np.argwhere(table.sampled).tolist():
-        ends = zip(*table.interval(row, column), strict=True)
-        wins, draws, losses = (f"{100 * a:.1f} to {100 * b:.1f}" for a, b in ends)
-        lines.append(
-            f"~ {row + 1} v {column + 1}, {table.counts[row, column].sum():,} games: "
-            f"{names[0]} wins {wins}, draws {draws}, {names[1]} wins {losses}"
-        )
-    return ["", "95 % intervals, in %", *lines] if lines else []
-
-
-def _order(table: CrossTable) -> list[str]:
-    width = max(map(len, table.names))
-    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score v the others':>22}"]
-    for place, (entrant, rating, score) in enumerate(table.order, start=1):
-        lines.append(
-            f"{place:>2}. {table.names[entrant]:<{width}}{rating:>+7.0f}{score:>22.2%}"
-        )
-    return lines
 
 
 def sampled_verdict(summary: dict[str, Any]) -> str:
