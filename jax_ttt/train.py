@@ -108,11 +108,10 @@ def train(
     args: Args, config: Config, device: str, folder: "RunFolder", signals: list[int]
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt import agents, evaluation, report, training
+    from jax_ttt import agents, evaluation, training
     from jax_ttt import tree as trees
 
-    verbose = not (args.quiet or args.json)
-    if verbose:
+    if not (args.quiet or args.json):
         print(banner(args, config, device, folder))
     summary: dict[str, Any] = {}
 
@@ -126,16 +125,9 @@ def train(
         latest = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest in itertools.chain([start], steps):
-                row = describe(latest)
                 if latest.evaluation is not None:
                     summary = evaluation.summary(latest.evaluation)
-                    row |= summary
-                    if verbose:
-                        line = report.step_line(config.env_id, latest.update, summary)
-                        bar.write(line, file=sys.stdout)
-                        sys.stdout.flush()
-                folder.write_row(row)
-                show(bar, latest)
+                record(args, config, folder, bar, latest, summary)
                 proven = "exact" in summary and summary["exact"]["unbeatable"]
                 if args.until_proven and proven:
                     break
@@ -144,6 +136,28 @@ def train(
             raise
         folder.save_agent(agent())
     return finish(args, folder, agent(), latest, tree, signals)
+
+
+def record(
+    args: Args,
+    config: Config,
+    folder: "RunFolder",
+    bar: tqdm,
+    progress: "Progress",
+    summary: dict[str, Any],
+) -> None:
+    """Show and write where the run stands; `summary` is of its last evaluation."""
+    from jax_ttt import report
+
+    row = describe(progress)
+    if progress.evaluation is not None:
+        row |= summary
+        if not (args.quiet or args.json):
+            line = report.step_line(config.env_id, progress.update, summary)
+            bar.write(line, file=sys.stdout)
+            sys.stdout.flush()
+    folder.write_row(row)
+    show(bar, progress)
 
 
 def banner(args: Args, config: Config, device: str, folder: "RunFolder") -> str:
@@ -232,20 +246,7 @@ def finish(
     elif args.quiet:
         print(result)
     else:
-        files = ", ".join(sorted(path.name for path in folder.path.iterdir()))
-        option = "" if game == "tic_tac_toe" else f" --env-id {game}"
-        if stopped == "proven":
-            print(
-                f"stopped at update {agent.num_updates}, at the first proof, as "
-                "--until-proven asks"
-            )
-        print(f"\n{report.table(game, agent.score)}\n\n{result}\n")
-        print(
-            f"{progress.update:,} updates, {progress.games:,} games in "
-            f"{progress.seconds:.2f} s, compiling and evaluating aside"
-        )
-        print(f"saved in {folder.path}: {files}")
-        print(f"next: python -m jax_ttt.evaluate {folder.path}{option}")
+        print(closing(folder, agent, progress, result, stopped))
     if stopped == "interrupted":
         print(
             f"interrupted at update {agent.num_updates}: saved {folder.agent_path}",
@@ -253,6 +254,33 @@ def finish(
         )
         return 128 + signals[0]
     return 0
+
+
+def closing(
+    folder: "RunFolder",
+    agent: "Agent",
+    progress: "Progress",
+    verdict: str,
+    stopped: str,
+) -> str:
+    """Return what came of the run, its files and the next command."""
+    from jax_ttt import report
+
+    game = agent.config.env_id
+    option = "" if game == "tic_tac_toe" else f" --env-id {game}"
+    files = ", ".join(sorted(path.name for path in folder.path.iterdir()))
+    first = (
+        f"stopped at update {agent.num_updates}, at the first proof, as "
+        "--until-proven asks\n"
+    )
+    return (
+        f"{first if stopped == 'proven' else ''}"
+        f"\n{report.table(game, agent.score)}\n\n{verdict}\n\n"
+        f"{progress.update:,} updates, {progress.games:,} games in "
+        f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
+        f"saved in {folder.path}: {files}\n"
+        f"next: python -m jax_ttt.evaluate {folder.path}{option}"
+    )
 
 
 if __name__ == "__main__":
