@@ -18,8 +18,9 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__, networks
-from jax_ttt.config import SEED_RANGE, Config, Range, SettingError, from_dict
+from jax_ttt.config import Config, from_dict
 from jax_ttt.names import PlayerError
+from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 
 FORMAT_VERSION = 1
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice

@@ -15,7 +15,8 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import cli, names
-from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range
+from jax_ttt.config import ENUMERABLE, EnvId
+from jax_ttt.ranges import SEED_RANGE, Range
 
 if TYPE_CHECKING:
     from jax_ttt.crosstable import CrossTable

@@ -8,7 +8,6 @@ the order of the random numbers, are those of `learner`, so both compute the sam
 from collections.abc import Iterator
 
 import jax
-import jax.numpy as jnp
 import pgx
 from flax import nnx
 from jaxtyping import Array, Key
@@ -28,21 +27,21 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[nnx.State]:
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
     optimizer = nnx.Optimizer(network, learner.optimizer(config), wrt=nnx.Param)
-    epsilon = learner.exploration(config)
     play = jax.jit(lambda state, action: games.step(env, state, action, config.gamma))
     average = jax.jit(dqn.polyak, static_argnames="tau")
-    fresh = jax.jit(lambda state, key: games.restart(env, key, state, lockstep=True))
+    fresh = jax.jit(lambda key: games.init(env, key, config.num_envs))
+    epsilon = jax.jit(lambda update: learner.exploration(config, update, 0))
     key, env_state, update = start.key, start.env_state, 0
     while True:
         key, act_key, restart_key = jax.random.split(key, 3)
-        action = choose(network, act_key, env_state, jnp.asarray(epsilon(update)))
+        action = choose(network, act_key, env_state, epsilon(update))
         after, move = play(env_state, action)
         learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, config.tau))
         env_state, update = after, update + 1
         if games.finished(env_state).all():
-            env_state = fresh(env_state, restart_key)
+            env_state = fresh(restart_key)
         yield nnx.state(network)
 
 

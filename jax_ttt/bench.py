@@ -18,8 +18,8 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.config import SEED_RANGE, SettingError
 from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.ranges import SEED_RANGE, SettingError
 
 Part = Literal["updates", "evaluation", "matches", "proof", "process"]
 

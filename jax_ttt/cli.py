@@ -17,8 +17,9 @@ from typing import Literal, TypeVar
 
 import tyro
 
-from jax_ttt.config import Config, SettingError
+from jax_ttt.config import Config
 from jax_ttt.names import PlayerError
+from jax_ttt.ranges import SettingError
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")

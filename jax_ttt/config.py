@@ -4,8 +4,9 @@ Imports no JAX, so that bad settings are refused in a blink.
 """
 
 import dataclasses
-import math
 from typing import Any, Literal, get_args
+
+from jax_ttt.ranges import Range, SettingError
 
 EnvId = Literal[
     "tic_tac_toe",
@@ -20,45 +21,16 @@ Network = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
 Optimizer = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
+EpsilonSchedule = Literal["linear", "steps", "exponential"]
+Backup = Literal["one-ply", "two-ply"]
+Seat = Literal["both", "first", "second"]
+TableKey = Literal["position", "after-state", "hash"]
 ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
 """Games whose whole tree is small enough to walk: the ones where a proof can be had."""
 
 
-class SettingError(ValueError):
-    """A setting outside its range: names the field, the rule and the value."""
-
-    def __init__(self, field: str, rule: str, value: object) -> None:
-        self.field, self.rule, self.value = field, rule, value
-        super().__init__(f"{field} must be {rule}, got {value!r}")
-
-
-@dataclasses.dataclass(frozen=True)
-class Range:
-    """The numbers that a setting may take: `low` to `high`, both ends allowed."""
-
-    type: type[int] | type[float]
-    low: int | float
-    high: int | float
-    above_low: bool = False
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is of the type and in the range."""
-        if not isinstance(value, (int, self.type)) or isinstance(value, bool):
-            raise SettingError(field, str(self), value)
-        inside = math.isfinite(value) and self.low <= value <= self.high
-        if not inside or (self.above_low and value == self.low):
-            raise SettingError(field, str(self), value)
-
-    def __str__(self) -> str:
-        noun = "a whole number" if self.type is int else "a number"
-        if self.above_low:
-            return f"{noun} above {self.low:g} and at most {self.high:,g}"
-        if self.type is int:
-            return f"{noun} from {self.low:,} to {self.high:,}"
-        return f"{noun} from {self.low:g} to {self.high:g}"
-
-
 _FRACTION = Range(float, 0, 1)
+_RESULT = Range(float, -1, 1)
 _RANGES = {
     "num_envs": Range(int, 1, 2**20),
     "num_updates": Range(int, 1, 10**9),
@@ -67,11 +39,18 @@ _RANGES = {
     "weight_decay": Range(float, 0, 1),
     "epsilon_start": _FRACTION,
     "epsilon_end": _FRACTION,
+    "epsilon_decay": _FRACTION,
+    "reward_win": _RESULT,
+    "reward_draw": _RESULT,
+    "reward_loss": _RESULT,
     "tau": Range(float, 0, 1, above_low=True),
     "gamma": _FRACTION,
     "target_update_every": Range(int, 0, 10**9),
     "tremble": _FRACTION,
-    "initial_value": Range(float, -1, 1),
+    "replay_capacity": Range(int, 0, 2**24),
+    "replay_batch": Range(int, 1, 2**20),
+    "replay_start": Range(int, 0, 2**24),
+    "initial_value": _RESULT,
     "hidden_size": Range(int, 1, 2**14),
     "hidden_layers": Range(int, 0, 16),
     "eval_every": Range(int, 1, 10**9),
@@ -83,8 +62,12 @@ _CHOICES = {
     "activation": get_args(Activation),
     "optimizer": get_args(Optimizer),
     "loss": get_args(Loss),
+    "epsilon_schedule": get_args(EpsilonSchedule),
+    "backup": get_args(Backup),
+    "seat": get_args(Seat),
+    "table_key": get_args(TableKey),
 }
-SEED_RANGE = Range(int, 0, 2**32 - 1)
+_SWITCHES = ("double", "canonical", "lockstep", "backward")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -114,22 +97,52 @@ class Config:
     epsilon_start: float = 1.0
     """Share of random moves at the first update. 0 to 1."""
     epsilon_end: float = 0.5
-    """Share of random moves at the last update; linear in between;
+    """Share of random moves at the last update, and never less;
     from 0 to epsilon_start."""
+    epsilon_schedule: EpsilonSchedule = "linear"
+    """How it falls: in a line, by steps of epsilon_decay after each tenth of the
+    updates, or exponentially, times epsilon_decay after each game that has ended."""
+    epsilon_decay: float = 0.1
+    """The step, or the factor, of that. 0 to 1."""
     tau: float = 0.05
     """Weight of the new params in the Polyak average that gives the target net;
     above 0, at most 1."""
     gamma: float = 1.0
     """Discount per move; its sign comes from the player to move next. 0 to 1."""
+    reward_win: float = 1.0
+    """Reward of a win. -1 to 1."""
+    reward_draw: float = 0.0
+    """Reward of a draw. -1 to 1; 0 in self-play, as one's gain is the other's loss."""
+    reward_loss: float = -1.0
+    """Reward of a loss. -1 to 1; -reward_win in self-play."""
+    opponent: str = "self"
+    """Whom it learns against: itself, or any player of the arena, such as random,
+    minimax, blend:0.7:minimax, or a saved agent's path."""
+    seat: Seat = "both"
+    """When it moves against an opponent: first, second, or either, drawn each game."""
+    first_move: int | None = None
+    """The move that every game of the training opens with; None for any."""
     double: bool = False
     """Double DQN: the learning net chooses the best next action, the target net
-    says what it is worth."""
+    says what it is worth. Of a table: two tables, one chosen by chance to learn."""
     target_update_every: int = 0
     """Updates between copies of the net to the target net, up to 1,000,000,000;
     0 for the Polyak average with tau at every update."""
     tremble: float = 0.5
     """How often the next mover is thought to play at random in the TD target,
     from 0 (the plain maximum) to 1; more prefers moves that set traps."""
+    backup: Backup = "one-ply"
+    """What a move is worth: what the position is to the next mover; or, in self-play
+    only, to the one who waits for that mover's trembling reply, learned beside it."""
+    backward: bool = False
+    """Play whole games, then learn from their moves, the last one first."""
+    replay_capacity: int = 0
+    """Moves kept to learn from again, the oldest forgotten first; up to 16,777,216;
+    0 to learn from each move once, when it is played."""
+    replay_batch: int = 256
+    """Kept moves to learn from in each update, drawn evenly. 1 to 1,048,576."""
+    replay_start: int = 1000
+    """Moves kept before the first is learned from. 0 to 16,777,216."""
     canonical: bool = True
     """Show boards that are turned or mirrored copies of each other as one;
     no effect in games whose symmetries are not listed."""
@@ -138,6 +151,9 @@ class Config:
     network: Network = "mlp"
     """A multilayer perceptron, or a table with an entry for each board and action,
     for games that can be walked."""
+    table_key: TableKey = "position"
+    """The table's rows: the game's positions; or the positions that moves lead to, one
+    value each; or all boards, read as numbers in base 3."""
     initial_value: float = 0.0
     """What a table says of a board never met. -1 to 1."""
     hidden_size: int = 128
@@ -164,20 +180,76 @@ class Config:
                 raise SettingError(field, rule, getattr(self, field))
         for field, allowed in _RANGES.items():
             allowed.check(field, getattr(self, field))
-        if self.epsilon_end > self.epsilon_start:
-            rule = f"at most {self.epsilon_start} (epsilon_start)"
-            raise SettingError("epsilon_end", rule, self.epsilon_end)
-        if self.learning_rate_end > self.learning_rate:
-            rule = f"at most {self.learning_rate} (learning_rate)"
-            raise SettingError("learning_rate_end", rule, self.learning_rate_end)
-        if self.network == "table" and self.env_id not in ENUMERABLE:
-            rule = f"mlp in {self.env_id}: too many boards for a table"
-            raise SettingError("network", rule, self.network)
-        if self.optimizer == "sgd" and self.weight_decay:
-            raise SettingError("weight_decay", "0 with sgd", self.weight_decay)
-        for field in ("double", "canonical", "lockstep"):
+        for field in _SWITCHES:
             if not isinstance(getattr(self, field), bool):
                 raise SettingError(field, "true or false", getattr(self, field))
+        if not isinstance(self.opponent, str) or not self.opponent:
+            raise SettingError("opponent", "a player's name", self.opponent)
+        if self.first_move is not None:
+            Range(int, 0, 2**16).check("first_move", self.first_move)
+        for wrong, field, rule in _conflicts(self):
+            if wrong:
+                raise SettingError(field, rule, getattr(self, field))
+
+
+def _conflicts(config: Config) -> list[tuple[bool, str, str]]:
+    """Return, for each rule about fields that go together, whether it is broken,
+    the field and what it must be.
+    """  # noqa: D205
+    c, alone = config, config.opponent == "self"
+    least = max(c.replay_batch, c.replay_start, c.num_envs)
+    large = c.env_id not in ENUMERABLE
+    return [
+        (
+            c.epsilon_end > c.epsilon_start,
+            *("epsilon_end", f"at most {c.epsilon_start} (epsilon_start)"),
+        ),
+        (
+            c.learning_rate_end > c.learning_rate,
+            *("learning_rate_end", f"at most {c.learning_rate} (learning_rate)"),
+        ),
+        (
+            c.optimizer == "sgd" and c.weight_decay > 0,
+            *("weight_decay", "0 with sgd"),
+        ),
+        (
+            c.network == "table" and large,
+            *("network", f"mlp in {c.env_id}: too many boards for a table"),
+        ),
+        (
+            c.backward and large,
+            *("backward", f"false in {c.env_id}: its games have no known length"),
+        ),
+        (
+            alone and c.seat != "both",
+            *("seat", "both in self-play, where it plays both sides"),
+        ),
+        (
+            alone and c.reward_draw != 0,
+            *("reward_draw", "0 in self-play: one's gain is the other's loss"),
+        ),
+        (
+            alone and c.reward_loss != -c.reward_win,
+            *("reward_loss", f"{-c.reward_win} in self-play (-reward_win)"),
+        ),
+        (
+            c.backup == "two-ply" and not alone,
+            *("backup", "one-ply against an opponent: its reply is part of the move"),
+        ),
+        (
+            c.backup == "two-ply" and c.double,
+            *("double", "false with a two-ply backup"),
+        ),
+        (
+            c.backward and c.replay_capacity > 0,
+            *("backward", "false with replay, which has no order"),
+        ),
+        (
+            0 < c.replay_capacity < least,
+            "replay_capacity",
+            f"0 or at least {least:,} (replay_batch, replay_start, num_envs)",
+        ),
+    ]
 
 
 def from_dict(fields: dict[str, Any]) -> Config:

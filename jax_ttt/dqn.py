@@ -4,11 +4,24 @@ Axes: `B` games or batch, `A` actions. A `legal_action_mask` is True where legal
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
+
+
+class Transition(NamedTuple):
+    """One move in each game, as its mover sees it; the first axis is `B`."""
+
+    obs: jax.Array  # (B, ...) before the move
+    action: jax.Array  # (B,) int32
+    reward: jax.Array  # (B,) float32
+    discount: jax.Array  # (B,) float32: 0, gamma or -gamma
+    next_obs: jax.Array  # (B, ...)
+    next_legal_action_mask: jax.Array  # (B, A) bool
+    live: jax.Array  # (B,) bool: the game was still on before the move
 
 
 def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedule:
@@ -20,6 +33,24 @@ def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedul
     line = optax.linear_schedule(start, end, last)
     # Compiled, the line misses its end by a rounding.
     return optax.join_schedules([line, optax.constant_schedule(end)], [last])
+
+
+def step_schedule(
+    start: float, end: float, drop: float, num_updates: int
+) -> optax.Schedule:
+    """Return `start`, less `drop` after each tenth of the updates, at least `end`."""
+
+    def schedule(update: jax.typing.ArrayLike) -> jax.Array:
+        # Not 10 * update: of 10**9 that is too large for 32 bits.
+        tenth = jnp.floor_divide(update, max(num_updates / 10, 1))
+        return jnp.maximum(start - drop * tenth, end)
+
+    return schedule
+
+
+def decay_schedule(start: float, end: float, factor: float) -> optax.Schedule:
+    """Return `start * factor**count`, at least `end`."""
+    return lambda count: jnp.maximum(start * jnp.float32(factor) ** count, end)
 
 
 def greedy(
@@ -78,17 +109,61 @@ def td_target(
     deep reinforcement learning"); above it, expected SARSA for an epsilon-soft mover
     (van Seijen et al. 2009), a trembling hand (Selten 1975).
     """
-    legal = next_legal_action_mask
-    if chosen_by is None:
-        best = jnp.where(legal, next_q_values, -jnp.inf).max(axis=-1)
-    else:
-        choice = greedy(chosen_by, legal)[:, None]
-        best = jnp.take_along_axis(next_q_values, choice, axis=-1)[:, 0]
-    mean = jnp.where(legal, next_q_values, 0.0).sum(axis=-1) / legal.sum(axis=-1)
-    value = (1 - tremble) * best + tremble * mean
+    value = trembling(next_q_values, next_legal_action_mask, tremble, chosen_by)
     # Selected, not multiplied: what a finished game's board is "worth" may be junk.
     bootstrap = jnp.where(discount == 0, 0.0, discount * value)
     return jax.lax.stop_gradient(reward + bootstrap)
+
+
+def trembling(
+    values: Float[Array, "B A"],
+    legal_action_mask: Bool[Array, "B A"],
+    tremble: float,
+    chosen_by: Float[Array, "B A"] | None = None,
+) -> Float[Array, " B"]:
+    """Return what `values` say of a mover who plays the best legal action.
+
+    That of `chosen_by`, or else of `values` themselves; with probability `tremble` it
+    plays any legal action.
+    """
+    legal = legal_action_mask
+    if chosen_by is None:
+        best = jnp.where(legal, values, -jnp.inf).max(axis=-1)
+    else:
+        choice = greedy(chosen_by, legal)[:, None]
+        best = jnp.take_along_axis(values, choice, axis=-1)[:, 0]
+    mean = jnp.where(legal, values, 0.0).sum(axis=-1) / legal.sum(axis=-1)
+    return (1 - tremble) * best + tremble * mean
+
+
+def two_ply_targets(
+    reward: Float[Array, " B"],
+    discount: Float[Array, " B"],
+    next_q_values: Float[Array, "B A"],
+    next_reply_values: Float[Array, "B A"],
+    next_legal_action_mask: Bool[Array, "B A"],
+    tremble: float,
+) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
+    """Return what a move is worth to its mover, and what to the one who waited.
+
+    Whoever's turn is next plays its best action for sure when it is oneself, and
+    trembles when it is the other: `reward + gamma * E[reply values]` to the mover, and
+    `-reward + gamma * max Q'` to the one who waited. `next_reply_values` are the values
+    to the one who waits, of the actions of the next mover. So a one-ply transition
+    teaches the value after two plies.
+    """
+    legal, gamma = next_legal_action_mask, jnp.abs(discount)
+    mover = trembling(next_q_values, legal, 0.0)
+    waiting = trembling(next_reply_values, legal, tremble, chosen_by=next_q_values)
+    other_next = discount < 0
+    to_mover = gamma * jnp.where(other_next, waiting, mover)
+    to_waiting = gamma * jnp.where(other_next, mover, waiting)
+    over = discount == 0
+    targets = (
+        reward + jnp.where(over, 0.0, to_mover),
+        -reward + jnp.where(over, 0.0, to_waiting),
+    )
+    return jax.lax.stop_gradient(targets)
 
 
 def loss(

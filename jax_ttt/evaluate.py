@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli, names
-from jax_ttt.config import ENUMERABLE, SEED_RANGE, EnvId, Range, SettingError
+from jax_ttt.config import ENUMERABLE, EnvId
+from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 
 if TYPE_CHECKING:
     import jax

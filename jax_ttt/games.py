@@ -6,6 +6,7 @@ outside this module needs to know.
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -23,6 +24,10 @@ class Move(NamedTuple):
     reward: jax.Array  # (B,) float32, -1 to 1
     discount: jax.Array  # (B,) float32: 0, gamma or -gamma
     live: jax.Array  # (B,) bool: the game was still on before the move
+
+
+Opponent = Callable[[jax.Array, pgx.State], jax.Array]
+"""A player `(key, env_state of B games) -> actions`, as `players` makes them."""
 
 
 @functools.cache
@@ -53,10 +58,80 @@ def step(
     """
     mover = env_state.current_player  # read before the step: rewards go by player id
     next_state = jax.vmap(env.step)(env_state, action)
-    reward = jnp.take_along_axis(next_state.rewards, mover[:, None], axis=1)[:, 0]
+    reward = _of(next_state.rewards, mover)
     discount = jnp.where(next_state.current_player == mover, gamma, -gamma)
     discount = jnp.where(next_state.terminated, 0.0, discount)
     return next_state, Move(reward, discount, ~finished(env_state))
+
+
+def reply(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    after: pgx.State,
+    move: Move,
+    mover: Int[Array, " B"],
+    opponent: Opponent,
+    gamma: float,
+) -> tuple[pgx.State, Move]:
+    """Let the opponent reply to the mover's `move`, until the mover is to move again.
+
+    Now the mover decides next, so `Move.discount` is `+gamma`, or 0 if the reply ended
+    the game; its reward holds what the reply did to the mover. `key` is consumed.
+    """
+    after, gained = await_turn(env, key, after, mover, opponent)
+    discount = jnp.where(after.current_player == mover, gamma, -gamma)
+    discount = jnp.where(after.terminated, 0.0, discount)
+    return after, Move(move.reward + gained, discount, move.live)
+
+
+def await_turn(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    env_state: pgx.State,
+    player: Int[Array, " B"],
+    opponent: Opponent,
+    first_move: int | None = None,
+) -> tuple[pgx.State, Float[Array, " B"]]:
+    """Let the opponent move until it is the player's turn, or the game is over.
+
+    Returns the games, and what the moves brought the player. `key` is consumed.
+    """
+
+    def waiting(env_state: pgx.State) -> jax.Array:
+        return ~finished(env_state) & (env_state.current_player != player)
+
+    def move(carry: tuple) -> tuple:
+        key, env_state, total = carry
+        key, move_key = jax.random.split(key)
+        action = opening(env_state, opponent(move_key, env_state), first_move)
+        after = jax.vmap(env.step)(env_state, action)
+        theirs = waiting(env_state)
+        total += jnp.where(theirs, _of(after.rewards, player), 0.0)
+        return key, pick(theirs, after, env_state), total
+
+    start = (key, env_state, jnp.zeros(player.shape))
+    _, env_state, total = jax.lax.while_loop(
+        lambda carry: waiting(carry[1]).any(), move, start
+    )
+    return env_state, total
+
+
+def opening(
+    env_state: pgx.State, action: Int[Array, " B"], first_move: int | None
+) -> Int[Array, " B"]:
+    """Return `action`, but `first_move`, if there is one, where a game begins."""
+    if first_move is None:
+        return action
+    return jnp.where(env_state._step_count == 0, first_move, action)
+
+
+def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return where the player to move is the one who made the game's first move."""
+    return env_state._step_count % 2 == 0
+
+
+def _of(rewards: Float[Array, "B 2"], player: Int[Array, " B"]) -> Float[Array, " B"]:
+    return jnp.take_along_axis(rewards, player[:, None], axis=1)[:, 0]
 
 
 def finished(env_state: pgx.State) -> Bool[Array, " B"]:
@@ -64,22 +139,24 @@ def finished(env_state: pgx.State) -> Bool[Array, " B"]:
     return jnp.logical_or(env_state.terminated, env_state.truncated)
 
 
-def restart(
-    env: pgx.Env, key: Key[Array, ""], env_state: pgx.State, lockstep: bool
-) -> pgx.State:
+def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
     """Replace finished games by fresh ones; with `lockstep`, once all are finished.
 
     Comes after the TD target is made, never inside the step: there the fresh game's
-    board and player would be read beside the old game's reward. `key` is consumed.
+    board and player would be read beside the old game's reward.
     """
     over = finished(env_state)
     over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
-    fresh = init(env, key, over.shape[0])
+    return pick(over, fresh, env_state)
 
-    def pick(new: jax.Array, old: jax.Array) -> jax.Array:
-        return jnp.where(over.reshape(over.shape + (1,) * (old.ndim - 1)), new, old)
 
-    return jax.tree.map(pick, fresh, env_state)
+def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
+    """Return `new` in the games where that is so, else `old`."""
+
+    def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(where.reshape(where.shape + (1,) * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(leaf, new, old)
 
 
 @jax.jit
@@ -93,6 +170,11 @@ def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
     if obs.shape[-1] == 2:
         obs = obs[..., 0] - obs[..., 1]
     return obs.reshape(obs.shape[0], -1)
+
+
+def length(env_id: EnvId) -> int | None:
+    """Return the most moves that a game can have, None if that is not known."""
+    return 9 if env_id == "tic_tac_toe" else None
 
 
 def board_number(features: Float[Array, "B F"]) -> Int[Array, " B"]:

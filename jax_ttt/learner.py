@@ -14,10 +14,12 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, games, networks
+from jax_ttt import dqn, experience, games, gradients, networks, replay, tabular
 from jax_ttt.config import Config
+from jax_ttt.experience import Played
+from jax_ttt.games import Opponent
 
 
 @jax.tree_util.register_dataclass
@@ -32,10 +34,16 @@ class TrainState:
     # Any: JAX also builds trees of shapes, and the types are checked in tests.
     key: Any  # () typed PRNG key
     update: Any  # () int32, updates done
+    games: Any  # () int32, games ended
+    buffer: replay.Buffer | None  # with replay only
+    met: Any  # (rows,) bool, rows visited; of a table only
 
 
 class Metrics(NamedTuple):
-    """What an update tells; each is a scalar, the counts int32 and the rest float32."""
+    """What an update tells; each is a scalar, the counts int32 and the rest float32.
+
+    Results are the agent's against an opponent, the first player's in self-play.
+    """
 
     loss: jax.Array
     grad_norm: jax.Array  # L2 norm of the whole gradient
@@ -43,14 +51,22 @@ class Metrics(NamedTuple):
     epsilon: jax.Array
     learning_rate: jax.Array
     games: jax.Array  # games that ended
+    wins: jax.Array
+    losses: jax.Array
     env_steps: jax.Array  # moves played in games still on
 
 
-def exploration(config: Config) -> optax.Schedule:
-    """Return epsilon by update."""
-    return dqn.linear_schedule(
-        config.epsilon_start, config.epsilon_end, config.num_updates
-    )
+def exploration(
+    config: Config, update: jax.typing.ArrayLike, games: jax.typing.ArrayLike
+) -> Float[Array, ""]:
+    """Return epsilon after this many updates and games."""
+    start, end = config.epsilon_start, config.epsilon_end
+    if config.epsilon_schedule == "exponential":
+        return dqn.decay_schedule(start, end, config.epsilon_decay)(games)
+    if config.epsilon_schedule == "steps":
+        drop = config.epsilon_decay
+        return dqn.step_schedule(start, end, drop, config.num_updates)(update)
+    return jnp.asarray(dqn.linear_schedule(start, end, config.num_updates)(update))
 
 
 def step_size(config: Config) -> optax.Schedule:
@@ -62,60 +78,126 @@ def step_size(config: Config) -> optax.Schedule:
 
 def optimizer(config: Config) -> optax.GradientTransformation:
     """Return AdamW (Loshchilov and Hutter 2019) or SGD, its step size `step_size`."""
+    steps_per_update = experience.max_turns(config) if config.backward else 1
+
+    def rate(count: jax.typing.ArrayLike) -> jax.Array:
+        return step_size(config)(count // steps_per_update)
+
     if config.optimizer == "sgd":
-        return optax.sgd(step_size(config))
-    return optax.adamw(step_size(config), weight_decay=config.weight_decay)
+        return optax.sgd(rate)
+    return optax.adamw(rate, weight_decay=config.weight_decay)
 
 
 @functools.partial(jax.jit, static_argnames="config")
-def init(config: Config, key: Key[Array, ""]) -> TrainState:
+def init(
+    config: Config, key: Key[Array, ""], opponent: Opponent | None = None
+) -> TrainState:
     """Return the state before the first update; `key` is consumed."""
     key, params_key, env_key = jax.random.split(key, 3)
     params = networks.init_params(config, params_key)
+    env_state = experience.fresh(config, env_key, opponent)
+    buffer = met = None
+    if config.replay_capacity:
+        _, played = jax.eval_shape(
+            lambda: experience.play(
+                config, params, key, env_state, jnp.float32(0), opponent
+            )
+        )
+        buffer = replay.init(played.transition, config.replay_capacity)
+    if config.network == "table":
+        met = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
     return TrainState(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
         opt_state=optimizer(config).init(params),
-        env_state=games.init(games.make(config.env_id), env_key, config.num_envs),
+        env_state=env_state,
         key=key,
         update=jnp.int32(0),
+        games=jnp.int32(0),
+        buffer=buffer,
+        met=met,
     )
 
 
-def update(config: Config, state: TrainState) -> tuple[TrainState, Metrics]:
-    """Play one move in every game and learn from it."""
-    key, act_key, restart_key = jax.random.split(state.key, 3)
-    epsilon = jnp.asarray(exploration(config)(state.update))
+def update(
+    config: Config, state: TrainState, opponent: Opponent | None = None
+) -> tuple[TrainState, Metrics]:
+    """Play one move in every game, or with `config.backward` all of them, and learn."""
+    key, act_key, restart_key, learn_key = jax.random.split(state.key, 4)
+    epsilon = exploration(config, state.update, state.games)
 
-    env, before = games.make(config.env_id), state.env_state
-    q_values = networks.q_values(config, state.params, before.observation)
-    legal = before.legal_action_mask
-    action = dqn.epsilon_greedy(act_key, q_values, legal, epsilon)
-    after, move = games.step(env, before, action, config.gamma)
-    loss, grads = loss_and_grads(config, state, action, after, move)
+    def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
+        return experience.play(config, state.params, key, env_state, epsilon, opponent)
 
-    steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
-    params = jax.tree.map(jnp.add, state.params, steps)
+    def learn(
+        state: TrainState, lesson: tuple[dqn.Transition, jax.Array]
+    ) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
+        return learn_from(config, state, *lesson)
+
+    before = state
+    if config.backward:
+        num_turns = experience.max_turns(config)
+        act_keys = jax.random.split(act_key, num_turns)
+        after, played = jax.lax.scan(play, state.env_state, act_keys)
+        lessons = played.transition, jax.random.split(learn_key, num_turns)
+        state, (loss, grad_norm) = jax.lax.scan(learn, state, lessons, reverse=True)
+    else:
+        after, played = play(state.env_state, act_key)
+        state, batch = remember(config, state, played.transition, learn_key)
+        state, (loss, grad_norm) = learn(state, (batch, learn_key))
+
+    games_ended = jnp.sum(played.games)
     metrics = Metrics(
-        loss=loss,
-        grad_norm=jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads))),
-        mean_max_q=jnp.where(legal, q_values, -jnp.inf)
-        .max(axis=1)
-        .mean(where=move.live),
+        loss=jnp.mean(loss),
+        grad_norm=jnp.mean(grad_norm),
+        mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
         learning_rate=jnp.asarray(step_size(config)(state.update)),
-        games=jnp.sum(move.live & games.finished(after)),
-        env_steps=jnp.sum(move.live),
+        games=games_ended,
+        wins=jnp.sum(played.wins),
+        losses=jnp.sum(played.losses),
+        env_steps=jnp.sum(played.env_steps),
     )
-    state = TrainState(
+    fresh = experience.fresh(config, restart_key, opponent)
+    state = dataclasses.replace(
+        state,
+        env_state=games.restart(fresh, after, config.lockstep),
+        key=key,
+        update=before.update + 1,
+        games=before.games + games_ended,
+    )
+    return state, metrics
+
+
+def remember(
+    config: Config, state: TrainState, batch: dqn.Transition, key: Key[Array, ""]
+) -> tuple[TrainState, dqn.Transition]:
+    """Return what to learn from: the moves just played, or with replay some kept."""
+    if state.buffer is None:
+        return state, batch
+    buffer = replay.add(state.buffer, batch)
+    batch = replay.sample(buffer, key, config.replay_batch, config.replay_start)
+    return dataclasses.replace(state, buffer=buffer), batch
+
+
+def learn_from(
+    config: Config, state: TrainState, batch: dqn.Transition, key: Key[Array, ""]
+) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
+    """Take one gradient step; also returns the loss and the gradient's norm."""
+    loss, grads, visits = gradients.lesson(
+        config, state.params, state.target_params, batch, key
+    )
+    steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
+    params = jax.tree.map(jnp.add, state.params, steps)
+    state = dataclasses.replace(
+        state,
         params=params,
         target_params=next_target(config, params, state),
         opt_state=opt_state,
-        env_state=games.restart(env, restart_key, after, config.lockstep),
-        key=key,
-        update=state.update + 1,
+        met=None if visits is None else state.met | tabular.met(visits),
     )
-    return state, metrics
+    grad_norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads)))
+    return state, (loss, grad_norm)
 
 
 def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.State:
@@ -129,70 +211,14 @@ def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.Sta
     )
 
 
-def loss_and_grads(
-    config: Config,
-    state: TrainState,
-    action: Int[Array, " B"],
-    after: pgx.State,
-    move: games.Move,
-) -> tuple[Float[Array, ""], nnx.State]:
-    """Return the loss of the moves just played, and its gradient by the params.
-
-    The network values the boards a second time here, as it did to choose the moves;
-    the compiler sees that and does it once.
-    """
-    chosen_by = None
-    if config.double:
-        chosen_by = networks.q_values(config, state.params, after.observation)
-    target = dqn.td_target(
-        move.reward,
-        move.discount,
-        networks.q_values(config, state.target_params, after.observation),
-        after.legal_action_mask,
-        config.tremble,
-        chosen_by,
-    )
-    cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
-
-    def loss_fn(params: nnx.State) -> jax.Array:
-        q_values = networks.q_values(config, params, state.env_state.observation)
-        return dqn.loss(q_values, action, target, move.live, cost)
-
-    loss, grads = jax.value_and_grad(loss_fn)(state.params)
-    if config.network == "table":
-        grads = per_visit(config, state, action, move.live, grads)
-    return loss, grads
-
-
-def per_visit(
-    config: Config,
-    state: TrainState,
-    action: Int[Array, " B"],
-    live: Bool[Array, " B"],
-    grads: nnx.State,
-) -> nnx.State:
-    """Return a table's gradient as the mean over the visits of each entry.
-
-    So a step of SGD takes the same share of the error away at any batch size, however
-    often an entry was met. How often that was is a gradient too: of the played values'
-    sum.
-    """
-
-    def played(params: nnx.State) -> jax.Array:
-        q_values = networks.q_values(config, params, state.env_state.observation)
-        values = jnp.take_along_axis(q_values, action[:, None], axis=1)[:, 0]
-        return jnp.where(live, values, 0.0).sum()
-
-    visits = jax.grad(played)(state.params)
-    batch = len(action)
-    return jax.tree.map(lambda g, n: g * batch / jnp.maximum(n, 1), grads, visits)
-
-
 @functools.partial(
     jax.jit, static_argnames=("config", "num_updates"), donate_argnames="state"
 )
 def train_chunk(
-    config: Config, state: TrainState, num_updates: int
+    config: Config,
+    state: TrainState,
+    num_updates: int,
+    opponent: Opponent | None = None,
 ) -> tuple[TrainState, Metrics]:
     """Do `num_updates` updates in one compiled program; `state` is used up.
 
@@ -200,7 +226,7 @@ def train_chunk(
     loss, gradient norm and value, and the last epsilon and learning rate.
     """
     state, rows = jax.lax.scan(
-        lambda state, _: update(config, state), state, None, num_updates
+        lambda state, _: update(config, state, opponent), state, None, num_updates
     )
     return state, Metrics(
         loss=rows.loss.mean(),
@@ -209,5 +235,7 @@ def train_chunk(
         epsilon=rows.epsilon[-1],
         learning_rate=rows.learning_rate[-1],
         games=rows.games.sum(),
+        wins=rows.wins.sum(),
+        losses=rows.losses.sum(),
         env_steps=rows.env_steps.sum(),
     )

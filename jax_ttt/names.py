@@ -6,7 +6,8 @@ A name is a kind, or a kind and what it needs between colons, or an agent's path
 import dataclasses
 from pathlib import Path
 
-from jax_ttt.config import ENUMERABLE, EnvId, Range
+from jax_ttt.config import ENUMERABLE, EnvId
+from jax_ttt.ranges import Range
 
 KINDS = {
     "random": "any legal move",

@@ -17,8 +17,9 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.config import ENUMERABLE, SEED_RANGE, Config, SettingError
+from jax_ttt.config import ENUMERABLE, Config
 from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
     from jax_ttt.agents import Agent

@@ -3,12 +3,13 @@
 import functools
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.tree_util import Partial
 
-from jax_ttt import learner
+from jax_ttt import learner, names, roster
 from jax_ttt.config import Config
 from jax_ttt.evaluation import Evaluation, evaluate
 from jax_ttt.learner import Metrics, TrainState
@@ -46,8 +47,12 @@ def train(
     Raises:
         FloatingPointError: the loss or its gradient is no longer finite.
     """
-    train_key, eval_key = jax.random.split(jax.random.key(seed))
-    state = learner.init(config, train_key)
+    train_key, eval_key, opponent_key = jax.random.split(jax.random.key(seed), 3)
+    opponent = None
+    if config.opponent != "self":
+        spec = names.read(config.opponent, config.env_id)
+        opponent = roster.enter(spec, config.env_id, opponent_key).player
+    state = learner.init(config, train_key, opponent)
     update = num_games = env_steps = 0
     seconds = 0.0
 
@@ -63,9 +68,9 @@ def train(
     while update < config.num_updates and not stop():
         to_evaluation = config.eval_every - update % config.eval_every
         length = min(CHUNK, to_evaluation, config.num_updates - update)
-        program = compiled(config, length)
+        program = compiled(config, length, *shapes(opponent))
         begin = time.perf_counter()
-        state, metrics = jax.block_until_ready(program(state))
+        state, metrics = jax.block_until_ready(program(state, opponent=opponent))
         seconds += time.perf_counter() - begin
         metrics = jax.device_get(metrics)
         update += length
@@ -81,8 +86,23 @@ def train(
             yield evaluated()
 
 
+def shapes(opponent: Partial | None) -> tuple[Any, tuple[jax.ShapeDtypeStruct, ...]]:
+    """Return all of an opponent but its numbers, as a program's key."""
+    leaves, structure = jax.tree.flatten(jax.eval_shape(lambda: opponent))
+    return structure, tuple(leaves)
+
+
 @functools.cache
-def compiled(config: Config, num_updates: int) -> jax.stages.Compiled:
+def compiled(
+    config: Config,
+    num_updates: int,
+    structure: Any,  # noqa: ANN401
+    leaves: tuple[jax.ShapeDtypeStruct, ...],
+) -> jax.stages.Compiled:
     """Return `train_chunk` compiled for a chunk of this length, once in a process."""
-    state = jax.eval_shape(functools.partial(learner.init, config), jax.random.key(0))
-    return learner.train_chunk.lower(config, state, num_updates).compile()
+    opponent = jax.tree.unflatten(structure, leaves)
+    init = functools.partial(learner.init, config)
+    state = jax.eval_shape(init, jax.random.key(0), opponent)
+    return learner.train_chunk.lower(
+        config, state, num_updates, opponent=opponent
+    ).compile()

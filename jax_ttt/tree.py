@@ -150,7 +150,9 @@ def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if env_id not in ENUMERABLE:
         return None
-    return enumerate_game(games.make(env_id))
+    # It may be asked for while a program that looks boards up is traced.
+    with jax.ensure_compile_time_eval():
+        return enumerate_game(games.make(env_id))
 
 
 @functools.cache
@@ -179,10 +181,25 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
     A board that no play reaches has position 0.
     """
     tree = walked(env_id)
-    features = games.features(tree.obs)
+    with jax.ensure_compile_time_eval():
+        features = games.features(tree.obs)
+        number = np.asarray(games.board_number(features))
     position = np.zeros(3 ** features.shape[1], np.int32)
-    position[np.asarray(games.board_number(features))] = np.arange(tree.num_positions)
+    position[number] = np.arange(tree.num_positions)
     return position
+
+
+@functools.cache
+def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
+    """Return the position after each move, 0 where illegal, of a game of one tree.
+
+    With `canonical`, the first of those that are views of it.
+    """
+    tree = walked(env_id)
+    if not canonical:
+        return tree.successor
+    with jax.ensure_compile_time_eval():
+        return symmetry_classes(tree, games.symmetries(env_id))[tree.successor]
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:

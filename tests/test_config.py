@@ -13,17 +13,20 @@ import pytest
 
 import jax_ttt.config
 from jax_ttt.config import (
-    SEED_RANGE,
     Activation,
+    Backup,
     Config,
     EnvId,
+    EpsilonSchedule,
     Loss,
     Network,
     Optimizer,
-    SettingError,
+    Seat,
+    TableKey,
     from_dict,
 )
 from jax_ttt.presets import PRESETS
+from jax_ttt.ranges import SEED_RANGE, SettingError
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
@@ -38,6 +41,13 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "gamma": (FRACTION, 0, 1),
     "target_update_every": ("a whole number from 0 to 1,000,000,000", 0, 10**9),
     "tremble": (FRACTION, 0, 1),
+    "epsilon_decay": (FRACTION, 0, 1),
+    "reward_win": ("a number from -1 to 1", -1, 1),
+    "reward_draw": ("a number from -1 to 1", -1, 1),
+    "reward_loss": ("a number from -1 to 1", -1, 1),
+    "replay_capacity": ("a whole number from 0 to 16,777,216", 0, 2**24),
+    "replay_batch": ("a whole number from 1 to 1,048,576", 1, 2**20),
+    "replay_start": ("a whole number from 0 to 16,777,216", 0, 2**24),
     "initial_value": ("a number from -1 to 1", -1, 1),
     "hidden_layers": ("a whole number from 0 to 16", 0, 16),
     "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
@@ -54,7 +64,9 @@ def checked(**fields):
 
     The type checks that run in tests stand before them and would hide them.
     """
-    config = Config(epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0)
+    config = Config(
+        epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0, opponent="random"
+    )
     vars(config).update(fields)
     config.__post_init__()
     return config
@@ -110,7 +122,7 @@ def test_an_unknown_game_is_refused(value):
     assert str(refusal.value) == f"env_id must be {rule}, got {value!r}"
 
 
-@pytest.mark.parametrize("field", ["canonical", "lockstep"])
+@pytest.mark.parametrize("field", ["canonical", "lockstep", "double", "backward"])
 @pytest.mark.parametrize("value", [0, 1, None, "true"])
 def test_a_switch_is_true_or_false(field, value):
     with pytest.raises(SettingError) as refusal:
@@ -154,6 +166,10 @@ def test_a_field_that_an_older_file_lacks_has_its_default(field):
         ("activation", Activation),
         ("optimizer", Optimizer),
         ("loss", Loss),
+        ("epsilon_schedule", EpsilonSchedule),
+        ("backup", Backup),
+        ("seat", Seat),
+        ("table_key", TableKey),
     ],
 )
 @pytest.mark.parametrize("value", ["", "RELU", None, 1])
@@ -164,23 +180,80 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
     assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
 
 
-def test_a_table_is_for_games_that_can_be_walked():
-    with pytest.raises(
-        SettingError, match=r"^network must be mlp in connect_four: too"
-    ):
-        Config(env_id="connect_four", network="table")
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        (
+            {"env_id": "connect_four", "network": "table"},
+            "network must be mlp in connect_four: too many boards for a table, "
+            "got 'table'",
+        ),
+        (
+            {"learning_rate": 0.1, "learning_rate_end": 0.2},
+            "learning_rate_end must be at most 0.1 (learning_rate), got 0.2",
+        ),
+        (
+            {"optimizer": "sgd", "weight_decay": 0.1},
+            "weight_decay must be 0 with sgd, got 0.1",
+        ),
+        (
+            {"env_id": "hex", "backward": True},
+            "backward must be false in hex: its games have no known length, got True",
+        ),
+        (
+            {"seat": "first"},
+            "seat must be both in self-play, where it plays both sides, got 'first'",
+        ),
+        (
+            {"reward_draw": 0.5},
+            "reward_draw must be 0 in self-play: one's gain is the other's loss, "
+            "got 0.5",
+        ),
+        (
+            {"reward_loss": -0.5},
+            "reward_loss must be -1.0 in self-play (-reward_win), got -0.5",
+        ),
+        (
+            {"backup": "two-ply", "opponent": "random"},
+            "backup must be one-ply against an opponent: its reply is part of the "
+            "move, got 'two-ply'",
+        ),
+        (
+            {"backup": "two-ply", "double": True},
+            "double must be false with a two-ply backup, got True",
+        ),
+        (
+            {"backward": True, "replay_capacity": 5000},
+            "backward must be false with replay, which has no order, got True",
+        ),
+        (
+            {"replay_capacity": 500, "replay_batch": 512, "replay_start": 0},
+            "replay_capacity must be 0 or at least 512 (replay_batch, replay_start, "
+            "num_envs), got 500",
+        ),
+        (
+            {"replay_capacity": 500},
+            "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start, "
+            "num_envs), got 500",
+        ),
+        ({"opponent": ""}, "opponent must be a player's name, got ''"),
+        (
+            {"first_move": -1},
+            "first_move must be a whole number from 0 to 65,536, got -1",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(fields, refusal):
+    with pytest.raises(SettingError) as error:
+        Config(**fields)
+    assert str(error.value) == refusal
 
 
-def test_the_learning_rate_does_not_rise():
-    with pytest.raises(SettingError, match=r"^learning_rate_end must be at most 0\.1 "):
-        Config(learning_rate=0.1, learning_rate_end=0.2)
-
-
-def test_sgd_has_no_weight_decay():
-    with pytest.raises(
-        SettingError, match=r"^weight_decay must be 0 with sgd, got 0\.1"
-    ):
-        Config(optimizer="sgd", weight_decay=0.1)
+def test_settings_that_do_go_together():
+    Config(opponent="random", seat="second", reward_draw=1.0, reward_loss=0.0)
+    Config(replay_capacity=512, replay_batch=512, replay_start=512)
+    Config(backup="two-ply", backward=True, network="table")
+    Config(reward_win=0.5, reward_loss=-0.5, first_move=4)
 
 
 def test_an_unknown_field_is_refused_by_name():
@@ -217,14 +290,28 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "weight_decay": 1e-4,
         "epsilon_start": 0.9,
         "epsilon_end": 0.05,
+        "epsilon_schedule": "linear",
+        "epsilon_decay": 0.1,
         "tau": 0.005,
         "gamma": 1.0,
+        "reward_win": 1.0,
+        "reward_draw": 0.0,
+        "reward_loss": -1.0,
+        "opponent": "self",
+        "seat": "both",
+        "first_move": None,
         "double": False,
         "target_update_every": 0,
         "tremble": 0.0,
+        "backup": "one-ply",
+        "backward": False,
+        "replay_capacity": 0,
+        "replay_batch": 256,
+        "replay_start": 1000,
         "canonical": False,
         "lockstep": True,
         "network": "mlp",
+        "table_key": "position",
         "initial_value": 0.0,
         "hidden_size": 128,
         "hidden_layers": 2,

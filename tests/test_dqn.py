@@ -176,3 +176,29 @@ def test_no_gradient_flows_through_the_target():
 def test_one_polyak_step(tau, expected):
     new = dqn.polyak({"w": jnp.array([6.0])}, {"w": jnp.array([2.0])}, tau)
     assert new["w"].tolist() == [expected]
+
+
+def test_two_ply_targets_by_hand():
+    """Rows: the opponent is next, oneself is next, the game is over."""
+    reward = jnp.array([0.25, 0.25, 1.0])
+    discount = jnp.array([-0.5, 0.5, 0.0])
+    q_values = jnp.tile(jnp.array([[0.5, -0.25, 9.0]]), (3, 1))
+    replies = jnp.tile(jnp.array([[-0.75, 0.25, 9.0]]), (3, 1))
+    legal = jnp.tile(jnp.array([[True, True, False]]), (3, 1))
+    mover, waiting = dqn.two_ply_targets(
+        reward, discount, q_values, replies, legal, 0.5
+    )
+    # The next mover plays action 0, or trembles: half of -0.75, half of the mean -0.25.
+    trembled, best = -0.5, 0.5
+    expected = [0.25 + 0.5 * trembled, 0.25 + 0.5 * best, 1.0]
+    np.testing.assert_allclose(mover, expected, atol=1e-6)
+    expected = [-0.25 + 0.5 * best, -0.25 + 0.5 * trembled, -1.0]
+    np.testing.assert_allclose(waiting, expected, atol=1e-6)
+
+
+def test_two_ply_targets_of_a_finished_game_see_no_junk():
+    junk = jnp.full((1, 2), jnp.inf)
+    legal = jnp.ones((1, 2), bool)
+    one = jnp.ones(1)
+    mover, waiting = dqn.two_ply_targets(one, 0 * one, junk, -junk, legal, 0.5)
+    assert (float(mover[0]), float(waiting[0])) == (1, -1)

@@ -153,11 +153,11 @@ def test_reward_and_discount_are_the_movers(mover, then, action, reward, discoun
 @pytest.mark.parametrize("lockstep", [False, True])
 def test_restart_replaces_what_has_ended(lockstep):
     env_state = games.init(ENV, jax.random.key(0), 3)
-    restart = jax.jit(games.restart, static_argnames=("env", "lockstep"))
+    fresh = games.init(ENV, jax.random.key(1), 3)
     for action in ([0, 0, 0], [3, 3, 3], [1, 1, 1], [4, 4, 4], [2, 8, 8]):
         env_state, _ = STEP(ENV, env_state, jnp.array(action, jnp.int32), 1.0)
     assert env_state.terminated.tolist() == [True, False, False]
-    again = restart(ENV, jax.random.key(1), env_state, lockstep)
+    again = games.restart(fresh, env_state, lockstep)
     assert not boards(again)[1:].all()
     for old, new in zip(
         jax.tree.leaves(env_state), jax.tree.leaves(again), strict=True
@@ -166,7 +166,7 @@ def test_restart_replaces_what_has_ended(lockstep):
     assert again.terminated.tolist() == [lockstep, False, False]
     assert boards(again)[0].any() == lockstep
     over = env_state.replace(terminated=jnp.ones(3, bool))
-    fresh = restart(ENV, jax.random.key(1), over, lockstep)
+    fresh = games.restart(fresh, over, lockstep)
     assert not fresh.terminated.any()
     assert not boards(fresh).any()
     assert fresh.legal_action_mask.all()

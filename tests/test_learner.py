@@ -190,11 +190,12 @@ def play_by_hand(config, state):
     _, act_key, restart_key = jax.random.split(state.key, 3)
     before = state.env_state
     q_values = networks.q_values(config, state.params, before.observation)
-    epsilon = jnp.asarray(learner.exploration(config)(state.update))
+    epsilon = learner.exploration(config, state.update, state.games)
     action = dqn.epsilon_greedy(act_key, q_values, before.legal_action_mask, epsilon)
     env = games.make(config.env_id)
     after, move = games.step(env, before, action, config.gamma)
-    following = games.restart(env, restart_key, after, config.lockstep)
+    fresh = games.init(env, restart_key, config.num_envs)
+    following = games.restart(fresh, after, config.lockstep)
     return action, after, move, following
 
 
@@ -286,23 +287,8 @@ def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
     action, *_ = play_by_hand(TABLE, state)
     new, _ = UPDATE(TABLE, state)
     (values,) = numbers(new.params)
-    empty = 9841  # nine cells of 1, in base 3
+    empty = 0  # the first position
     expected = np.full(9, 0.25)
     expected[np.unique(action)] += 0.5 * (-0.25 - 0.25)  # the opponent's 0.25
     np.testing.assert_allclose(values[empty], expected, atol=1e-6)
     assert (np.delete(values, empty, axis=0) == 0.25).all()
-
-
-def test_a_tables_gradient_is_divided_by_the_visits_of_each_entry():
-    config = dataclasses.replace(TABLE, canonical=True, num_envs=2, initial_value=0.0)
-    state = start(1, config)
-    action, *_ = play_by_hand(config, state)
-    grads = jax.tree.map(lambda x: jnp.full_like(x, 0.5), state.params)
-    live = jnp.array([True, False])
-    mean = numbers(learner.per_visit(config, state, action, live, grads))[0]
-    # One visit of an entry of the empty board, none elsewhere: 0.5 * 2 / 1.
-    assert (mean == 1.0).all()
-    same = jnp.array([0, 0])
-    both = jnp.array([True, True])
-    mean = numbers(learner.per_visit(config, state, same, both, grads))[0]
-    assert (mean[9841] == [0.5, *[1.0] * 8]).all()

@@ -1,0 +1,120 @@
+"""Where experience comes from: the agent's moves, and the replies to them.
+
+The agent plays both sides, or it plays one and an opponent the other; then its move
+and the opponent's reply are one step, and it is always the agent's turn.
+
+Axes: `B` games.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pgx
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Key
+
+from jax_ttt import dqn, games, networks
+from jax_ttt.config import Config
+from jax_ttt.games import Opponent
+
+
+class Played(NamedTuple):
+    """What a move in every game came to; all but the transition are scalars.
+
+    Results are the agent's against an opponent, the first player's in self-play.
+    """
+
+    transition: dqn.Transition
+    max_q: jax.Array  # float32, the sum of the best legal values in games still on
+    moves: jax.Array  # int32, like the rest: moves of the agent in games still on
+    games: jax.Array  # games that ended
+    wins: jax.Array
+    losses: jax.Array
+    env_steps: jax.Array  # moves of both sides in games still on
+
+
+def fresh(config: Config, key: Key[Array, ""], opponent: Opponent | None) -> pgx.State:
+    """Return new games in which it is the agent's turn; `key` is consumed.
+
+    The agent moves second where `config.seat` says so: its opponent has moved then.
+    """
+    env = games.make(config.env_id)
+    if opponent is None:
+        return games.init(env, key, config.num_envs)
+    init_key, move_key = jax.random.split(key)
+    env_state = games.init(env, init_key, config.num_envs)
+    first = env_state.current_player
+    drawn = first == 1  # PGX draws who starts
+    second = {"first": drawn & False, "second": drawn | True, "both": drawn}
+    agent = jnp.where(second[config.seat], 1 - first, first)
+    return games.await_turn(
+        env, move_key, env_state, agent, opponent, config.first_move
+    )[0]
+
+
+def play(
+    config: Config,
+    params: nnx.State,
+    key: Key[Array, ""],
+    before: pgx.State,
+    epsilon: Float[Array, ""],
+    opponent: Opponent | None,
+) -> tuple[pgx.State, Played]:
+    """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
+    env = games.make(config.env_id)
+    if opponent is not None:
+        key, reply_key = jax.random.split(key)
+    q_values = networks.q_values(config, params, before.observation)
+    legal = before.legal_action_mask
+    action = dqn.epsilon_greedy(key, q_values, legal, epsilon)
+    action = games.opening(before, action, config.first_move)
+    after, move = games.step(env, before, action, config.gamma)
+    if opponent is not None:
+        mover = before.current_player
+        after, move = games.reply(
+            env, reply_key, after, move, mover, opponent, config.gamma
+        )
+    ended = move.live & games.finished(after)
+    result = move.reward
+    if opponent is None:
+        result = jnp.where(games.first_to_move(before), result, -result)
+    return after, Played(
+        dqn.Transition(
+            obs=before.observation,
+            action=action,
+            reward=scored(config, move.reward, ended),
+            discount=move.discount,
+            next_obs=after.observation,
+            next_legal_action_mask=after.legal_action_mask,
+            live=move.live,
+        ),
+        max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
+        moves=jnp.sum(move.live),
+        games=jnp.sum(ended),
+        wins=jnp.sum(ended & (result > 0)),
+        losses=jnp.sum(ended & (result < 0)),
+        env_steps=jnp.sum(after._step_count - before._step_count),
+    )
+
+
+def scored(
+    config: Config, reward: Float[Array, " B"], ended: Bool[Array, " B"]
+) -> Float[Array, " B"]:
+    """Return the settings' reward for the result of the games that ended, else 0."""
+    results = (config.reward_win, config.reward_draw, config.reward_loss)
+    if results == (1, 0, -1):
+        return reward
+    win, draw, loss = results
+    value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
+    return jnp.where(ended, value, 0.0)
+
+
+def max_turns(config: Config) -> int:
+    """Return the most moves that the agent makes in a game whose length is known."""
+    length = games.length(config.env_id)
+    if length is None:
+        raise ValueError(f"{config.env_id} has games of no known length")
+    if config.opponent == "self":
+        return length
+    return length // 2 if config.seat == "second" else (length + 1) // 2

@@ -1,0 +1,192 @@
+"""Moves, replies, seats and rewards: what reaches the learner."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+
+from jax_ttt import experience, games, learner, networks, players
+from jax_ttt.config import Config
+
+CONFIG = Config(
+    opponent="scripted",
+    seat="second",
+    num_envs=1,
+    hidden_size=1,
+    canonical=False,
+    reward_win=0.875,
+    reward_draw=0.25,
+    reward_loss=-0.75,
+    gamma=0.5,
+)
+ENV = games.make("tic_tac_toe")
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def start(config, opponent, key):
+    return experience.fresh(config, key, opponent)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def play(config, env_state, opponent, wanted):
+    """Play `wanted` greedily: the network's values are set to prefer it."""
+    params = networks.init_params(config, jax.random.key(0))
+    bias = jax.nn.one_hot(wanted, 9)
+    params = jax.tree.map(
+        lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
+    )
+    key = jax.random.key(1)
+    return experience.play(config, params, key, env_state, jnp.float32(0), opponent)
+
+
+def _reply(replies, key, env_state):
+    del key
+    return replies[env_state._step_count // 2]
+
+
+def scripted(replies):
+    """Return an opponent who makes these moves, one after another."""
+    return Partial(_reply, jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32))
+
+
+def episode(config, replies, moves):
+    """Return what each of the agent's moves came to."""
+    opponent = scripted(replies)
+    env_state, played = start(config, opponent, jax.random.key(0)), []
+    for move in moves:
+        env_state, row = play(config, env_state, opponent, jnp.int32(move))
+        played.append(row)
+    return played
+
+
+@pytest.mark.parametrize(
+    ("replies", "moves", "reward", "counts"),
+    [
+        # X8 O0 X6 O1 X7: the loss comes with the reply, and is the mover's.
+        ([8, 6, 7], [0, 1], -0.75, (1, 0, 1)),
+        # X8 O0 X7 O1 X4 O2: won by the agent's own move.
+        ([8, 7, 4], [0, 1, 2], 0.875, (1, 1, 0)),
+        # X0 O1 X2 O4 X3 O5 X7 O6 X8: the reply fills the board.
+        ([0, 2, 3, 7, 8], [1, 4, 5, 6], 0.25, (1, 0, 0)),
+    ],
+    ids=["lost", "won", "drawn"],
+)
+def test_a_result_reaches_the_agents_last_move(replies, moves, reward, counts):
+    *before, last = episode(CONFIG, replies, moves)
+    for row in before:
+        assert row.transition.reward[0] == 0
+        assert row.transition.discount[0] == 0.5
+        assert (row.games, row.wins, row.losses) == (0, 0, 0)
+        assert row.env_steps == 2
+    assert last.transition.reward[0] == reward
+    assert last.transition.discount[0] == 0
+    assert (last.games, last.wins, last.losses) == counts
+    assert last.env_steps == (1 if reward == 0.875 else 2)
+
+
+def test_the_next_board_is_the_one_after_the_reply():
+    first, second = episode(CONFIG, [8, 6, 3], [0, 1])
+    mine = [row.transition.next_obs[0, ..., 0].ravel() for row in (first, second)]
+    yours = [row.transition.next_obs[0, ..., 1].ravel() for row in (first, second)]
+    assert [np.flatnonzero(x).tolist() for x in mine] == [[0], [0, 1]]
+    assert [np.flatnonzero(x).tolist() for x in yours] == [[6, 8], [3, 6, 8]]
+    legal = first.transition.next_legal_action_mask[0]
+    assert np.flatnonzero(legal).tolist() == [1, 2, 3, 4, 5, 7]
+    assert np.array_equal(second.transition.obs, first.transition.next_obs)
+    assert first.transition.action[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
+)
+def test_the_agent_sits_where_it_is_asked_to(seat, share):
+    config = dataclasses.replace(CONFIG, seat=seat, num_envs=2000)
+    env_state = start(config, players.random_player, jax.random.key(3))
+    stones = env_state.observation.sum(axis=(1, 2, 3))
+    assert set(np.unique(stones)) <= {0, 1}
+    assert abs(float((stones == 1).mean()) - share) < 0.05
+    # It is the agent's turn, and what lies there is the opponent's.
+    assert not env_state.observation[..., 0].any()
+    if share:
+        opened = np.asarray(env_state.observation[..., 1].reshape(2000, 9))
+        counts = opened[np.asarray(stones == 1)].sum(axis=0)
+        expected = counts.sum() / 9  # the Go program's opponent never played cell 8
+        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
+
+
+@pytest.mark.parametrize("seat", ["first", "second"])
+def test_a_forced_first_move_opens_every_game(seat):
+    config = dataclasses.replace(CONFIG, seat=seat, first_move=4, num_envs=8)
+    opponent = players.random_player
+    env_state = start(config, opponent, jax.random.key(0))
+    if seat == "second":
+        assert env_state.observation[:, 1, 1, 1].all()
+    else:
+        _, played = play(config, env_state, opponent, jnp.int32(2))
+        assert (played.transition.action == 4).all()
+        assert (played.transition.obs == 0).all()
+        after, _ = play(config, env_state, opponent, jnp.int32(2))
+        _, played = play(config, after, opponent, jnp.int32(2))
+        assert (played.transition.action != 4).all()
+
+
+def test_in_self_play_results_are_the_first_players():
+    config = Config(num_envs=1, hidden_size=1, canonical=False)
+    env_state = games.init(ENV, jax.random.key(0), 1)
+    for move in (0, 8, 1, 7, 3):  # X and O in turn; then O wins with 6
+        env_state, row = play(config, env_state, None, jnp.int32(move))
+        assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
+    _, row = play(config, env_state, None, jnp.int32(6))
+    assert (row.games, row.wins, row.losses) == (1, 0, 1)
+    assert row.transition.reward[0] == 1  # the mover's
+
+
+def test_a_finished_game_teaches_and_counts_nothing():
+    opponent = scripted([8, 6, 7])
+    env_state = start(CONFIG, opponent, jax.random.key(0))
+    for move in (0, 1, 2):
+        env_state, row = play(CONFIG, env_state, opponent, jnp.int32(move))
+    assert not row.transition.live[0]
+    assert (row.games, row.wins, row.losses, row.env_steps, row.moves) == (0,) * 5
+    assert row.max_q == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "turns"),
+    [
+        ({"opponent": "self", "seat": "both"}, 9),
+        ({"seat": "first"}, 5),
+        ({"seat": "both"}, 5),
+        ({"seat": "second"}, 4),
+    ],
+)
+def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
+    config = Config(**{"opponent": "random"} | fields)
+    assert experience.max_turns(config) == turns
+
+
+def test_epsilon_follows_its_schedule():
+    def epsilons(config, pairs):
+        return [float(learner.exploration(config, *pair)) for pair in pairs]
+
+    steps = Config(
+        epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
+    )
+    found = epsilons(steps, [(u, 0) for u in (0, 9, 10, 35, 69, 70, 99, 200)])
+    np.testing.assert_allclose(found, [0.7, 0.7, 0.6, 0.4, 0.1, 0, 0, 0], atol=1e-6)
+    decay = Config(
+        epsilon_schedule="exponential",
+        epsilon_start=0.3,
+        epsilon_end=0.01,
+        epsilon_decay=0.995,
+    )
+    found = epsilons(decay, [(0, games) for games in (0, 1, 100, 678, 679, 10**6)])
+    expected = [0.3, 0.2985, 0.3 * 0.995**100, 0.3 * 0.995**678, 0.01, 0.01]
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    line = Config(num_updates=11, epsilon_start=1.0, epsilon_end=0.5)
+    found = epsilons(line, [(u, 0) for u in (0, 5, 10, 11)])
+    np.testing.assert_allclose(found, [1, 0.75, 0.5, 0.5])
