@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None) -> int:
     built_in = names.BUILT_IN if args.env_id in ENUMERABLE else ("random",)
     specs = [names.read(name, args.env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
-        cli.check_folder(flag, path)
+        cli.check_output(flag, path)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
     device = cli.choose_device(args.device)

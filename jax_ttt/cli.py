@@ -120,10 +120,16 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def check_folder(flag: str, path: Path | None) -> None:
-    """Raise `UsageError`, before any work, if a file's folder does not exist."""
-    if path is not None and not path.parent.is_dir():
+def check_output(flag: str, path: Path | None) -> None:
+    """Raise `UsageError`, before any work, if a file can't be written there."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
         raise UsageError(f"{flag} {path}: no folder {path.parent}")
+    if path.is_dir():
+        raise UsageError(f"{flag} {path}: a folder, not a file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{flag} {path}: not allowed to write there")
 
 
 def _fail(code: int, message: str) -> int:

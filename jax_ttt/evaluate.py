@@ -3,7 +3,6 @@
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
 
-import csv
 import dataclasses
 import json
 import sys
@@ -47,6 +46,8 @@ class Args:
     """Where to run; a device that is asked for and absent is refused."""
     policy_csv: Path | None = None
     """Write a row for each position to decide: board, to_move, q0 to q8, move."""
+    policy_json: Path | None = None
+    """Write the same as JSON."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object in place of the report."""
 
@@ -58,13 +59,16 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
         _GAMES.check("games", args.games)
-    if args.policy_csv and args.env_id not in ENUMERABLE:
+    files = {name: getattr(args, name) for name in ("policy_csv", "policy_json")}
+    asked = [name for name, path in files.items() if path]
+    for field in asked if args.env_id not in ENUMERABLE else []:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
-        raise SettingError("policy_csv", rule, args.env_id)
+        raise SettingError(field, rule, args.env_id)
     spec = names.read(args.agent, args.env_id)
-    if args.policy_csv and spec.kind != "agent":
-        raise SettingError("policy_csv", "used with a saved agent", args.agent)
-    cli.check_folder("--policy-csv", args.policy_csv)
+    for field in asked:
+        if spec.kind != "agent":
+            raise SettingError(field, "used with a saved agent", args.agent)
+        cli.check_output(cli.flag(field), files[field])
     device = cli.choose_device(args.device)
 
     import jax
@@ -77,8 +81,7 @@ def main(argv: Sequence[str] | None) -> int:
     tree = trees.on_host(args.env_id)
     summary = grade(args, entrant, match_key, tree)
     verdict = report.verdict(args.env_id, summary, tree, entrant.probs)
-    if args.policy_csv and tree:
-        write_policy(args.policy_csv, entrant, tree)
+    write_policy(args, entrant, tree)
     if args.json:
         about = {"agent": args.agent, "env_id": args.env_id}
         print(json.dumps(about | _origin(entrant) | summary | {"verdict": verdict}))
@@ -132,27 +135,18 @@ def _origin(entrant: "Entrant") -> dict[str, Any]:
     }
 
 
-def write_policy(path: Path, entrant: "Entrant", tree: "Tree") -> None:
-    """Write what a saved agent thinks and plays in each position to decide."""
-    import numpy as np
+def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
+    """Write the files that are asked for."""
+    from jax_ttt import export
 
-    from jax_ttt import evaluation, report
-
-    if (agent := entrant.agent) is None or entrant.probs is None:
+    agent, probs = entrant.agent, entrant.probs
+    if agent is None or probs is None or tree is None:
         return
-    values = evaluation.decision_values(agent.config, agent.params, tree)
-    legal = tree.legal_action_mask[tree.decisions]
-    moves = entrant.probs[tree.decisions].argmax(axis=1)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        names = [f"q{action}" for action in range(legal.shape[1])]
-        writer.writerow(["board", "to_move", *names, "move"])
-        rows = zip(tree.decisions, np.asarray(values), legal, moves, strict=True)
-        for position, q_values, mask, move in rows:
-            cells = [str(q) if ok else "" for q, ok in zip(q_values, mask, strict=True)]
-            to_move = "X" if tree.first_to_move[position] else "O"
-            board = report.board(tree, int(position))
-            writer.writerow([board, to_move, *cells, move])
+    if args.policy_csv:
+        rows = export.decisions(agent, probs, tree)
+        export.write_csv(args.policy_csv, rows, probs.shape[1])
+    if args.policy_json:
+        export.write_json(args.policy_json, export.decisions(agent, probs, tree))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def play(
 ) -> tuple[pgx.State, Played]:
     """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
     env = games.make(config.env_id)
+    reply_key = key
     if opponent is not None:
         key, reply_key = jax.random.split(key)
     q_values = networks.q_values(config, params, before.observation)

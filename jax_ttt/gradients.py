@@ -3,6 +3,7 @@
 Axes: `H` values of an action (see `networks.heads`), `B` moves, `A` actions.
 """
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -34,8 +35,12 @@ def targets(
     legal = batch.next_legal_action_mask
     worth = networks.heads(config, target_params, batch.next_obs)
     if config.backup == "two-ply":
-        pair = (reward, discount, *worth, legal, config.tremble)
-        return jnp.stack(dqn.two_ply_targets(*pair))
+        to_mover, to_waiting = worth
+        return jnp.stack(
+            dqn.two_ply_targets(
+                reward, discount, to_mover, to_waiting, legal, config.tremble
+            )
+        )
     chosen_by = [None]
     if networks.double_table(config):
         # Each table's best action, by what the other says of it.
@@ -71,7 +76,8 @@ def lesson(
     def loss_fn(params: nnx.State) -> jax.Array:
         values = networks.heads(config, params, batch.obs)
         rows = zip(values, target, live, strict=True)
-        return sum(dqn.loss(v, batch.action, t, on, cost) for v, t, on in rows)
+        losses = [dqn.loss(v, batch.action, t, on, cost) for v, t, on in rows]
+        return functools.reduce(jnp.add, losses)
 
     def played_sum(params: nnx.State) -> jax.Array:
         values = networks.heads(config, params, batch.obs)

@@ -54,6 +54,7 @@ class Metrics(NamedTuple):
     wins: jax.Array
     losses: jax.Array
     env_steps: jax.Array  # moves played in games still on
+    rows: jax.Array  # of a table that were met so far; 0 for a network
 
 
 def exploration(
@@ -62,10 +63,12 @@ def exploration(
     """Return epsilon after this many updates and games."""
     start, end = config.epsilon_start, config.epsilon_end
     if config.epsilon_schedule == "exponential":
-        return dqn.decay_schedule(start, end, config.epsilon_decay)(games)
+        epsilon = dqn.decay_schedule(start, end, config.epsilon_decay)(games)
+        return jnp.asarray(epsilon)
     if config.epsilon_schedule == "steps":
         drop = config.epsilon_decay
-        return dqn.step_schedule(start, end, drop, config.num_updates)(update)
+        schedule = dqn.step_schedule(start, end, drop, config.num_updates)
+        return jnp.asarray(schedule(update))
     return jnp.asarray(dqn.linear_schedule(start, end, config.num_updates)(update))
 
 
@@ -80,8 +83,8 @@ def optimizer(config: Config) -> optax.GradientTransformation:
     """Return AdamW (Loshchilov and Hutter 2019) or SGD, its step size `step_size`."""
     steps_per_update = experience.max_turns(config) if config.backward else 1
 
-    def rate(count: jax.typing.ArrayLike) -> jax.Array:
-        return step_size(config)(count // steps_per_update)
+    def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
+        return step_size(config)(jnp.floor_divide(count, steps_per_update))
 
     if config.optimizer == "sgd":
         return optax.sgd(rate)
@@ -157,6 +160,7 @@ def update(
         wins=jnp.sum(played.wins),
         losses=jnp.sum(played.losses),
         env_steps=jnp.sum(played.env_steps),
+        rows=jnp.sum(state.met) if state.met is not None else jnp.int32(0),
     )
     fresh = experience.fresh(config, restart_key, opponent)
     state = dataclasses.replace(
@@ -223,7 +227,7 @@ def train_chunk(
     """Do `num_updates` updates in one compiled program; `state` is used up.
 
     Returns the new state and the chunk's metrics: sums of the counts, means of the
-    loss, gradient norm and value, and the last epsilon and learning rate.
+    loss, gradient norm and value, and the last epsilon, learning rate and rows.
     """
     state, rows = jax.lax.scan(
         lambda state, _: update(config, state, opponent), state, None, num_updates
@@ -238,4 +242,5 @@ def train_chunk(
         wins=rows.wins.sum(),
         losses=rows.losses.sum(),
         env_steps=rows.env_steps.sum(),
+        rows=rows.rows[-1],
     )

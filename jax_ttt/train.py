@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import tyro
-from tqdm import tqdm
 
-from jax_ttt import __version__, cli
+from jax_ttt import __version__, cli, names
 from jax_ttt.config import ENUMERABLE, Config
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
+    from jax.tree_util import Partial
+
     from jax_ttt.agents import Agent
     from jax_ttt.run import RunFolder
     from jax_ttt.training import Progress
@@ -47,6 +48,9 @@ class Args:
     """Where to run; a device that is asked for and absent is refused."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable."""
+    details: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Also print, at each evaluation, how the games since the last one ended, epsilon,
+    a table's size and the values of the first move; and a game at the end."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the verdict only."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -73,6 +77,8 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"jax_ttt {__version__}")
         return 0
     config = args.config.checked()
+    if config.opponent != "self":
+        names.read(config.opponent, config.env_id)
     SEED_RANGE.check("seed", args.seed)
     if args.until_proven and config.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
@@ -80,12 +86,15 @@ def main(argv: Sequence[str] | None) -> int:
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with cli.interruptible() as signals:
         device = cli.choose_device(args.device)
+        from jax_ttt import training
+
+        opponent = training.make_opponent(config, args.seed)
         folder = make_folder(args, signals)
         if folder is None:
             return cli.interrupted(signals[0])
         with contextlib.closing(folder):
             folder.write_config(config, args.seed, args.preset)
-            return train(args, config, device, folder, signals)
+            return train(args, config, device, folder, signals, opponent)
 
 
 def make_folder(args: Args, signals: list[int]) -> "RunFolder | None":
@@ -106,29 +115,40 @@ def make_folder(args: Args, signals: list[int]) -> "RunFolder | None":
 
 
 def train(
-    args: Args, config: Config, device: str, folder: "RunFolder", signals: list[int]
+    args: Args,
+    config: Config,
+    device: str,
+    folder: "RunFolder",
+    signals: list[int],
+    opponent: "Partial | None",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt import agents, evaluation, training
+    from jax_ttt import agents, console, evaluation, training
     from jax_ttt import tree as trees
 
-    if not (args.quiet or args.json):
-        print(banner(args, config, device, folder))
+    loud = not (args.quiet or args.json)
+    if loud:
+        print(console.banner(config, args.preset, args.seed, device, folder.path))
     summary: dict[str, Any] = {}
 
     def agent() -> "Agent":
         params = latest.state.params
         return agents.Agent(config, params, args.seed, latest.update, summary)
 
-    with make_bar(args, config) as bar:
+    shown = console.Console(config, loud, args.details)
+    with contextlib.closing(shown):
         tree = trees.of(config.env_id)
-        steps = training.train(config, args.seed, tree, lambda: bool(signals))
+        stop = lambda: bool(signals)  # noqa: E731
+        steps = training.train(config, args.seed, tree, stop, opponent)
         latest = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest in itertools.chain([start], steps):
+                row = latest.as_dict()
                 if latest.evaluation is not None:
                     summary = evaluation.summary(latest.evaluation)
-                record(args, config, folder, bar, latest, summary)
+                    row |= summary
+                shown.show(latest, summary)
+                folder.write_row(row)
                 proven = "exact" in summary and summary["exact"]["unbeatable"]
                 if args.until_proven and proven:
                     break
@@ -137,77 +157,6 @@ def train(
             raise
         folder.save_agent(agent())
     return finish(args, folder, agent(), latest, tree, signals)
-
-
-def record(
-    args: Args,
-    config: Config,
-    folder: "RunFolder",
-    bar: tqdm,
-    progress: "Progress",
-    summary: dict[str, Any],
-) -> None:
-    """Show and write where the run stands; `summary` is of its last evaluation."""
-    from jax_ttt import report
-
-    row = describe(progress)
-    if progress.evaluation is not None:
-        row |= summary
-        if not (args.quiet or args.json):
-            line = report.step_line(config.env_id, progress.update, summary)
-            bar.write(line, file=sys.stdout)
-            sys.stdout.flush()
-    folder.write_row(row)
-    show(bar, progress)
-
-
-def banner(args: Args, config: Config, device: str, folder: "RunFolder") -> str:
-    """Return what is about to run."""
-    return (
-        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {args.preset}, "
-        f"seed {args.seed}\n"
-        f"{config.num_updates:,} updates of {config.num_envs:,} games at once; "
-        f"writing to {folder.path}"
-    )
-
-
-def make_bar(args: Args, config: Config) -> tqdm:
-    """Return the progress bar, on a terminal only; it says that it compiles."""
-    hidden = args.quiet or args.json or not sys.stderr.isatty()
-    return tqdm(
-        total=config.num_updates, desc="compiling", unit="update", disable=hidden
-    )
-
-
-def show(bar: tqdm, progress: "Progress") -> None:
-    """Move the bar to where the run stands."""
-    if progress.metrics is None:
-        return
-    bar.set_description("training", refresh=False)
-    bar.set_postfix(
-        {
-            "games/s": f"{progress.games / progress.seconds:,.0f}",
-            "loss": f"{progress.metrics.loss:.4f}",
-            "epsilon": f"{progress.metrics.epsilon:.2f}",
-        },
-        refresh=False,
-    )
-    bar.update(progress.update - bar.n)
-
-
-def describe(progress: "Progress") -> dict[str, Any]:
-    """Return a row of the metrics; all but `seconds` is the same at each run."""
-    row: dict[str, Any] = {
-        "event": "evaluation" if progress.metrics is None else "chunk",
-        "update": progress.update,
-        "games": progress.games,
-        "env_steps": progress.env_steps,
-        "seconds": round(progress.seconds, 4),
-    }
-    if progress.metrics is not None:
-        metrics = progress.metrics._asdict()
-        row |= {k: float(v) for k, v in metrics.items() if k not in row}
-    return row
 
 
 def finish(
@@ -221,7 +170,7 @@ def finish(
     """Say what came of the run, and return its exit code."""
     import numpy as np
 
-    from jax_ttt import evaluation, report
+    from jax_ttt import console, evaluation, report
     from jax_ttt import tree as trees
 
     game = agent.config.env_id
@@ -238,7 +187,7 @@ def finish(
             "run_dir": str(folder.path),
             "agent": str(folder.agent_path),
             "stopped": stopped,
-            **describe(progress),
+            **progress.as_dict(),
             **agent.score,
             "verdict": result,
         }
@@ -247,7 +196,9 @@ def finish(
     elif args.quiet:
         print(result)
     else:
-        print(closing(folder, agent, progress, result, stopped))
+        print(console.closing(folder.path, agent, progress, result, stopped))
+        if args.details and probs is not None:
+            print(f"\nan example game\n{console.example_game(agent, probs)}")
     if stopped == "interrupted":
         print(
             f"interrupted at update {agent.num_updates}: saved {folder.agent_path}",
@@ -255,33 +206,6 @@ def finish(
         )
         return 128 + signals[0]
     return 0
-
-
-def closing(
-    folder: "RunFolder",
-    agent: "Agent",
-    progress: "Progress",
-    verdict: str,
-    stopped: str,
-) -> str:
-    """Return what came of the run, its files and the next command."""
-    from jax_ttt import report
-
-    game = agent.config.env_id
-    option = "" if game == "tic_tac_toe" else f" --env-id {game}"
-    files = ", ".join(sorted(path.name for path in folder.path.iterdir()))
-    first = (
-        f"stopped at update {agent.num_updates}, at the first proof, as "
-        "--until-proven asks\n"
-    )
-    return (
-        f"{first if stopped == 'proven' else ''}"
-        f"\n{report.table(game, agent.score)}\n\n{verdict}\n\n"
-        f"{progress.update:,} updates, {progress.games:,} games in "
-        f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
-        f"saved in {folder.path}: {files}\n"
-        f"next: python -m jax_ttt.evaluate {folder.path}{option}"
-    )
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import jax
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt import learner, names, roster
+from jax_ttt import games, learner, names, roster
 from jax_ttt.config import Config
 from jax_ttt.evaluation import Evaluation, evaluate
 from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.ranges import SettingError
 from jax_ttt.tree import Tree
 
 CHUNK = 50
@@ -25,10 +26,28 @@ class Progress(NamedTuple):
     state: TrainState  # good until the next step of the run
     update: int
     games: int  # ended since the start
+    wins: int  # of the agent against an opponent, of the first player in self-play
+    losses: int
     env_steps: int  # moves since the start
     seconds: float  # spent training, without compiling and evaluating
     metrics: Metrics | None
     evaluation: Evaluation | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain numbers; all but `seconds` are the same at each run."""
+        row: dict[str, Any] = {
+            "event": "evaluation" if self.metrics is None else "chunk",
+            "update": self.update,
+            "games": self.games,
+            "wins": self.wins,
+            "losses": self.losses,
+            "env_steps": self.env_steps,
+            "seconds": round(self.seconds, 4),
+        }
+        if self.metrics is not None:
+            metrics = self.metrics._asdict()
+            row |= {k: float(v) for k, v in metrics.items() if k not in row}
+        return row
 
 
 def train(
@@ -36,28 +55,28 @@ def train(
     seed: int,
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
+    opponent: Partial | None = None,
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and at each evaluation.
 
     Evaluations come before the first update, every `config.eval_every` updates and
     after the last one, which is where `stop()` first holds if it ever does; they are
     exact if a tree is given. Their random numbers are independent of training's. The
-    same seed gives the same bits on the same machine and versions.
+    same seed gives the same bits on the same machine and versions. `opponent` is made
+    of the settings where it is not given.
 
     Raises:
+        PlayerError, SettingError: see `make_opponent`.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
-    train_key, eval_key, opponent_key = jax.random.split(jax.random.key(seed), 3)
-    opponent = None
-    if config.opponent != "self":
-        spec = names.read(config.opponent, config.env_id)
-        opponent = roster.enter(spec, config.env_id, opponent_key).player
+    train_key, eval_key = jax.random.split(jax.random.key(seed))
+    opponent = opponent or make_opponent(config, seed)
     state = learner.init(config, train_key, opponent)
-    update = num_games = env_steps = 0
+    update = num_games = wins = losses = env_steps = 0
     seconds = 0.0
 
     def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
-        counts = (update, num_games, env_steps, seconds)
+        counts = (update, num_games, wins, losses, env_steps, seconds)
         return Progress(state, *counts, metrics, result)
 
     def evaluated() -> Progress:
@@ -80,10 +99,30 @@ def train(
                 "a lower --learning-rate helps"
             )
         num_games += int(metrics.games)
+        wins += int(metrics.wins)
+        losses += int(metrics.losses)
         env_steps += int(metrics.env_steps)
         yield progress(metrics, None)
         if update % config.eval_every == 0 or update == config.num_updates or stop():
             yield evaluated()
+
+
+def make_opponent(config: Config, seed: int) -> Partial | None:
+    """Return whom the agent learns against, None for itself; check the first move.
+
+    Raises:
+        PlayerError: there is no such opponent.
+        SettingError: the game has no such first move.
+    """
+    num_actions = games.sizes(config.env_id)[1]
+    if config.first_move is not None and config.first_move >= num_actions:
+        rule = f"below {num_actions} in {config.env_id}"
+        raise SettingError("first_move", rule, config.first_move)
+    if config.opponent == "self":
+        return None
+    key = jax.random.split(jax.random.key(seed), 3)[2]  # the third: see `train`
+    spec = names.read(config.opponent, config.env_id)
+    return roster.enter(spec, config.env_id, key).player
 
 
 def shapes(opponent: Partial | None) -> tuple[Any, tuple[jax.ShapeDtypeStruct, ...]]:

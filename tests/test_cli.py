@@ -53,6 +53,18 @@ BAD: list[tuple[str, list[str]]] = [
     ("--tau 2", ["--tau", "got 2", "above 0 and at most 1"]),
     ("--tau -inf", ["--tau", "-inf", "above 0"]),
     ("--gamma 1.01", ["--gamma", "got 1.01", "from 0 to 1"]),
+    ("--gamma 2", ["--gamma", "got 2", "from 0 to 1"]),
+    ("--seat first", ["--seat", "both in self-play", "got 'first'"]),
+    ("--opponent nobody", ["nobody: no such file", "blend:P:PLAYER"]),
+    ("--opponent minimax --env-id hex", ["minimax: needs a game whose tree"]),
+    (
+        "--network table --env-id connect_four",
+        ["--network must be mlp in connect_four", "too many boards"],
+    ),
+    (
+        "--replay-capacity 300 --replay-start 0 --replay-batch 301",
+        ["--replay-capacity", "at least 301 (replay_batch", "got 300"],
+    ),
     ("--gamma -1", ["--gamma", "got -1", "from 0 to 1"]),
     ("--tremble 7", ["--tremble", "got 7", "from 0 to 1"]),
     ("--hidden-size 0", ["--hidden-size", "got 0", "from 1 to 16,384"]),

@@ -35,6 +35,18 @@ def policy(run_dir, tmp_path_factory):
         return list(csv.DictReader(file))
 
 
+def test_json_holds_the_same_decisions(run_dir, policy, tmp_path):
+    path = tmp_path / "policy.json"
+    assert evaluate.main([str(run_dir), "--policy-json", str(path)]) == 0
+    rows = json.loads(path.read_text())
+    assert len(rows) == len(policy) == 4520
+    for row, other in zip(rows, policy, strict=True):
+        values = [float(other[f"q{i}"]) if other[f"q{i}"] else None for i in range(9)]
+        assert row["q_values"] == values
+        assert (row["board"], row["to_move"]) == (other["board"], other["to_move"])
+        assert row["move"] == int(other["move"])
+
+
 def won(board):
     """Return whether either player has three in a line."""
     return any(

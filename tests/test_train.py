@@ -16,7 +16,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, agents, train, training
+from jax_ttt import __version__, agents, console, plot, train, training
 from jax_ttt import run as run_module
 from jax_ttt import tree as trees
 from jax_ttt.config import Config, EnvId
@@ -121,9 +121,9 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
         ("chunk", 4),
         ("evaluation", 4),
     ]
-    common = {"event", "update", "games", "env_steps", "seconds"}
+    common = {"event", "update", "games", "wins", "losses", "env_steps", "seconds"}
     for row in found:
-        chunk = {"loss", "grad_norm", "mean_max_q", "epsilon", "learning_rate"}
+        chunk = {"loss", "grad_norm", "mean_max_q", "epsilon", "learning_rate", "rows"}
         more = chunk if row["event"] == "chunk" else {"exact", "sampled"}
         assert row.keys() == common | more
     assert [row["env_steps"] for row in found] == [0, 16, 16, 32, 32]
@@ -236,9 +236,10 @@ def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
 def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatch):
     real = training.compiled
 
-    def poisoned(config, num_updates):
-        def program(state):
-            state, metrics = real(config, num_updates)(state)
+    def poisoned(config, num_updates, *shapes):
+        def program(state, opponent):
+            chunk = real(config, num_updates, *shapes)
+            state, metrics = chunk(state, opponent=opponent)
             value = getattr(metrics, metric)
             return state, metrics._replace(**{metric: value * np.nan})
 
@@ -303,9 +304,9 @@ def signalling(monkeypatch, *numbers):
     """Make each chunk of training end in these signals."""
     real = training.compiled
 
-    def compiled(config, num_updates):
-        def program(state):
-            result = real(config, num_updates)(state)
+    def compiled(config, num_updates, *shapes):
+        def program(state, opponent):
+            result = real(config, num_updates, *shapes)(state, opponent=opponent)
             for number in numbers:
                 signal.raise_signal(number)
             return result
@@ -392,7 +393,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     def gone(self, line, file):
         raise BrokenPipeError
 
-    monkeypatch.setattr(train.tqdm, "write", gone)
+    monkeypatch.setattr(console.tqdm, "write", gone)
     monkeypatch.setattr(train.cli.os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
@@ -496,3 +497,64 @@ def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
         "unbeatable: no line of play by any opponent wins against it, "
         "as X or as O (5,478 positions)"
     )
+
+
+BLOCK = re.compile(
+    r"  ([\d,]+) games; of the latest (\d+\.\d)% won \(best (\d+\.\d)%\), "
+    r"(\d+\.\d)% drawn, (\d+\.\d)% lost \| epsilon (\d\.\d{3})"
+    r" \| (\d+) rows of the table met"
+)
+
+
+def test_details_tell_of_games_tables_and_first_moves(tmp_path):
+    flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
+    code, out, _ = run(tmp_path / "run", *flags.split())
+    assert code == 0
+    assert "20 updates of 64 games at once against random; writing to" in out
+    blocks = [match for line in out.splitlines() if (match := BLOCK.fullmatch(line))]
+    games = [int(block[1].replace(",", "")) for block in blocks]
+    assert games == [128 * n for n in range(1, 11)]
+    best = 0.0
+    for block in blocks:
+        shares = [float(block[i]) for i in (2, 4, 5)]
+        assert sum(shares) == pytest.approx(100, abs=0.2)
+        best = max(best, shares[0])
+        assert float(block[3]) == best
+    epsilons = [float(block[6]) for block in blocks]
+    np.testing.assert_allclose(
+        epsilons, [max(0.7 - n / 10, 0.1) for n in range(10)], atol=1e-3
+    )
+    sizes = [int(block[7]) for block in blocks]
+    assert sizes == sorted(sizes)
+    assert 300 < sizes[-1] <= 764
+    board = r"  Q\(start\) ((?:[+-]\d\.\d{3} ?){3}\n +){2}(?:[+-]\d\.\d{3} ?){3}\n"
+    assert len(re.findall(board, out)) == 11
+    assert re.search(r"\nan example game\n  1\. X\d   2\. O\d ", out)
+
+    picture = tmp_path / "curve.svg"
+    assert plot.main([str(tmp_path / "run"), "--svg", str(picture)]) == 0
+    text = picture.read_text()
+    for label in ("wins", "draws", "losses", "games played", "% against random"):
+        assert f">{label}<" in text
+
+
+def test_a_plot_needs_a_run(tmp_path, capsys):
+    assert plot.main([str(tmp_path)]) == 2
+    assert "metrics.jsonl: not a run's metrics" in capsys.readouterr().err
+    (tmp_path / "metrics.jsonl").write_text('{"event": "evaluation"}\n')
+    assert plot.main([str(tmp_path)]) == 2
+    assert "metrics.jsonl: no training in it" in capsys.readouterr().err
+
+
+def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
+    assert train.main(["--first-move", "9", "--run-dir", str(tmp_path / "x")]) == 2
+    assert "--first-move must be below 9 in tic_tac_toe" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
+    (tmp_path / "agent").write_text("x")
+    flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
+    assert train.main(flags) == 2
+    assert "damaged or not an agent" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["agent"]

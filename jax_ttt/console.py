@@ -1,0 +1,135 @@
+"""What a run says: before it begins, at each evaluation, and when it has ended."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from jax_ttt import __version__, games, networks, proof, report
+from jax_ttt import tree as trees
+from jax_ttt.agents import Agent
+from jax_ttt.config import Config
+from jax_ttt.training import Progress
+
+
+class Console:
+    """Shows a run on the terminal: a bar, and lines at each evaluation."""
+
+    def __init__(self, config: Config, loud: bool, details: bool) -> None:
+        """Begin; unless `loud` nothing is shown, with `details` more."""
+        self._config, self._loud, self._details = config, loud, details
+        self._last: Progress | None = None  # at the evaluation before
+        self._epsilon = config.epsilon_start
+        self._rows = 0
+        self._best = 0.0  # share of games won between two evaluations
+        # On a terminal only; it says that it compiles.
+        self._bar = tqdm(
+            total=config.num_updates,
+            desc="compiling",
+            unit="update",
+            disable=not loud or not sys.stderr.isatty(),
+        )
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+    def show(self, progress: Progress, summary: dict[str, Any]) -> None:
+        """Show where the run stands; `summary` is of its last evaluation."""
+        if progress.metrics is not None:
+            self._epsilon = float(progress.metrics.epsilon)
+            self._rows = int(progress.metrics.rows)
+            self._move_bar(progress)
+        elif self._loud:
+            lines = [report.step_line(self._config.env_id, progress.update, summary)]
+            if self._details:
+                lines += self._block(progress)
+            self._bar.write("\n".join(lines), file=sys.stdout)
+            sys.stdout.flush()
+
+    def _move_bar(self, progress: Progress) -> None:
+        metrics = progress.metrics
+        assert metrics is not None
+        self._bar.set_description("training", refresh=False)
+        self._bar.set_postfix(
+            {
+                "games/s": f"{progress.games / progress.seconds:,.0f}",
+                "loss": f"{metrics.loss:.4f}",
+                "epsilon": f"{metrics.epsilon:.2f}",
+            },
+            refresh=False,
+        )
+        self._bar.update(progress.update - self._bar.n)
+
+    def _block(self, progress: Progress) -> list[str]:
+        """Return the games since the last evaluation, and the first move's values."""
+        lines = []
+        before, self._last = self._last, progress
+        if before is not None and (played := progress.games - before.games):
+            wins = (progress.wins - before.wins) / played
+            losses = (progress.losses - before.losses) / played
+            self._best = max(self._best, wins)
+            table = f" | {self._rows:,} rows of the table met" if self._rows else ""
+            whose = "" if self._config.opponent != "self" else " by the first player"
+            lines.append(
+                f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "
+                f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
+                f"{losses:.1%} lost | epsilon {self._epsilon:.3f}{table}"
+            )
+        return [*lines, *start_values(self._config, progress.state.params)]
+
+
+def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
+    """Return the values of the first move, on the board where moves are its cells."""
+    start = games.init(games.make(config.env_id), jax.random.key(0), 1)
+    values = np.asarray(networks.q_values(config, params, start.observation))[0]
+    side = 3 if config.env_id == "tic_tac_toe" else len(values)
+    rows = [values[i : i + side] for i in range(0, len(values), side)]
+    heads = ["  Q(start) ", *[" " * 11] * (len(rows) - 1)]
+    return [
+        head + " ".join(f"{value:+.3f}" for value in row)
+        for head, row in zip(heads, rows, strict=True)
+    ]
+
+
+def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
+    """Return what is about to run."""
+    against = "" if config.opponent == "self" else f" against {config.opponent}"
+    return (
+        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
+        f"seed {seed}\n"
+        f"{config.num_updates:,} updates of {config.num_envs:,} games at once{against}"
+        f"; writing to {folder}"
+    )
+
+
+def example_game(agent: Agent, probs: np.ndarray) -> str:
+    """Return the agent's likeliest game against itself, board by board."""
+    game = agent.config.env_id
+    tree = trees.walked(game)
+    line = proof.self_play(tree, probs)
+    return report.boards(tree, line, games.seat_names(game))
+
+
+def closing(
+    folder: Path, agent: Agent, progress: Progress, verdict: str, stopped: str
+) -> str:
+    """Return what came of the run, its files and the next command."""
+    game = agent.config.env_id
+    option = "" if game == "tic_tac_toe" else f" --env-id {game}"
+    files = ", ".join(sorted(path.name for path in folder.iterdir()))
+    first = (
+        f"stopped at update {agent.num_updates}, at the first proof, as "
+        "--until-proven asks\n"
+    )
+    return (
+        f"{first if stopped == 'proven' else ''}"
+        f"\n{report.table(game, agent.score)}\n\n{verdict}\n\n"
+        f"{progress.update:,} updates, {progress.games:,} games in "
+        f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
+        f"saved in {folder}: {files}\n"
+        f"next: python -m jax_ttt.evaluate {folder}{option}"
+    )

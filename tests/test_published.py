@@ -1,0 +1,160 @@
+"""The published systems: settings, figures, and the command that redoes them."""
+
+import csv
+import dataclasses
+import json
+from typing import get_args
+
+import pytest
+
+from jax_ttt import published
+from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.systems import SYSTEMS
+
+
+def test_every_preset_is_listed_with_its_system():
+    assert set(PRESETS) == set(SYSTEMS) == set(get_args(Preset))
+
+
+def test_the_published_settings():
+    """Each figure is from the system's own program or article."""
+    tictac = PRESETS["tictac-q-article"]
+    assert (tictac.learning_rate, tictac.gamma, tictac.epsilon_start) == (0.4, 1.0, 0.7)
+    assert (tictac.epsilon_schedule, tictac.epsilon_decay) == ("steps", 0.1)
+    assert tictac.learning_rate_end == tictac.learning_rate
+    rewards = (tictac.reward_win, tictac.reward_draw, tictac.reward_loss)
+    assert rewards == (1.0, 0.0, -1.0)
+    assert abs(tictac.num_envs * tictac.num_updates - 14_000) < tictac.num_envs
+    assert (tictac.opponent, tictac.seat, tictac.epsilon_end) == ("random", "both", 0.0)
+    assert PRESETS["tictac-q"].reward_draw == 1.0
+    assert PRESETS["tictac-double-q"].double
+    assert PRESETS["tictac-minimax"].opponent == "minimax"
+    neural = PRESETS["tictac-neural"]
+    assert (neural.hidden_size, neural.hidden_layers, neural.loss) == (36, 2, "mse")
+    assert PRESETS["go-first"].seat == "first"
+    assert PRESETS["go-second"].seat == "second"
+    for go in (PRESETS["go-first"], PRESETS["go-second"]):
+        assert (go.double, go.gamma) == (True, 0.75)
+        assert go.replay_capacity == 50_000
+        assert go.replay_start == 1000
+        assert (go.reward_win, go.reward_draw, go.reward_loss) == (0.999, 0.001, -1.0)
+        assert (go.activation, go.loss, go.hidden_layers) == ("tanh", "mse", 1)
+        assert (go.epsilon_schedule, go.epsilon_start) == ("exponential", 1.0)
+    matlab = PRESETS["matlab"]
+    assert matlab.num_envs * matlab.num_updates == 100_000
+    assert (matlab.learning_rate, matlab.learning_rate_end) == (1.0, 1.0)
+    assert (matlab.initial_value, matlab.table_key) == (1.0, "hash")
+    assert not matlab.canonical
+    assert (matlab.epsilon_start, matlab.opponent) == (1.0, "self")
+    web = PRESETS["web"]
+    assert (web.gamma, web.initial_value, web.opponent) == (0.9, 0.0, "self")
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """Make the trainings short; what they come to does not matter here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("matlab", "go-second"):
+            short = {"num_updates": 2, "num_envs": 8, "replay_capacity": 0}
+            config = dataclasses.replace(PRESETS[name], **short)
+            patch.setitem(published.PRESETS, name, config)
+        yield
+
+
+def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
+    path = tmp_path / "agents.csv"
+    flags = "--only matlab go-second --num-seeds 2 --first-seed 7 --csv"
+    assert published.main([*flags.split(), str(path)]) == 0
+    out, _ = capsys.readouterr()
+    lines = out.splitlines()
+    title = next(i for i, x in enumerate(lines) if x.startswith("matlab [1]: D. Ton"))
+    assert lines[title + 1].split()[:3] == ["its", "saved", "tables"]
+    assert "90.55/5.64/3.81" in lines[title + 1]
+    assert lines[title + 2].startswith("  redone, 2 seeds ")
+    assert "0 of 2" in lines[title + 2]
+    assert "[2] The mends of go-first" in out
+    assert "Beatable seeds: 7, 8." in out
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["preset"], row["seed"]) for row in rows] == [
+        ("matlab", "7"),
+        ("matlab", "8"),
+        ("go-second", "7"),
+        ("go-second", "8"),
+    ]
+    for row in rows:
+        rates = [float(row[f"as_first_{r}"]) for r in published._RATES]
+        assert sum(rates) == pytest.approx(1)
+
+
+def test_json_holds_all_of_it(quick, capsys):
+    flags = "--only go-second --num-seeds 1 --first-seed 3 --json"
+    assert published.main(flags.split()) == 0
+    found = json.loads(capsys.readouterr().out)
+    (system,) = found["systems"].values()
+    assert system["published"][0]["as_second"] == "78.30/2.60/19.10"
+    assert system["redone"]["as_first"] is None
+    assert system["redone"]["unbeatable"] == "0 of 1"
+    (agent,) = system["agents"]
+    assert agent["seed"] == 3
+    assert agent["as_second"]["worst_loss_rate"] > 0
+
+
+def graded(loss_as_first, loss_as_second, win=0.5):
+    seats = {}
+    for name, loss in (("as_first", loss_as_first), ("as_second", loss_as_second)):
+        rates = {"win_rate": win, "draw_rate": 1 - win - loss, "loss_rate": loss}
+        seats[name] = rates | {"worst_loss_rate": 1.0 if loss else 0.0}
+    return seats | {"seconds": 2.0}
+
+
+def test_our_figures_are_means_with_the_range_of_the_wins():
+    rows = [graded(0.0, 0.25, 0.5), graded(0.125, 0.0, 0.75), graded(0.0, 0.0, 0.25)]
+    rows[0]["seconds"] = 9.0
+    found = published.redone(SYSTEMS["web"], rows, "redone")
+    assert found.as_first == "50.00/45.83/4.17 (25.0 to 75.0)"
+    assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
+    found = published.redone(SYSTEMS["go-first"], rows, "redone")
+    assert (found.unbeatable, found.as_second) == ("2 of 3", None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ("--num-seeds 0", "--num-seeds must be a whole number from 1"),
+        ("--first-seed -1", "--first-seed must be"),
+        ("--first-seed 4294967295", "--first-seed must be"),
+        ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
+    ],
+)
+def test_bad_flags_are_refused(flags, named, capsys):
+    assert published.main(flags.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {named}")
+
+
+def test_an_unknown_system_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        published.main(["--only", "alphazero"])
+    assert stop.value.code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("preset", "seats", "at_least"),
+    [
+        ("table", ("as_first", "as_second"), 4),
+        ("tictac-q", ("as_first", "as_second"), 4),
+        ("web", ("as_second",), 4),
+        ("matlab", ("as_first", "as_second"), 4),
+        ("tictac-neural", ("as_first", "as_second"), 3),
+        ("go-first", ("as_first",), 4),
+        ("go-second", ("as_second",), 3),
+    ],
+)
+def test_the_redone_systems_do_not_lose(preset, seats, at_least):
+    args = published.Args(only=(preset,), num_seeds=4, first_seed=0)
+    rows = [row for _, row in published.agents(args, [])]
+    safe = [all(row[s]["loss_rate"] == 0 for s in seats) for row in rows]
+    assert sum(safe) >= at_least
