@@ -56,7 +56,8 @@ _TICTAC_Q = dataclasses.replace(
 # and a lost game reach the buffer, the next board is the one after the reply, illegal
 # moves are no maximum, and the opponent plays well half of the time, as random alone
 # teaches to take risks. With that: canonical boards, 72 neurons (the article's largest
-# choice) for 27, Adam for SGD, epsilon 0.1 for 0.001 at the end, larger batches.
+# choice) for 27, Adam for SGD, larger batches, and epsilon ends at 0.5, not 0.001, so
+# that the boards after rare replies are learned too.
 _GO = Config(
     opponent="blend:0.5:minimax",
     num_envs=64,
@@ -71,7 +72,6 @@ _GO = Config(
     reward_draw=0.001,
     double=True,
     tremble=0.0,
-    epsilon_end=0.1,
     epsilon_schedule="exponential",
     epsilon_decay=0.9999,
     target_update_every=100,

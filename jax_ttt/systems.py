@@ -132,7 +132,7 @@ SYSTEMS: dict[Preset, System] = {
         "Mended: the end of a game cuts the bootstrap, a loss reaches the buffer, the "
         "next board is the one after the reply, no illegal move is a maximum, and the "
         "opponent plays well half of the time. 72 neurons for 27, Adam, batches of "
-        "512, epsilon ends at 0.1, canonical boards.",
+        "512, epsilon ends at 0.5, canonical boards.",
         ("as_first",),
     ),
     "go-second": System(

@@ -1,13 +1,13 @@
 """The published systems: settings, figures, and the command that redoes them."""
 
 import csv
-import dataclasses
 import json
 from typing import get_args
 
 import pytest
 
 from jax_ttt import published
+from jax_ttt.config import Config
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.systems import SYSTEMS
 
@@ -54,10 +54,9 @@ def test_the_published_settings():
 def quick():
     """Make the trainings short; what they come to does not matter here."""
     with pytest.MonkeyPatch.context() as patch:
+        short = Config(num_updates=2, num_envs=8, hidden_size=8)
         for name in ("matlab", "go-second"):
-            short = {"num_updates": 2, "num_envs": 8, "replay_capacity": 0}
-            config = dataclasses.replace(PRESETS[name], **short)
-            patch.setitem(published.PRESETS, name, config)
+            patch.setitem(published.PRESETS, name, short)
         yield
 
 
