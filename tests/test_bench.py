@@ -1,13 +1,14 @@
 """The benchmark compares like with like, and counts a proof only if it stays."""
 
 import dataclasses
+import json
 from types import SimpleNamespace
 
 import jax
 import numpy as np
 import pytest
 
-from jax_ttt import baseline, bench, learner
+from jax_ttt import baseline, bench, learner, measures
 from jax_ttt.presets import PRESETS
 
 
@@ -52,13 +53,17 @@ def test_a_proof_counts_from_where_it_stays(monkeypatch, proofs, kept, seconds):
 def test_runs_are_timed_in_turn_after_each_has_run_once():
     calls = []
     runs = [lambda: calls.append("a"), lambda: calls.append("b")]
-    times = bench.in_turn(runs, 2)
+    times = measures.in_turn(runs, 2)
     assert "".join(calls) == "ab" + "abab"
     assert [len(row) for row in times] == [2, 2]
 
 
 def test_the_spread_is_least_median_and_greatest():
-    assert bench.spread([3.0, 1.0, 2.0, 10.0]) == {"min": 1, "median": 2.5, "max": 10}
+    assert measures.spread([3.0, 1.0, 2.0, 10.0]) == {
+        "min": 1,
+        "median": 2.5,
+        "max": 10,
+    }
 
 
 @pytest.mark.parametrize("flags", [["--num-seeds", "0"], ["--first-seed", "-1"]])
@@ -70,6 +75,9 @@ def test_bad_flags_are_refused(flags, capsys):
 @pytest.mark.slow
 def test_a_part_prints_its_figures_and_writes_them(tmp_path, capsys):
     file = tmp_path / "figures.json"
-    assert bench.main(["--only", "evaluation", "--quick", "--json", str(file)]) == 0
-    assert "exact evaluation" in capsys.readouterr().out
-    assert '"evaluation"' in file.read_text(encoding="utf-8")
+    flags = ["--only", "evaluation", "tabular", "--quick", "--json", str(file)]
+    assert bench.main(flags) == 0
+    out = capsys.readouterr().out
+    assert "exact evaluation" in out
+    assert "14,016 games of tictac-q, CPU" in out
+    assert json.loads(file.read_text(encoding="utf-8")).keys() == {flags[1], flags[2]}
