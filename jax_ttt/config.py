@@ -6,6 +6,7 @@ Imports no JAX, so that bad settings are refused in a blink.
 import dataclasses
 from typing import Any, Literal, get_args
 
+from jax_ttt import conflicts
 from jax_ttt.ranges import Range, SettingError
 
 EnvId = Literal[
@@ -187,69 +188,8 @@ class Config:
             raise SettingError("opponent", "a player's name", self.opponent)
         if self.first_move is not None:
             Range(int, 0, 2**16).check("first_move", self.first_move)
-        for wrong, field, rule in _conflicts(self):
-            if wrong:
-                raise SettingError(field, rule, getattr(self, field))
-
-
-def _conflicts(config: Config) -> list[tuple[bool, str, str]]:
-    """Return, for each rule about fields that go together, whether it is broken,
-    the field and what it must be.
-    """  # noqa: D205
-    c, alone = config, config.opponent == "self"
-    least = max(c.replay_batch, c.replay_start, c.num_envs)
-    large = c.env_id not in ENUMERABLE
-    return [
-        (
-            c.epsilon_end > c.epsilon_start,
-            *("epsilon_end", f"at most {c.epsilon_start} (epsilon_start)"),
-        ),
-        (
-            c.learning_rate_end > c.learning_rate,
-            *("learning_rate_end", f"at most {c.learning_rate} (learning_rate)"),
-        ),
-        (
-            c.optimizer == "sgd" and c.weight_decay > 0,
-            *("weight_decay", "0 with sgd"),
-        ),
-        (
-            c.network == "table" and large,
-            *("network", f"mlp in {c.env_id}: too many boards for a table"),
-        ),
-        (
-            c.backward and large,
-            *("backward", f"false in {c.env_id}: its games have no known length"),
-        ),
-        (
-            alone and c.seat != "both",
-            *("seat", "both in self-play, where it plays both sides"),
-        ),
-        (
-            alone and c.reward_draw != 0,
-            *("reward_draw", "0 in self-play: one's gain is the other's loss"),
-        ),
-        (
-            alone and c.reward_loss != -c.reward_win,
-            *("reward_loss", f"{-c.reward_win} in self-play (-reward_win)"),
-        ),
-        (
-            c.backup == "two-ply" and not alone,
-            *("backup", "one-ply against an opponent: its reply is part of the move"),
-        ),
-        (
-            c.backup == "two-ply" and c.double,
-            *("double", "false with a two-ply backup"),
-        ),
-        (
-            c.backward and c.replay_capacity > 0,
-            *("backward", "false with replay, which has no order"),
-        ),
-        (
-            0 < c.replay_capacity < least,
-            "replay_capacity",
-            f"0 or at least {least:,} (replay_batch, replay_start, num_envs)",
-        ),
-    ]
+        for field, rule in conflicts.find(self, self.env_id in ENUMERABLE):
+            raise SettingError(field, rule, getattr(self, field))
 
 
 def from_dict(fields: dict[str, Any]) -> Config:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import pgx
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt import dqn, games, networks
 from jax_ttt.config import Config
@@ -77,9 +77,6 @@ def play(
             env, reply_key, after, move, mover, opponent, config.gamma
         )
     ended = move.live & games.finished(after)
-    result = move.reward
-    if opponent is None:
-        result = jnp.where(games.first_to_move(before), result, -result)
     return after, Played(
         dqn.Transition(
             obs=before.observation,
@@ -93,10 +90,24 @@ def play(
         max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
         moves=jnp.sum(move.live),
         games=jnp.sum(ended),
-        wins=jnp.sum(ended & (result > 0)),
-        losses=jnp.sum(ended & (result < 0)),
+        **results(config, before, move.reward, ended),
         env_steps=jnp.sum(after._step_count - before._step_count),
     )
+
+
+def results(
+    config: Config,
+    before: pgx.State,
+    reward: Float[Array, " B"],
+    ended: Bool[Array, " B"],
+) -> dict[str, Int[Array, ""]]:
+    """Return the wins and losses of the agent, or in self-play of the first player."""
+    if config.opponent == "self":
+        reward = jnp.where(games.first_to_move(before), reward, -reward)
+    return {
+        "wins": jnp.sum(ended & (reward > 0)),
+        "losses": jnp.sum(ended & (reward < 0)),
+    }
 
 
 def scored(

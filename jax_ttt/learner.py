@@ -149,28 +149,39 @@ def update(
         state, batch = remember(config, state, played.transition, learn_key)
         state, (loss, grad_norm) = learn(state, (batch, learn_key))
 
-    games_ended = jnp.sum(played.games)
-    metrics = Metrics(
-        loss=jnp.mean(loss),
-        grad_norm=jnp.mean(grad_norm),
-        mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
-        epsilon=epsilon,
-        learning_rate=jnp.asarray(step_size(config)(state.update)),
-        games=games_ended,
-        wins=jnp.sum(played.wins),
-        losses=jnp.sum(played.losses),
-        env_steps=jnp.sum(played.env_steps),
-        rows=jnp.sum(state.met) if state.met is not None else jnp.int32(0),
-    )
+    metrics = measure(config, state, played, loss, grad_norm, epsilon)
     fresh = experience.fresh(config, restart_key, opponent)
     state = dataclasses.replace(
         state,
         env_state=games.restart(fresh, after, config.lockstep),
         key=key,
         update=before.update + 1,
-        games=before.games + games_ended,
+        games=before.games + metrics.games,
     )
     return state, metrics
+
+
+def measure(
+    config: Config,
+    state: TrainState,
+    played: Played,
+    loss: jax.Array,
+    grad_norm: jax.Array,
+    epsilon: jax.Array,
+) -> Metrics:
+    """Return what an update tells, of one move in every game or of several."""
+    return Metrics(
+        loss=jnp.mean(loss),
+        grad_norm=jnp.mean(grad_norm),
+        mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
+        epsilon=epsilon,
+        learning_rate=jnp.asarray(step_size(config)(state.update)),
+        games=jnp.sum(played.games),
+        wins=jnp.sum(played.wins),
+        losses=jnp.sum(played.losses),
+        env_steps=jnp.sum(played.env_steps),
+        rows=jnp.int32(0) if state.met is None else jnp.sum(state.met),
+    )
 
 
 def remember(

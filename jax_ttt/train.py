@@ -181,18 +181,7 @@ def finish(
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:
-        about = {
-            "preset": args.preset,
-            "seed": args.seed,
-            "run_dir": str(folder.path),
-            "agent": str(folder.agent_path),
-            "stopped": stopped,
-            **progress.as_dict(),
-            **agent.score,
-            "verdict": result,
-        }
-        del about["event"]
-        print(json.dumps(about))
+        print(as_json(args, folder, agent, progress, result, stopped))
     elif args.quiet:
         print(result)
     else:
@@ -206,6 +195,29 @@ def finish(
         )
         return 128 + signals[0]
     return 0
+
+
+def as_json(
+    args: Args,
+    folder: "RunFolder",
+    agent: "Agent",
+    progress: "Progress",
+    verdict: str,
+    stopped: str,
+) -> str:
+    """Return what came of the run as one JSON object."""
+    about = {
+        "preset": args.preset,
+        "seed": args.seed,
+        "run_dir": str(folder.path),
+        "agent": str(folder.agent_path),
+        "stopped": stopped,
+        **progress.as_dict(),
+        **agent.score,
+        "verdict": verdict,
+    }
+    del about["event"]
+    return json.dumps(about)
 
 
 if __name__ == "__main__":
