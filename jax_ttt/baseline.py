@@ -33,7 +33,7 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[nnx.State]:
     epsilon = jax.jit(lambda update: learner.exploration(config, update, 0))
     key, env_state, update = start.key, start.env_state, 0
     while True:
-        key, act_key, restart_key = jax.random.split(key, 3)
+        key, act_key, restart_key = jax.random.split(key, 5)[:3]
         action = choose(network, act_key, env_state, epsilon(update))
         after, move = play(env_state, action)
         learn(network, target_network, optimizer, env_state, action, after, move)

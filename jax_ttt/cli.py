@@ -99,7 +99,11 @@ def guarded(command: Command) -> Command:
         except (MemoryError, RuntimeError) as error:
             # JAX raises the latter; any other RuntimeError is a fault of ours.
             if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-                return _fail(1, "out of memory: try fewer --num-envs")
+                return _fail(
+                    1,
+                    "out of memory: try fewer --num-envs, --games, or a "
+                    "smaller --replay-capacity",
+                )
             raise
 
     main.__doc__ = command.__doc__

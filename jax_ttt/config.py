@@ -28,6 +28,12 @@ Seat = Literal["both", "first", "second"]
 TableKey = Literal["position", "after-state", "hash"]
 ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
 """Games whose whole tree is small enough to walk: the ones where a proof can be had."""
+LEARNED: dict[Seat, tuple[str, ...]] = {
+    "both": ("as_first", "as_second"),
+    "first": ("as_first",),
+    "second": ("as_second",),
+}
+"""The seats that an agent learns, as its grades name them, by `Config.seat`."""
 
 
 _FRACTION = Range(float, 0, 1)
@@ -122,7 +128,8 @@ class Config:
     seat: Seat = "both"
     """When it moves against an opponent: first, second, or either, drawn each game."""
     first_move: int | None = None
-    """The move that every game of the training opens with; None for any."""
+    """The move that every game of the training opens with, None for any; in its
+    grading the agent opens as it likes."""
     double: bool = False
     """Double DQN: the learning net chooses the best next action, the target net
     says what it is worth. Of a table: two tables, one chosen by chance to learn."""
@@ -136,7 +143,8 @@ class Config:
     """What a move is worth: what the position is to the next mover; or, in self-play
     only, to the one who waits for that mover's trembling reply, learned beside it."""
     backward: bool = False
-    """Play whole games, then learn from their moves, the last one first."""
+    """Play whole games, then learn from their moves, the last one first; the target
+    follows after each of them."""
     replay_capacity: int = 0
     """Moves kept to learn from again, the oldest forgotten first; up to 16,777,216;
     0 to learn from each move once, when it is played."""

@@ -16,6 +16,7 @@ def find(config: "Config", walked: bool) -> Iterator[tuple[str, str]]:
     yield from _of_parts(config, walked)
     if config.opponent == "self":
         yield from _of_self_play(config)
+    yield from _of_rewards(config)
 
 
 def _of_schedules(config: "Config") -> Iterator[tuple[str, str]]:
@@ -42,6 +43,14 @@ def _of_parts(config: "Config", walked: bool) -> Iterator[tuple[str, str]]:
         yield "backup", "one-ply against an opponent: its reply is part of the move"
     if config.backup == "two-ply" and config.double:
         yield "double", "false with a two-ply backup"
+
+
+def _of_rewards(config: "Config") -> Iterator[tuple[str, str]]:
+    if not config.reward_loss < config.reward_win:
+        yield "reward_loss", f"below {config.reward_win} (reward_win)"
+    if not config.reward_loss <= config.reward_draw <= config.reward_win:
+        rule = f"from {config.reward_loss} (reward_loss) to {config.reward_win}"
+        yield "reward_draw", f"{rule} (reward_win)"
 
 
 def _of_self_play(config: "Config") -> Iterator[tuple[str, str]]:

@@ -79,6 +79,8 @@ class Console:
                 f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
                 f"{losses:.1%} lost | epsilon {self._epsilon:.3f}{table}"
             )
+        if self._config.seat == "second":  # it never sees the empty board
+            return lines
         return [*lines, *start_values(self._config, progress.state.params)]
 
 

@@ -49,8 +49,13 @@ def step_schedule(
 
 
 def decay_schedule(start: float, end: float, factor: float) -> optax.Schedule:
-    """Return `start * factor**count`, at least `end`."""
-    return lambda count: jnp.maximum(start * jnp.float32(factor) ** count, end)
+    """Return `start * factor**count`, from `end` to `start`."""
+
+    def schedule(count: jax.typing.ArrayLike) -> jax.Array:
+        # A count beyond 32 bits turns negative.
+        return jnp.clip(start * jnp.float32(factor) ** count, end, start)
+
+    return schedule
 
 
 def greedy(

@@ -10,7 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
-from jax_ttt.config import Config
+from jax_ttt.config import LEARNED, Config, Seat
 from jax_ttt.tree import Tree
 
 
@@ -58,8 +58,10 @@ def decision_values(
     return networks.q_values(config, params, tree.obs[tree.decisions])
 
 
-def summary(evaluation: Evaluation) -> dict[str, Any]:
+def summary(evaluation: Evaluation, seat: Seat = "both") -> dict[str, Any]:
     """Return an evaluation as plain numbers; rates are fractions, 0 to 1.
+
+    `unbeatable` holds for the seat that the agent learned, `Config.seat`.
 
     Raises:
         FloatingPointError: an action value is not finite.
@@ -72,7 +74,11 @@ def summary(evaluation: Evaluation) -> dict[str, Any]:
         row["exact"] = {
             "as_first": first,
             "as_second": second,
-            "unbeatable": first["worst_loss_rate"] == second["worst_loss_rate"] == 0,
+        }
+        row["exact"] |= {
+            "unbeatable": all(
+                row["exact"][name]["worst_loss_rate"] == 0 for name in LEARNED[seat]
+            )
         } | {name: (first[name] + second[name]) / 2 for name in grading.RATES}
     if evaluation.sampled is not None:
         row["sampled"] = grading.sampled(evaluation.sampled)

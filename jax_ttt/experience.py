@@ -44,12 +44,11 @@ def fresh(config: Config, key: Key[Array, ""], opponent: Opponent | None) -> pgx
         return games.init(env, key, config.num_envs)
     init_key, move_key = jax.random.split(key)
     env_state = games.init(env, init_key, config.num_envs)
-    first = env_state.current_player
-    drawn = first == 1  # PGX draws who starts
-    second = {"first": drawn & False, "second": drawn | True, "both": drawn}
-    agent = jnp.where(second[config.seat], 1 - first, first)
+    first = env_state.current_player  # drawn by PGX
+    agent = {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}
+    player = agent[config.seat]
     return games.await_turn(
-        env, move_key, env_state, agent, opponent, config.first_move
+        env, move_key, env_state, player, opponent, config.first_move
     )[0]
 
 
@@ -91,7 +90,7 @@ def play(
         moves=jnp.sum(move.live),
         games=jnp.sum(ended),
         **results(config, before, move.reward, ended),
-        env_steps=jnp.sum(after._step_count - before._step_count),
+        env_steps=games.moves_made(before, after, opponent is not None),
     )
 
 

@@ -59,9 +59,16 @@ def step(
     mover = env_state.current_player  # read before the step: rewards go by player id
     next_state = jax.vmap(env.step)(env_state, action)
     reward = _of(next_state.rewards, mover)
-    discount = jnp.where(next_state.current_player == mover, gamma, -gamma)
-    discount = jnp.where(next_state.terminated, 0.0, discount)
+    discount = signed_discount(next_state, mover, gamma)
     return next_state, Move(reward, discount, ~finished(env_state))
+
+
+def signed_discount(
+    after: pgx.State, mover: Int[Array, " B"], gamma: float
+) -> Float[Array, " B"]:
+    """Return 0 after the last move, `gamma` if the mover is next, else `-gamma`."""
+    discount = jnp.where(after.current_player == mover, gamma, -gamma)
+    return jnp.where(after.terminated, 0.0, discount)
 
 
 def reply(
@@ -79,8 +86,7 @@ def reply(
     the game; its reward holds what the reply did to the mover. `key` is consumed.
     """
     after, gained = await_turn(env, key, after, mover, opponent)
-    discount = jnp.where(after.current_player == mover, gamma, -gamma)
-    discount = jnp.where(after.terminated, 0.0, discount)
+    discount = signed_discount(after, mover, gamma)
     return after, Move(move.reward + gained, discount, move.live)
 
 
@@ -128,6 +134,19 @@ def opening(
 def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
     """Return where the player to move is the one who made the game's first move."""
     return env_state._step_count % 2 == 0
+
+
+def moves_made(
+    before: pgx.State, after: pgx.State, against_opponent: bool
+) -> Int[Array, ""]:
+    """Return the moves made in all games since `before`.
+
+    Against an opponent, its opening counts with the agent's first move.
+    """
+    start = before._step_count
+    if against_opponent:
+        start = jnp.where(start == 1, 0, start)
+    return jnp.sum(after._step_count - start)
 
 
 def _of(rewards: Float[Array, "B 2"], player: Int[Array, " B"]) -> Float[Array, " B"]:

@@ -2,7 +2,8 @@
 
 `init` makes a `TrainState`, `update` takes it one step further, `train_chunk` does
 many updates in one compiled program. To learn tic-tac-toe, the agent plays against
-the strongest opponent it can find: itself, a moment ago.
+the strongest opponent it can find: itself, a moment ago. (Other opponents can be asked
+for; they are weaker company.)
 """
 
 import dataclasses
@@ -126,7 +127,7 @@ def update(
     config: Config, state: TrainState, opponent: Opponent | None = None
 ) -> tuple[TrainState, Metrics]:
     """Play one move in every game, or with `config.backward` all of them, and learn."""
-    key, act_key, restart_key, learn_key = jax.random.split(state.key, 4)
+    key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
     epsilon = exploration(config, state.update, state.games)
 
     def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
@@ -146,7 +147,7 @@ def update(
         state, (loss, grad_norm) = jax.lax.scan(learn, state, lessons, reverse=True)
     else:
         after, played = play(state.env_state, act_key)
-        state, batch = remember(config, state, played.transition, learn_key)
+        state, batch = remember(config, state, played.transition, sample_key)
         state, (loss, grad_norm) = learn(state, (batch, learn_key))
 
     metrics = measure(config, state, played, loss, grad_norm, epsilon)

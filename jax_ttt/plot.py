@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None) -> int:
 
     from jax_ttt import plots
 
-    plots.training(rows, args.run.name, path)
+    plots.training(rows, args.run.resolve().name, path)
     print(f"wrote {path}")
     return 0
 
@@ -52,12 +52,17 @@ def read(path: Path) -> list[dict[str, Any]]:
         UsageError: there is no such file, or it holds no training.
     """
     try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        if any(row["event"] == "chunk" and "wins" in row for row in rows):
-            return rows
+        lines = path.read_text("utf-8").split("\n")
+        # What stands after the last line break is the half of a line at most.
+        rows = [json.loads(line) for line in lines[:-1]]
+        chunks = [row for row in rows if row["event"] == "chunk"]
+        for row in chunks:
+            _ = row["games"], row["wins"], row["losses"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise cli.UsageError(f"{path}: not a run's metrics ({error})") from None
-    raise cli.UsageError(f"{path}: no training in it")
+        raise cli.UsageError(f"{path}: not a run's metrics ({error!r})") from None
+    if not chunks:
+        raise cli.UsageError(f"{path}: no training in it")
+    return rows
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ PRESETS: dict[Preset, Config] = {
         eval_every=200,
     ),
     "tictac-q": _TICTAC_Q,
-    # The article's rewards, and no mend.
+    # The article's rewards, and no mend; only that 32 games run at once, in both seats.
     "tictac-q-article": dataclasses.replace(
         _TICTAC_Q, reward_draw=0.0, epsilon_end=0.0
     ),

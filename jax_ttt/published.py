@@ -17,9 +17,10 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
+from jax_ttt.config import LEARNED
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.ranges import SEED_RANGE, Range
-from jax_ttt.systems import SYSTEMS, Result, System
+from jax_ttt.systems import SYSTEMS, Result
 
 _SEATS = ("as_first", "as_second")
 _RATES = ("win_rate", "draw_rate", "loss_rate")
@@ -56,18 +57,20 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("first_seed", args.first_seed)
     SEED_RANGE.check("first_seed", args.first_seed + args.num_seeds - 1)
     cli.check_output("--csv", args.csv)
+    only = tuple(dict.fromkeys(args.only))
+    args = dataclasses.replace(args, only=only)
     with cli.interruptible() as signals:
         device = cli.choose_device(args.device)
         found: dict[Preset, list[dict[str, Any]]] = {name: [] for name in args.only}
         for name, row in agents(args, signals):
             found[name].append(row)
         found = {name: rows for name, rows in found.items() if rows}
-        if args.csv:
-            write_csv(args.csv, found)
         if args.json:
             print(json.dumps(as_dict(args, device, found)))
         else:
-            print(f"jax_ttt {__version__} on {device}\n\n{table(args, found)}")
+            print(f"jax_ttt {__version__} on {device}\n\n{table(found)}")
+        if args.csv and found:
+            write_csv(args.csv, found)
         return cli.interrupted(signals[0]) if signals else 0
 
 
@@ -92,21 +95,17 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, A
         if signals:
             return
         assert last.evaluation is not None  # a run ends with one
-        exact = evaluation.summary(last.evaluation)["exact"]
+        exact = evaluation.summary(last.evaluation, config.seat)["exact"]
         about = {"seed": seed, "seconds": last.seconds, "games": last.games}
         yield name, about | exact
 
 
-def unbeatable(system: System, row: dict[str, Any]) -> bool:
-    """Return whether no line of play beats the agent in the seats that it learned."""
-    return all(row[seat]["worst_loss_rate"] == 0 for seat in system.seats)
-
-
-def redone(system: System, rows: list[dict[str, Any]], source: str) -> Result:
+def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
     """Return our figures: mean rates, the range of the wins, and the median time."""
+    learned = LEARNED[PRESETS[name].seat]
 
     def seat(name: str) -> str | None:
-        if name not in system.seats:
+        if name not in learned:
             return None
         rates = [100 * mean(row[name][rate] for row in rows) for rate in _RATES]
         wins = [100 * row[name]["win_rate"] for row in rows]
@@ -115,28 +114,24 @@ def redone(system: System, rows: list[dict[str, Any]], source: str) -> Result:
             + f" ({min(wins):.1f} to {max(wins):.1f})"
         )
 
-    proven = sum(unbeatable(system, row) for row in rows)
+    proven = sum(row["unbeatable"] for row in rows)
     seconds = f"{median(row['seconds'] for row in rows):.2f}"
     as_first, as_second = map(seat, _SEATS)
     return Result(source, as_first, as_second, f"{proven} of {len(rows)}", seconds)
 
 
-def table(args: Args, found: dict[Preset, list[dict[str, Any]]]) -> str:
+def table(found: dict[Preset, list[dict[str, Any]]]) -> str:
     """Return the systems one below the other, theirs and ours, and the footnotes."""
-    del args
     lines = [_cells("wins/ties/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for number, (name, rows) in enumerate(found.items(), start=1):
-        system = SYSTEMS[name]
+        system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
         lines += ["", f"{name} [{number}]: {system.title}"]
-        ours = redone(
-            system, rows, f"redone, {len(rows)} seeds" if system.results else ""
-        )
+        ours = redone(name, rows, f"redone, {seeds}" if system.results else seeds)
         for result in (*system.results, ours):
             lines.append(_cells(*(cell or "" for cell in result)))
         note = f"[{number}] {system.why}"
-        failed = [row["seed"] for row in rows if not unbeatable(system, row)]
-        if failed:
+        if failed := [row["seed"] for row in rows if not row["unbeatable"]]:
             note += f" Beatable seeds: {', '.join(map(str, failed))}."
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
@@ -159,7 +154,7 @@ def as_dict(
             name: {
                 "title": SYSTEMS[name].title,
                 "published": [result._asdict() for result in SYSTEMS[name].results],
-                "redone": redone(SYSTEMS[name], rows, "redone")._asdict(),
+                "redone": redone(name, rows, "redone")._asdict(),
                 "why": SYSTEMS[name].why,
                 "agents": rows,
             }
@@ -179,7 +174,7 @@ def write_csv(path: Path, found: dict[Preset, list[dict[str, Any]]]) -> None:
                 for seat in _SEATS
                 for rate in (*_RATES, "worst_loss_rate")
             },
-            "unbeatable": unbeatable(SYSTEMS[name], row),
+            "unbeatable": row["unbeatable"],
             "games": row["games"],
             "seconds": row["seconds"],
         }

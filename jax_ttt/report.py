@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jax_ttt import games, proof
-from jax_ttt.config import EnvId
+from jax_ttt.config import LEARNED, EnvId, Seat
 from jax_ttt.grading import RATES, disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
@@ -62,24 +62,27 @@ def verdict(
     summary: dict[str, Any],
     tree: Tree | None,
     probs: np.ndarray | None,
+    seat: Seat = "both",
 ) -> str:
     """Return the proof that a policy can't be beaten, or the line that beats it.
 
-    `tree` and `probs` are of NumPy arrays.
-    Without a tree, what the sampled match can say.
+    In both seats, or in the one that it learned. `tree` and `probs` are of NumPy
+    arrays; without them, what the sampled match can say.
     """
     if tree is None or probs is None:
         return sampled_verdict(summary)
     names = games.seat_names(env_id)
+    learned = [name for name, key in _seats(env_id) if key in LEARNED[seat]]
     found = [
         (line, name)
-        for name, as_first in zip(names, (True, False), strict=True)
-        if (line := proof.losing_line(tree, probs, as_first)) is not None
+        for name in learned
+        if (line := proof.losing_line(tree, probs, name == names[0])) is not None
     ]
     if not found:
+        seats = " or ".join(f"as {name}" for name in learned)
         return (
             "unbeatable: no line of play by any opponent wins against it, "
-            f"as {names[0]} or as {names[1]} ({tree.num_positions:,} positions)"
+            f"{seats} ({tree.num_positions:,} positions)"
         )
     line, name = min(found, key=lambda pair: len(pair[0]))
     return (

@@ -1,4 +1,4 @@
-"""Train an agent by self-play, prove whether it can be beaten, and save it.
+"""Train an agent, by self-play if not told otherwise; prove its worth; save it.
 
 python -m jax_ttt.train --seed 1
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Train an agent by self-play, prove whether it can be beaten, and save it.
+    """Train an agent, by self-play or against another; prove its worth; save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C (what was trained
     so far is saved).
@@ -47,7 +47,7 @@ class Args:
     device: cli.Device = "auto"
     """Where to run; a device that is asked for and absent is refused."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Stop at the first evaluation that proves the agent unbeatable."""
+    """Stop at the first evaluation that proves the agent unbeatable where it sits."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, how the games since the last one ended, epsilon,
     a table's size and the values of the first move; and a game at the end."""
@@ -88,6 +88,7 @@ def main(argv: Sequence[str] | None) -> int:
         device = cli.choose_device(args.device)
         from jax_ttt import training
 
+        training.check_first_move(config)
         opponent = training.make_opponent(config, args.seed)
         folder = make_folder(args, signals)
         if folder is None:
@@ -145,7 +146,7 @@ def train(
             for latest in itertools.chain([start], steps):
                 row = latest.as_dict()
                 if latest.evaluation is not None:
-                    summary = evaluation.summary(latest.evaluation)
+                    summary = evaluation.summary(latest.evaluation, config.seat)
                     row |= summary
                 shown.show(latest, summary)
                 folder.write_row(row)
@@ -177,7 +178,9 @@ def finish(
     probs = None
     if tree is not None:
         probs = np.asarray(evaluation.policy(agent.config, agent.params, tree))
-    result = report.verdict(game, agent.score, trees.on_host(game), probs)
+    result = report.verdict(
+        game, agent.score, trees.on_host(game), probs, agent.config.seat
+    )
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:

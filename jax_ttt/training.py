@@ -66,10 +66,12 @@ def train(
     of the settings where it is not given.
 
     Raises:
-        PlayerError, SettingError: see `make_opponent`.
+        PlayerError: there is no such opponent.
+        SettingError: the game has no such first move.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
-    train_key, eval_key = jax.random.split(jax.random.key(seed))
+    train_key, eval_key, _ = jax.random.split(jax.random.key(seed), 3)
+    check_first_move(config)
     opponent = opponent or make_opponent(config, seed)
     state = learner.init(config, train_key, opponent)
     update = num_games = wins = losses = env_steps = 0
@@ -107,17 +109,23 @@ def train(
             yield evaluated()
 
 
+def check_first_move(config: Config) -> None:
+    """Raise `SettingError` if no game can open with the move that is asked for."""
+    if config.first_move is None:
+        return
+    start = games.init(games.make(config.env_id), jax.random.key(0), 1)
+    legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
+    if config.first_move not in legal:
+        rule = f"one of {legal} in {config.env_id}"
+        raise SettingError("first_move", rule, config.first_move)
+
+
 def make_opponent(config: Config, seed: int) -> Partial | None:
-    """Return whom the agent learns against, None for itself; check the first move.
+    """Return whom the agent learns against, None for itself.
 
     Raises:
         PlayerError: there is no such opponent.
-        SettingError: the game has no such first move.
     """
-    num_actions = games.sizes(config.env_id)[1]
-    if config.first_move is not None and config.first_move >= num_actions:
-        rule = f"below {num_actions} in {config.env_id}"
-        raise SettingError("first_move", rule, config.first_move)
     if config.opponent == "self":
         return None
     key = jax.random.split(jax.random.key(seed), 3)[2]  # the third: see `train`

@@ -64,6 +64,20 @@ def test_what_is_saved_comes_back(agent, saved):
     )
 
 
+@pytest.mark.parametrize("key", ["position", "after-state", "hash"])
+@pytest.mark.parametrize("double", [False, True])
+def test_a_table_comes_back(key, double, tmp_path):
+    config = Config(network="table", table_key=key, double=double)
+    params = networks.init_params(config, jax.random.key(0))
+    values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
+    params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
+    agents.save(agents.Agent(config, params, 0, 1, {}), tmp_path / "table")
+    loaded = agents.load(tmp_path / "table")
+    assert loaded.config == config
+    (found,) = jax.tree.leaves(loaded.params)
+    np.testing.assert_array_equal(found, values.astype(np.float32))
+
+
 def test_the_same_agent_gives_the_same_bytes(agent, saved, tmp_path):
     agents.save(agents.load(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()

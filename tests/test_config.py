@@ -101,7 +101,8 @@ def test_a_number_outside_its_range_is_refused(field, value):
 def test_both_ends_of_a_range_are_allowed(field):
     _, low, high = RULES[field]
     low = math.ulp(0.0) if field in ABOVE_LOW else low
-    for value in (low, high):
+    alone = {"reward_win": (high,), "reward_loss": (low,)}  # a loss is worth less
+    for value in alone.get(field, (low, high)):
         assert getattr(checked(**{field: value}), field) == value
 
 
@@ -235,6 +236,14 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
             {"replay_capacity": 500},
             "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start, "
             "num_envs), got 500",
+        ),
+        (
+            {"opponent": "random", "reward_win": 0.0, "reward_loss": 0.0},
+            "reward_loss must be below 0.0 (reward_win), got 0.0",
+        ),
+        (
+            {"opponent": "random", "reward_win": 0.5, "reward_draw": 0.75},
+            "reward_draw must be from -1.0 (reward_loss) to 0.5 (reward_win), got 0.75",
         ),
         ({"opponent": ""}, "opponent must be a player's name, got ''"),
         (

@@ -81,11 +81,12 @@ def test_a_result_reaches_the_agents_last_move(replies, moves, reward, counts):
         assert row.transition.reward[0] == 0
         assert row.transition.discount[0] == 0.5
         assert (row.games, row.wins, row.losses) == (0, 0, 0)
-        assert row.env_steps == 2
     assert last.transition.reward[0] == reward
     assert last.transition.discount[0] == 0
     assert (last.games, last.wins, last.losses) == counts
-    assert last.env_steps == (1 if reward == 0.875 else 2)
+    # The opening, too, is counted.
+    played = [int(row.env_steps) for row in (*before, last)]
+    assert played == [3, *[2] * (len(before) - 1), 1 if reward == 0.875 else 2]
 
 
 def test_the_next_board_is_the_one_after_the_reply():

@@ -187,7 +187,7 @@ def test_an_update_keeps_shapes_and_types():
 @functools.partial(jax.jit, static_argnames="config")
 def play_by_hand(config, state):
     """Play the moves of one update, with its own keys."""
-    _, act_key, restart_key = jax.random.split(state.key, 3)
+    _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
     before = state.env_state
     q_values = networks.q_values(config, state.params, before.observation)
     epsilon = learner.exploration(config, state.update, state.games)
@@ -292,3 +292,51 @@ def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
     expected[np.unique(action)] += 0.5 * (-0.25 - 0.25)  # the opponent's 0.25
     np.testing.assert_allclose(values[empty], expected, atol=1e-6)
     assert (np.delete(values, empty, axis=0) == 0.25).all()
+
+
+REPLAY = dataclasses.replace(
+    TABLE,
+    double=True,
+    replay_capacity=256,
+    replay_batch=32,
+    replay_start=128,
+    target_update_every=0,
+    epsilon_schedule="exponential",
+    epsilon_decay=0.99,
+    epsilon_end=0.25,
+)
+
+
+def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
+    state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)
+    with jax.debug_key_reuse(True):
+        for update in range(1, 7):
+            state, metrics = UPDATE(REPLAY, state)
+            assert int(state.buffer.size) == min(64 * update, 256)
+            changed = not np.array_equal(params[0], numbers(state.params)[0])
+            assert changed == (update >= 2)
+            assert (float(metrics.loss) > 0) == changed
+
+
+def test_epsilon_falls_with_the_games_that_have_ended():
+    state, ended = start(0, REPLAY), 0
+    for _ in range(12):
+        state, metrics = UPDATE(REPLAY, state)
+        assert float(metrics.epsilon) == pytest.approx(max(0.99**ended, 0.25), rel=1e-4)
+        ended += int(metrics.games)
+    assert ended > 64
+    assert int(state.games) == ended
+
+
+def test_a_learning_rate_falls_by_update_when_whole_games_are_learned():
+    config = dataclasses.replace(
+        TABLE, backward=True, num_updates=3, learning_rate_end=0.0, gamma=1.0
+    )
+    optimizer = learner.optimizer(config)
+    params = grads = jnp.ones(1)
+    state = optimizer.init(params)
+    steps = []
+    for _ in range(27):  # nine moves in each of three updates
+        step, state = optimizer.update(grads, state, params)
+        steps.append(-numbers(step)[0][0])
+    np.testing.assert_allclose(steps, [0.5] * 9 + [0.25] * 9 + [0.0] * 9)

@@ -252,3 +252,40 @@ def test_one_table_learns_by_chance_and_both_at_the_end():
     assert 400 < int(first.sum()) < 600
     over = going._replace(live=jnp.zeros(1000, bool))
     assert not tabular.learns(jax.random.key(0), over).any()
+
+
+def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
+    config = dataclasses.replace(
+        CONFIG,
+        opponent="self",
+        backup="two-ply",
+        tremble=0.5,
+        canonical=False,
+        reward_draw=0.0,
+        reward_loss=-1.0,
+    )
+    values = np.zeros((2, 9))
+    values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
+    params = with_heads(config, values)
+    found = networks.q_values(config, params, obs_of([0] * 9))
+    assert_near(found[0], values[0])
+    legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
+    batch = transition([0] * 9, 4, 0.25)._replace(
+        discount=jnp.array([-1.0]), next_legal_action_mask=legal
+    )
+    found = gradients.targets(config, params, params, batch)
+    # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
+    assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])
+
+
+def test_a_chunk_adds_up_what_its_games_came_to():
+    config = dataclasses.replace(CONFIG, num_envs=64, num_updates=4)
+    state = learner.init(config, jax.random.key(0), scripted([8, 6, 7]))
+    before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
+    _, metrics = learner.train_chunk(config, state, 1, scripted([8, 6, 7]))
+    # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
+    assert (metrics.games, metrics.losses) == (64, before)
+    assert metrics.wins == 64 - before
+    assert 0 < before < 32 or 32 < before < 64
+    assert metrics.env_steps == 5 * 64
+    assert metrics.rows == 5

@@ -264,7 +264,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     real = evaluation.summary
     seen = []
 
-    def proves_second(result):
+    def proves_second(result, seat):
         row = real(result)
         seen.append(row)
         row["exact"]["unbeatable"] = len(seen) == 2
@@ -288,7 +288,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
 
     real = evaluation.summary
 
-    def always(result):
+    def always(result, seat):
         row = real(result)
         row["exact"]["unbeatable"] = True
         return row
@@ -548,7 +548,8 @@ def test_a_plot_needs_a_run(tmp_path, capsys):
 
 def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
     assert train.main(["--first-move", "9", "--run-dir", str(tmp_path / "x")]) == 2
-    assert "--first-move must be below 9 in tic_tac_toe" in capsys.readouterr().err
+    refusal = "--first-move must be one of [0, 1, 2, 3, 4, 5, 6, 7, 8] in tic_tac_toe"
+    assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
