@@ -153,7 +153,8 @@ SYSTEMS: dict[Preset, System] = {
             Result("published", None, "78.30/2.60/19.10", None, None),
             Result("its code, 1 seed", None, "80.21/2.54/17.25", "0 of 1", "203 CPU"),
         ),
-        "The mends of go-first; the opponent may open with every cell.",
+        "The mends of go-first; the opponent may open with every cell, and plays well "
+        "6 times in 10.",
     ),
     "matlab": System(
         "D. Tonderski's hashed Q-table (report, 2020)",
