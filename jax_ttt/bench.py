@@ -126,7 +126,7 @@ def evaluations(preset: Preset, seed: int) -> Iterator[tuple[Any, dict[str, Any]
     config = dataclasses.replace(PRESETS[preset], eval_games=0)
     for progress in train(config, seed, trees.of(config.env_id)):
         if progress.evaluation is not None:
-            yield progress, summary(progress.evaluation)["exact"]
+            yield progress, summary(config, progress.evaluation)["exact"]
 
 
 if __name__ == "__main__":

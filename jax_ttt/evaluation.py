@@ -10,7 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
-from jax_ttt.config import LEARNED, Config, Seat
+from jax_ttt.config import LEARNED, Config
 from jax_ttt.tree import Tree
 
 
@@ -58,10 +58,10 @@ def decision_values(
     return networks.q_values(config, params, tree.obs[tree.decisions])
 
 
-def summary(evaluation: Evaluation, seat: Seat = "both") -> dict[str, Any]:
+def summary(config: Config, evaluation: Evaluation) -> dict[str, Any]:
     """Return an evaluation as plain numbers; rates are fractions, 0 to 1.
 
-    `unbeatable` holds for the seat that the agent learned, `Config.seat`.
+    `unbeatable` holds for the seats that the agent learned.
 
     Raises:
         FloatingPointError: an action value is not finite.
@@ -70,16 +70,14 @@ def summary(evaluation: Evaluation, seat: Seat = "both") -> dict[str, Any]:
     if (report := evaluation.exact) is not None:
         if not np.isfinite(report.first.random.win_rate):
             raise FloatingPointError("the network's action values are not finite")
-        first, second = _exact_row(report.first), _exact_row(report.second)
+        pairs = zip(grading.SEATS, report, strict=True)
+        seats = {name: _exact_row(seat) for name, seat in pairs}
+        learned = [seats[name] for name in LEARNED[config.seat]]
         row["exact"] = {
-            "as_first": first,
-            "as_second": second,
+            **seats,
+            "unbeatable": all(seat["worst_loss_rate"] == 0 for seat in learned),
+            **{r: sum(seat[r] for seat in seats.values()) / 2 for r in grading.RATES},
         }
-        row["exact"] |= {
-            "unbeatable": all(
-                row["exact"][name]["worst_loss_rate"] == 0 for name in LEARNED[seat]
-            )
-        } | {name: (first[name] + second[name]) / 2 for name in grading.RATES}
     if evaluation.sampled is not None:
         row["sampled"] = grading.sampled(evaluation.sampled)
     return row

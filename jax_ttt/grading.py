@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt import exact, minimax, policies, proof
+from jax_ttt.config import LEARNED
 from jax_ttt.matches import Match, wilson_interval
 from jax_ttt.tree import Tree
 
 RATES = ("win_rate", "draw_rate", "loss_rate")
-SEATS = ("as_first", "as_second")
+SEATS = LEARNED["both"]
 
 
 def exactly(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, A
         if signals:
             return
         assert last.evaluation is not None  # a run ends with one
-        exact = evaluation.summary(last.evaluation, config.seat)["exact"]
+        exact = evaluation.summary(config, last.evaluation)["exact"]
         about = {"seed": seed, "seconds": last.seconds, "games": last.games}
         yield name, about | exact
 

@@ -146,7 +146,7 @@ def train(
             for latest in itertools.chain([start], steps):
                 row = latest.as_dict()
                 if latest.evaluation is not None:
-                    summary = evaluation.summary(latest.evaluation, config.seat)
+                    summary = evaluation.summary(config, latest.evaluation)
                     row |= summary
                 shown.show(latest, summary)
                 folder.write_row(row)

@@ -8,16 +8,20 @@ import pytest
 from jax_ttt import (
     agents,
     evaluation,
+    exact,
     games,
     lookahead,
+    minimax,
     names,
     networks,
     players,
+    policies,
     roster,
 )
 from jax_ttt import tree as trees
 from jax_ttt.agents import Agent
 from jax_ttt.config import Config
+from jax_ttt.evaluation import Evaluation
 
 CONFIG = Config(hidden_size=16, eval_games=0)
 NUM_KEYS = 100
@@ -155,7 +159,7 @@ def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), agent.params)
     result = evaluation.evaluate(agent.config, params, jax.random.key(0), tree)
     with pytest.raises(FloatingPointError, match="not finite"):
-        evaluation.summary(result)
+        evaluation.summary(agent.config, result)
 
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
@@ -193,3 +197,18 @@ def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
         np.testing.assert_array_equal(
             np.asarray(found)[mask], expected[tree.decisions][mask]
         )
+
+
+def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
+    """One who is best as X and random as O can be beaten, but not where it learned."""
+    probs = np.where(
+        host_tree.first_to_move[:, None],
+        minimax.policy(host_tree),
+        policies.uniform(host_tree),
+    )
+    result = Evaluation(exact.report(tree, jnp.asarray(probs, jnp.float32)), None)
+    proven = {}
+    for seat in ("both", "first", "second"):
+        config = Config(opponent="random", seat=seat)
+        proven[seat] = evaluation.summary(config, result)["exact"]["unbeatable"]
+    assert proven == {"both": False, "first": True, "second": False}
