@@ -26,7 +26,7 @@ _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args:
+class Args(cli.Machine):
     """Everybody against everybody: exact where it can be, else by sample."""
 
     players: tyro.conf.Positional[tuple[str, ...]] = ()
@@ -37,8 +37,6 @@ class Args:
     """Games of each pair that can't be had exactly, 1 to 1,048,576."""
     seed: int = 0
     """What all random numbers come from."""
-    device: cli.Device = "auto"
-    """Where to run; a device that is asked for and absent is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object in place of the tables."""
     csv: Path | None = None
@@ -61,7 +59,7 @@ def main(argv: Sequence[str] | None) -> int:
         cli.check_output(flag, path)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.choose_device(args.device)
+    device = cli.set_up(args)
 
     import jax
 

@@ -17,6 +17,7 @@ from typing import Literal, TypeVar
 
 import tyro
 
+from jax_ttt import compile_cache
 from jax_ttt.config import Config
 from jax_ttt.names import PlayerError
 from jax_ttt.ranges import SettingError
@@ -45,6 +46,17 @@ class Flags(Config):
     def checked(self) -> Config:
         """Return the settings; raises `SettingError`."""
         return Config(**dataclasses.asdict(self))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where a command runs."""
+
+    device: Device = "auto"
+    """Where to run; a device that is asked for and absent is refused."""
+    compile_cache: tyro.conf.FlagCreatePairsOff[bool] = True
+    """Don't keep compiled programs for the next time, in the user's cache folder or in
+    $JAX_COMPILATION_CACHE_DIR, nor use those that are kept."""
 
 
 def parse(
@@ -141,12 +153,18 @@ def _fail(code: int, message: str) -> int:
     return code
 
 
-def choose_device(device: Device) -> str:
-    """Make JAX use this kind of device, and return the device's name.
+def set_up(machine: Machine) -> str:
+    """Make JAX ready to compute, and return the device's name.
 
     Raises:
-        UsageError: there is none, or JAX is set up in a way that can't work.
+        UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
+    device = _choose_device(machine.device)
+    compile_cache.use(machine.compile_cache)
+    return device
+
+
+def _choose_device(device: Device) -> str:
     import jax
 
     if jax.config.jax_enable_x64:  # type: ignore[attr-defined]

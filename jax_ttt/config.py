@@ -3,7 +3,9 @@
 Imports no JAX, so that bad settings are refused in a blink.
 """
 
+import copy
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from jax_ttt import conflicts
@@ -63,6 +65,18 @@ _RANGES = {
     "eval_every": Range(int, 1, 10**9),
     "eval_games": Range(int, 0, 2**20),
 }
+DATA = (
+    "learning_rate",
+    "learning_rate_end",
+    "weight_decay",
+    "epsilon_start",
+    "epsilon_end",
+    "epsilon_decay",
+    "tau",
+    "gamma",
+    "tremble",
+)
+"""Settings that a compiled program takes as data: others share it."""
 _CHOICES = {
     "env_id": get_args(EnvId),
     "network": get_args(Network),
@@ -198,6 +212,24 @@ class Config:
             Range(int, 0, 2**16).check("first_move", self.first_move)
         for field, rule in conflicts.find(self, self.env_id in ENUMERABLE):
             raise SettingError(field, rule, getattr(self, field))
+
+
+def split(config: Config) -> tuple[Config, dict[str, float]]:
+    """Return what a program is compiled for, and the settings it takes as data.
+
+    In the first of them, the settings of the second have their defaults.
+    """
+    defaults = {f.name: f.default for f in dataclasses.fields(Config) if f.name in DATA}
+    numbers = {name: float(getattr(config, name)) for name in DATA}
+    return dataclasses.replace(config, **defaults), numbers
+
+
+def joined(config: Config, numbers: Mapping[str, Any]) -> Config:
+    """Return `config` with these settings, which may be traced and are not checked."""
+    whole = copy.copy(config)
+    for name, value in numbers.items():
+        object.__setattr__(whole, name, value)  # frozen for everybody else
+    return whole
 
 
 def from_dict(fields: dict[str, Any]) -> Config:

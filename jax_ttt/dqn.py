@@ -11,6 +11,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
+Scalar = float | Float[Array, ""]
+"""A setting: a number, or traced, as data of a compiled program."""
+
 
 class Transition(NamedTuple):
     """One move in each game, as its mover sees it; the first axis is `B`."""
@@ -24,7 +27,7 @@ class Transition(NamedTuple):
     live: jax.Array  # (B,) bool: the game was still on before the move
 
 
-def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedule:
+def linear_schedule(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
     """Return the straight line from `start` at update 0 to `end` at the last one.
 
     The last of `num_updates` has the index `num_updates - 1`; beyond it, `end`.
@@ -36,7 +39,7 @@ def linear_schedule(start: float, end: float, num_updates: int) -> optax.Schedul
 
 
 def step_schedule(
-    start: float, end: float, drop: float, num_updates: int
+    start: Scalar, end: Scalar, drop: Scalar, num_updates: int
 ) -> optax.Schedule:
     """Return `start`, less `drop` after each tenth of the updates, at least `end`."""
 
@@ -48,7 +51,7 @@ def step_schedule(
     return schedule
 
 
-def decay_schedule(start: float, end: float, factor: float) -> optax.Schedule:
+def decay_schedule(start: Scalar, end: Scalar, factor: Scalar) -> optax.Schedule:
     """Return `start * factor**count`, from `end` to `start`."""
 
     def schedule(count: jax.typing.ArrayLike) -> jax.Array:
@@ -100,7 +103,7 @@ def td_target(
     discount: Float[Array, " B"],
     next_q_values: Float[Array, "B A"],
     next_legal_action_mask: Bool[Array, "B A"],
-    tremble: float = 0.0,
+    tremble: Scalar = 0.0,
     chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
     """Return the mover's reward plus the discounted value of the next position.
@@ -123,7 +126,7 @@ def td_target(
 def trembling(
     values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
-    tremble: float,
+    tremble: Scalar,
     chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
     """Return what `values` say of a mover who plays the best legal action.
@@ -147,7 +150,7 @@ def two_ply_targets(
     next_q_values: Float[Array, "B A"],
     next_reply_values: Float[Array, "B A"],
     next_legal_action_mask: Bool[Array, "B A"],
-    tremble: float,
+    tremble: Scalar,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """Return what a move is worth to its mover, and what to the one who waited.
 
@@ -187,6 +190,6 @@ def loss(
     return jnp.where(live, cost(played, target), 0.0).mean()
 
 
-def polyak(params: PyTree, target_params: PyTree, tau: float) -> PyTree:
+def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:
     """Return `tau * params + (1 - tau) * target_params` (Lillicrap et al. 2016)."""
     return optax.incremental_update(params, target_params, tau)

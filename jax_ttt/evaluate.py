@@ -26,7 +26,7 @@ _GAMES = Range(int, 0, 2**20)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args:
+class Args(cli.Machine):
     """Grade a saved agent or any player: exactly where the game's tree can be walked.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file.
@@ -42,8 +42,6 @@ class Args:
     by default 0 where the result is exact, else 1,024."""
     seed: int = 0
     """What all random numbers come from."""
-    device: cli.Device = "auto"
-    """Where to run; a device that is asked for and absent is refused."""
     policy_csv: Path | None = None
     """Write a row for each position to decide: board, to_move, q0 to q8, move."""
     policy_json: Path | None = None
@@ -69,7 +67,7 @@ def main(argv: Sequence[str] | None) -> int:
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", args.agent)
         cli.check_output(cli.flag(field), files[field])
-    device = cli.choose_device(args.device)
+    device = cli.set_up(args)
 
     import jax
 

@@ -48,7 +48,7 @@ def step(
     env: pgx.Env,
     env_state: pgx.State,
     action: Int[Array, " B"],
-    gamma: float,
+    gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
     """Play one move in each game; finished games stay as they are.
 
@@ -64,7 +64,7 @@ def step(
 
 
 def signed_discount(
-    after: pgx.State, mover: Int[Array, " B"], gamma: float
+    after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, ""]
 ) -> Float[Array, " B"]:
     """Return 0 after the last move, `gamma` if the mover is next, else `-gamma`."""
     discount = jnp.where(after.current_player == mover, gamma, -gamma)
@@ -78,7 +78,7 @@ def reply(
     move: Move,
     mover: Int[Array, " B"],
     opponent: Opponent,
-    gamma: float,
+    gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
     """Let the opponent reply to the mover's `move`, until the mover is to move again.
 

@@ -18,7 +18,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, experience, games, gradients, networks, replay, tabular
-from jax_ttt.config import Config
+from jax_ttt.config import Config, joined
 from jax_ttt.experience import Played
 from jax_ttt.games import Opponent
 
@@ -235,12 +235,17 @@ def train_chunk(
     state: TrainState,
     num_updates: int,
     opponent: Opponent | None = None,
+    numbers: dict[str, jax.Array] | None = None,
 ) -> tuple[TrainState, Metrics]:
     """Do `num_updates` updates in one compiled program; `state` is used up.
+
+    `numbers` go before the settings of the same names: they are data, so that others
+    need no other program.
 
     Returns the new state and the chunk's metrics: sums of the counts, means of the
     loss, gradient norm and value, and the last epsilon, learning rate and rows.
     """
+    config = joined(config, numbers or {})
     state, rows = jax.lax.scan(
         lambda state, _: update(config, state, opponent), state, None, num_updates
     )

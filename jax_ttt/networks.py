@@ -43,7 +43,8 @@ class Table(nnx.Module):
     """
 
     def __init__(self, config: Config) -> None:
-        self.config = config
+        self.env_id, self.table_key = config.env_id, config.table_key
+        self.canonical = config.canonical
         num_rows = 3 ** games.sizes(config.env_id)[0]
         if config.table_key != "hash":
             num_rows = trees.walked(config.env_id).num_positions
@@ -55,15 +56,13 @@ class Table(nnx.Module):
 
     def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B V"]:
         """Return the values of the boards."""
-        config, values = self.config, self.values[...]
-        env_id, key = config.env_id, config.table_key
-        number = games.board_number(features)
-        if key == "hash":
+        values, number = self.values[...], games.board_number(features)
+        if self.table_key == "hash":
             return values[number]
-        position = jnp.asarray(trees.index(env_id))[number]
-        if key == "position":
+        position = jnp.asarray(trees.index(self.env_id))[number]
+        if self.table_key == "position":
             return values[position]
-        after = jnp.asarray(trees.after_states(env_id, config.canonical))[position]
+        after = jnp.asarray(trees.after_states(self.env_id, self.canonical))[position]
         found = values[after]  # (B, A, H)
         return found.swapaxes(1, 2).reshape(len(found), -1)
 

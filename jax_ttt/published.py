@@ -28,7 +28,7 @@ _NUM_SEEDS = Range(int, 1, 100_000)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args:
+class Args(cli.Machine):
     """Train the published systems again, prove what each is worth, and compare.
 
     Every figure of ours is exact. Exit codes: 0 done, 1 failed, 2 bad flags,
@@ -41,8 +41,6 @@ class Args:
     """Agents to train of each system. 1 to 100,000."""
     first_seed: int = 1000
     """The first of their seeds, which follow each other."""
-    device: cli.Device = "auto"
-    """Where to run; a device that is asked for and absent is refused."""
     csv: Path | None = None
     """Write a row for each agent."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -60,7 +58,7 @@ def main(argv: Sequence[str] | None) -> int:
     only = tuple(dict.fromkeys(args.only))
     args = dataclasses.replace(args, only=only)
     with cli.interruptible() as signals:
-        device = cli.choose_device(args.device)
+        device = cli.set_up(args)
         found: dict[Preset, list[dict[str, Any]]] = {name: [] for name in args.only}
         for name, row in agents(args, signals):
             found[name].append(row)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args:
+class Args(cli.Machine):
     """Train an agent, by self-play or against another; prove its worth; save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C (what was trained
@@ -44,8 +44,6 @@ class Args:
     """What all random numbers come from. 0 to 4,294,967,295."""
     run_dir: Path | None = None
     """Folder to write to; by default runs/<time>-<preset>-seed<seed>."""
-    device: cli.Device = "auto"
-    """Where to run; a device that is asked for and absent is refused."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable where it sits."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -85,7 +83,7 @@ def main(argv: Sequence[str] | None) -> int:
         raise SettingError("until_proven", rule, config.env_id)
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with cli.interruptible() as signals:
-        device = cli.choose_device(args.device)
+        device = cli.set_up(args)
         from jax_ttt import training
 
         training.check_first_move(config)

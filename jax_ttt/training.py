@@ -1,18 +1,22 @@
-"""One training run, seen from the host: chunks and evaluations, one after another."""
+"""Training runs, seen from the host: chunks and evaluations, one after another.
 
-import functools
+Axes: `S` agents that train at once; where there is one, the axis is absent.
+"""
+
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt import games, learner, names, roster
-from jax_ttt.config import Config
-from jax_ttt.evaluation import Evaluation, evaluate
+from jax_ttt import games, names, programs, roster
+from jax_ttt.config import Config, split
+from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.programs import Programs
 from jax_ttt.ranges import SettingError
 from jax_ttt.tree import Tree
 
@@ -25,29 +29,31 @@ class Progress(NamedTuple):
 
     state: TrainState  # good until the next step of the run
     update: int
-    games: int  # ended since the start
-    wins: int  # of the agent against an opponent, of the first player in self-play
-    losses: int
-    env_steps: int  # moves since the start
-    seconds: float  # spent training, without compiling and evaluating
+    games: np.ndarray  # (S,) int64, like the next three: ended since the start
+    wins: (
+        np.ndarray
+    )  # of the agent against an opponent, of the first player in self-play
+    losses: np.ndarray
+    env_steps: np.ndarray  # moves since the start
+    seconds: float  # spent training all S, without compiling and evaluating
     metrics: Metrics | None
     evaluation: Evaluation | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain numbers; all but `seconds` are the same at each run."""
+        """Return an agent's plain numbers; all but `seconds` are the same each time."""
         row: dict[str, Any] = {
             "event": "evaluation" if self.metrics is None else "chunk",
             "update": self.update,
-            "games": self.games,
-            "wins": self.wins,
-            "losses": self.losses,
-            "env_steps": self.env_steps,
+            **{name: int(getattr(self, name)) for name in _COUNTS},
             "seconds": round(self.seconds, 4),
         }
         if self.metrics is not None:
             metrics = self.metrics._asdict()
             row |= {k: float(v) for k, v in metrics.items() if k not in row}
         return row
+
+
+_COUNTS = ("games", "wins", "losses", "env_steps")
 
 
 def train(
@@ -70,43 +76,90 @@ def train(
         SettingError: the game has no such first move.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
-    train_key, eval_key, _ = jax.random.split(jax.random.key(seed), 3)
     check_first_move(config)
     opponent = opponent or make_opponent(config, seed)
-    state = learner.init(config, train_key, opponent)
-    update = num_games = wins = losses = env_steps = 0
-    seconds = 0.0
+    outline, numbers = split(config)
+    numbers = {name: np.float32(value) for name, value in numbers.items()}
+    key = jax.random.key(seed)
+    return _train(outline, numbers, key, opponent, tree, stop)
+
+
+def train_many(
+    configs: Sequence[Config],
+    seeds: Sequence[int],
+    tree: Tree | None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Progress]:
+    """Train agents at once, in one vmapped program; like `train` otherwise.
+
+    Each has its settings and its seed. They may differ in the settings that are data,
+    `config.DATA`, alone. An agent is not the same to the bit as that of `train`.
+    """
+    check_first_move(configs[0])
+    outline = split(configs[0])[0]
+    if any(split(config)[0] != outline for config in configs):
+        raise ValueError("the agents differ in settings that are not data")
+    made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
+    opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
+    rows = [split(config)[1] for config in configs]
+    numbers = {
+        name: np.array([row[name] for row in rows], np.float32) for name in rows[0]
+    }
+    keys = jax.vmap(jax.random.key)(np.array(seeds, np.uint32))
+    return _train(outline, numbers, keys, opponents, tree, stop, many=True)
+
+
+def _train(
+    config: Config,
+    numbers: programs.Numbers,
+    key: jax.Array,
+    opponent: Partial | None,
+    tree: Tree | None,
+    stop: Callable[[], bool],
+    many: bool = False,
+) -> Iterator[Progress]:
+    run = Programs(config, many)
+    run.prepare(_length(config, 0), key, opponent, numbers, tree)
+    state = run.start(key, opponent)
+    update, seconds = 0, 0.0
+    totals = dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64))
 
     def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
-        counts = (update, num_games, wins, losses, env_steps, seconds)
-        return Progress(state, *counts, metrics, result)
+        return Progress(
+            state, update, **totals, seconds=seconds, metrics=metrics, evaluation=result
+        )
 
     def evaluated() -> Progress:
-        key = jax.random.fold_in(eval_key, update)
-        return progress(None, jax.device_get(evaluate(config, state.params, key, tree)))
+        result = run.grade(state.params, state.update, key, tree)
+        return progress(None, jax.device_get(result))
 
     yield evaluated()
     while update < config.num_updates and not stop():
-        to_evaluation = config.eval_every - update % config.eval_every
-        length = min(CHUNK, to_evaluation, config.num_updates - update)
-        program = compiled(config, length, *shapes(opponent))
+        length = _length(config, update)
         begin = time.perf_counter()
-        state, metrics = jax.block_until_ready(program(state, opponent=opponent))
+        state, metrics = run.updates(length, state, opponent, numbers)
+        metrics = jax.device_get(jax.block_until_ready(metrics))
         seconds += time.perf_counter() - begin
-        metrics = jax.device_get(metrics)
         update += length
-        if not (np.isfinite(metrics.loss) and np.isfinite(metrics.grad_norm)):
-            raise FloatingPointError(
-                f"training diverged: the loss is not finite by update {update}; "
-                "a lower --learning-rate helps"
-            )
-        num_games += int(metrics.games)
-        wins += int(metrics.wins)
-        losses += int(metrics.losses)
-        env_steps += int(metrics.env_steps)
+        _check_finite(metrics, update)
+        totals = {name: totals[name] + getattr(metrics, name) for name in _COUNTS}
         yield progress(metrics, None)
         if update % config.eval_every == 0 or update == config.num_updates or stop():
             yield evaluated()
+
+
+def _length(config: Config, update: int) -> int:
+    """Return how many updates come next in one call."""
+    to_evaluation = config.eval_every - update % config.eval_every
+    return min(CHUNK, to_evaluation, config.num_updates - update)
+
+
+def _check_finite(metrics: Metrics, update: int) -> None:
+    if not (np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)).all():
+        raise FloatingPointError(
+            f"training diverged: the loss is not finite by update {update}; "
+            "a lower --learning-rate helps"
+        )
 
 
 def check_first_move(config: Config) -> None:
@@ -128,28 +181,6 @@ def make_opponent(config: Config, seed: int) -> Partial | None:
     """
     if config.opponent == "self":
         return None
-    key = jax.random.split(jax.random.key(seed), 3)[2]  # the third: see `train`
+    key = programs.keys(jax.random.key(seed)).opponent
     spec = names.read(config.opponent, config.env_id)
     return roster.enter(spec, config.env_id, key).player
-
-
-def shapes(opponent: Partial | None) -> tuple[Any, tuple[jax.ShapeDtypeStruct, ...]]:
-    """Return all of an opponent but its numbers, as a program's key."""
-    leaves, structure = jax.tree.flatten(jax.eval_shape(lambda: opponent))
-    return structure, tuple(leaves)
-
-
-@functools.cache
-def compiled(
-    config: Config,
-    num_updates: int,
-    structure: Any,  # noqa: ANN401
-    leaves: tuple[jax.ShapeDtypeStruct, ...],
-) -> jax.stages.Compiled:
-    """Return `train_chunk` compiled for a chunk of this length, once in a process."""
-    opponent = jax.tree.unflatten(structure, leaves)
-    init = functools.partial(learner.init, config)
-    state = jax.eval_shape(init, jax.random.key(0), opponent)
-    return learner.train_chunk.lower(
-        config, state, num_updates, opponent=opponent
-    ).compile()

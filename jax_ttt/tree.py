@@ -10,6 +10,7 @@ Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
 import dataclasses
 import functools
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import jax
@@ -150,9 +151,11 @@ def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if env_id not in ENUMERABLE:
         return None
-    # It may be asked for while a program that looks boards up is traced.
-    with jax.ensure_compile_time_eval():
-        return enumerate_game(games.make(env_id))
+    # It may be asked for while a program that looks boards up is traced, and a trace
+    # is its thread's alone. (`ensure_compile_time_eval` would compile each operation
+    # of the walk by itself: 40 small programs, over a second.)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(enumerate_game, games.make(env_id)).result()
 
 
 @functools.cache

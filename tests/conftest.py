@@ -1,5 +1,7 @@
 """What the tests share: the tree of tic-tac-toe and its exact values."""
 
+import os
+
 import jax
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ from jax_ttt import minimax
 from jax_ttt import tree as trees
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+# A test neither finds nor leaves programs in the user's folder; commands it starts too.
+jax.config.update("jax_enable_compilation_cache", False)
+os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
 # Nearly all of the tests' time is compiling.
 jax.config.update("jax_disable_most_optimizations", True)
 

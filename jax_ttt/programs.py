@@ -1,0 +1,153 @@
+"""The three programs of a run: its start, its updates, its grading.
+
+Each serves one agent or, vmapped, many. Seeds and the settings of `config.DATA` are
+data, so that runs which differ in nothing else share the programs.
+
+Axes: `S` agents; where there is one, the axis is absent.
+"""
+
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import jax
+from flax import nnx
+from jax.tree_util import Partial
+from jaxtyping import Array, Key
+
+from jax_ttt import evaluation, learner
+from jax_ttt.config import Config
+from jax_ttt.evaluation import Evaluation
+from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.tree import Tree
+
+Numbers = dict[str, Any]
+"""The settings of `config.DATA`: float32, `(S,)`."""
+
+
+class Keys(NamedTuple):
+    """A run's streams of random numbers, independent of each other."""
+
+    training: jax.Array
+    grading: jax.Array
+    opponent: jax.Array
+
+
+def keys(key: Key[Array, ""]) -> Keys:
+    """Return the streams of the run with this key, which is consumed."""
+    return Keys(*jax.random.split(key, 3))
+
+
+def start(config: Config, key: Key[Array, ""], opponent: Partial | None) -> TrainState:
+    """Return a run's state before its first update."""
+    return learner.init(config, keys(key).training, opponent)
+
+
+def updates(
+    config: Config,
+    num_updates: int,
+    state: TrainState,
+    opponent: Partial | None,
+    numbers: Numbers,
+) -> tuple[TrainState, Metrics]:
+    """Return the state after some updates, and their metrics; `state` is used up."""
+    return learner.train_chunk(config, state, num_updates, opponent, numbers)
+
+
+def grade(
+    config: Config,
+    params: nnx.State,
+    update: jax.Array,
+    key: Key[Array, ""],
+    tree: Tree | None,
+) -> Evaluation:
+    """Grade a run's agent, with random numbers of its own at each update."""
+    match_key = jax.random.fold_in(keys(key).grading, update)
+    return evaluation.evaluate(config, params, match_key, tree)
+
+
+_AXES = {start: (0, 0), updates: (0, 0, 0), grade: (0, 0, 0, None)}
+"""Which arguments have the axis S where there are many agents."""
+
+
+class Programs:
+    """The programs of the runs with these settings, of one agent or of `many` at once.
+
+    Each is compiled once in a process, when it is first called or ahead by `prepare`.
+    """
+
+    def __init__(self, config: Config, many: bool = False) -> None:
+        self._config, self._many = config, many
+
+    def start(self, key: jax.Array, opponent: Partial | None) -> TrainState:
+        """See `start`."""
+        return self._program(start, (), key, opponent)(key, opponent)
+
+    def updates(
+        self,
+        num_updates: int,
+        state: TrainState,
+        opponent: Partial | None,
+        numbers: Numbers,
+    ) -> tuple[TrainState, Metrics]:
+        """See `updates`."""
+        args = (state, opponent, numbers)
+        return self._program(updates, (num_updates,), *args)(*args)
+
+    def grade(
+        self, params: nnx.State, update: jax.Array, key: jax.Array, tree: Tree | None
+    ) -> Evaluation:
+        """See `grade`."""
+        args = (params, update, key, tree)
+        return self._program(grade, (), *args)(*args)
+
+    def prepare(
+        self,
+        num_updates: int,
+        key: jax.Array,
+        opponent: Partial | None,
+        numbers: Numbers,
+        tree: Tree | None,
+    ) -> None:
+        """Compile all three side by side: compiling one keeps one core busy."""
+        first = _body(start, (self._config,), self._many)
+        state = jax.eval_shape(first, key, opponent)
+        jobs = (
+            (start, (), key, opponent),
+            (updates, (num_updates,), state, opponent, numbers),
+            (grade, (), state.params, state.update, key, tree),
+        )
+        with ThreadPoolExecutor() as pool:
+            for job in [pool.submit(self._program, *job) for job in jobs]:
+                job.result()
+
+    def _program(
+        self,
+        function: Callable,
+        static: tuple[int, ...],
+        *args: Any,  # noqa: ANN401
+    ) -> jax.stages.Compiled:
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
+        leaves, structure = jax.tree.flatten(shapes)
+        static = (self._config, *static)
+        return _compiled(function, static, self._many, structure, tuple(leaves))
+
+
+def _body(function: Callable, static: tuple, many: bool) -> Callable:
+    body = functools.partial(function, *static)
+    return jax.vmap(body, in_axes=_AXES[function]) if many else body
+
+
+@functools.cache
+def _compiled(
+    function: Callable,
+    static: tuple,
+    many: bool,
+    structure: Any,  # noqa: ANN401
+    leaves: tuple[jax.ShapeDtypeStruct, ...],
+) -> jax.stages.Compiled:
+    args = jax.tree.unflatten(structure, leaves)
+    body = _body(function, static, many)
+    donated = (0,) if function is updates else ()
+    return jax.jit(body, donate_argnums=donated).lower(*args).compile()
