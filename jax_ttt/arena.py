@@ -3,13 +3,11 @@
 python -m jax_ttt.arena random minimax runs/RUN
 """
 
-import csv
 import dataclasses
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tyro
 from tqdm import tqdm
@@ -17,9 +15,6 @@ from tqdm import tqdm
 from jax_ttt import cli, names
 from jax_ttt.config import ENUMERABLE, EnvId
 from jax_ttt.ranges import SEED_RANGE, Range
-
-if TYPE_CHECKING:
-    from jax_ttt.crosstable import CrossTable
 
 _GAMES = Range(int, 1, 2**20)
 _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
@@ -69,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
     entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
     table = crosstable.play(entrants, args.env_id, match_key, args.games, watch)
     if args.csv:
-        write_csv(args.csv, table)
+        cli.write_csv(args.csv, table.as_dict()["pairs"])
     if args.svg:
         from jax_ttt import plots
 
@@ -87,15 +82,6 @@ def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
     hidden = not pairs or not sys.stderr.isatty()
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
-
-
-def write_csv(path: Path, table: "CrossTable") -> None:
-    """Write a row for each pair."""
-    rows = table.as_dict()["pairs"]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 130 Ctrl
 143 terminated. Imports no JAX, so that bad flags are refused in a blink.
 """
 
+import argparse
 import contextlib
+import csv
 import dataclasses
 import functools
 import importlib.util
@@ -13,13 +15,14 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import tyro
 
 from jax_ttt import compile_cache
 from jax_ttt.config import Config
 from jax_ttt.names import PlayerError
+from jax_ttt.presets import PRESETS
 from jax_ttt.ranges import SettingError
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
@@ -85,6 +88,18 @@ def parse(
     return command() if defaults is None else command(default=defaults)
 
 
+def parse_settings(
+    args_type: type[ArgsT], argv: Sequence[str] | None, prog: str
+) -> ArgsT:
+    """Return arguments with `config`, whose defaults are those of their `preset`."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--preset", nargs="?", default="default")
+    preset = parser.parse_known_args(argv)[0].preset
+    config = PRESETS[preset if preset in PRESETS else "default"]
+    defaults = args_type(config=Flags(**dataclasses.asdict(config)))
+    return parse(args_type, argv, prog, defaults)
+
+
 def guarded(command: Command) -> Command:
     """Turn what a user can cause into one line on stderr and an exit code."""
 
@@ -146,6 +161,14 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: a folder, not a file")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{flag} {path}: not allowed to write there")
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write a file of columns; one that a row lacks is empty there."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _fail(code: int, message: str) -> int:

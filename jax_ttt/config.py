@@ -36,6 +36,8 @@ LEARNED: dict[Seat, tuple[str, ...]] = {
     "second": ("as_second",),
 }
 """The seats that an agent learns, as its grades name them, by `Config.seat`."""
+RATES = ("win_rate", "draw_rate", "loss_rate")
+"""The results of a seat, as its grades name them."""
 
 
 _FRACTION = Range(float, 0, 1)
@@ -77,7 +79,7 @@ DATA = (
     "tremble",
 )
 """Settings that a compiled program takes as data: others share it."""
-_CHOICES = {
+CHOICES = {
     "env_id": get_args(EnvId),
     "network": get_args(Network),
     "activation": get_args(Activation),
@@ -88,6 +90,7 @@ _CHOICES = {
     "seat": get_args(Seat),
     "table_key": get_args(TableKey),
 }
+"""Settings that are one of a few words."""
 _SWITCHES = ("double", "canonical", "lockstep", "backward")
 
 
@@ -197,7 +200,7 @@ class Config:
     from 0 (none) to 1,048,576."""
 
     def __post_init__(self) -> None:
-        for field, allowed in _CHOICES.items():
+        for field, allowed in CHOICES.items():
             if getattr(self, field) not in allowed:
                 rule = f"one of {', '.join(allowed)}"
                 raise SettingError(field, rule, getattr(self, field))

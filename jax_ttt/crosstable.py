@@ -13,8 +13,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt import exact, games, matches, players
 from jax_ttt import tree as trees
-from jax_ttt.config import EnvId
-from jax_ttt.grading import RATES
+from jax_ttt.config import RATES, EnvId
 from jax_ttt.roster import Entrant
 
 

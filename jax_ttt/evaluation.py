@@ -10,7 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
-from jax_ttt.config import LEARNED, Config
+from jax_ttt.config import LEARNED, RATES, Config
 from jax_ttt.tree import Tree
 
 
@@ -76,7 +76,7 @@ def summary(config: Config, evaluation: Evaluation) -> dict[str, Any]:
         row["exact"] = {
             **seats,
             "unbeatable": all(seat["worst_loss_rate"] == 0 for seat in learned),
-            **{r: sum(seat[r] for seat in seats.values()) / 2 for r in grading.RATES},
+            **{r: sum(seat[r] for seat in seats.values()) / 2 for r in RATES},
         }
     if evaluation.sampled is not None:
         row["sampled"] = grading.sampled(evaluation.sampled)

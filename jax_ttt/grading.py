@@ -9,11 +9,10 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt import exact, minimax, policies, proof
-from jax_ttt.config import LEARNED
+from jax_ttt.config import LEARNED, RATES
 from jax_ttt.matches import Match, wilson_interval
 from jax_ttt.tree import Tree
 
-RATES = ("win_rate", "draw_rate", "loss_rate")
 SEATS = LEARNED["both"]
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from jax_ttt import games
-from jax_ttt.config import EnvId
+from jax_ttt.config import LEARNED, RATES, Config, EnvId
 from jax_ttt.crosstable import CrossTable
-from jax_ttt.grading import RATES
 
 
 def training(rows: list[dict[str, Any]], title: str, path: Path) -> None:
@@ -82,4 +81,71 @@ def cross_table(table: CrossTable, env_id: EnvId, path: Path) -> None:
         axes.set_ylabel(f"plays {first}")
         axes.set_title(f"% {first} wins, draws, {second} wins (~ sampled)")
         figure.colorbar(image, label=f"{first}'s mean score")
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def agents(config: Config, rows: list[dict[str, Any]], title: str, path: Path) -> None:
+    """Draw the wins of every agent against random, by seat; who is not proven, apart.
+
+    `rows` are those of `fleet.train`.
+    """
+    from matplotlib.figure import Figure
+
+    graded = [row for row in rows if not row["diverged"]]
+    seeds = np.array([row["seed"] for row in graded])
+    grades = [row.get("exact") or row["sampled"] for row in graded]
+    proven = np.array([bool(grade.get("unbeatable")) for grade in grades], bool)
+    names = dict(zip(LEARNED["both"], games.seat_names(config.env_id), strict=True))
+    colours = dict(zip(names, ("#0072b2", "#d55e00"), strict=True))
+    with _style():
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
+        for seat in LEARNED[config.seat]:
+            wins = np.array([100 * grade[seat]["win_rate"] for grade in grades])
+            for shown, marker, note in (
+                (proven, "o", ""),
+                (~proven, "x", ", not proven"),
+            ):
+                label = f"as {names[seat]}{note}" if shown.any() else None
+                style = {"s": 18, "marker": marker, "color": colours[seat]}
+                axes.scatter(seeds[shown], wins[shown], label=label, **style)
+        axes.set_title(f"{title}: {proven.sum()} of {len(rows)} proven unbeatable")
+        axes.set_xlabel("seed")
+        axes.set_ylabel("% wins against random")
+        axes.grid(alpha=0.3)
+        axes.legend()
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def grid(
+    points: list[dict[str, Any]], found: list[dict[str, Any]], title: str, path: Path
+) -> None:
+    """Draw the share of proven agents over one or two settings, as a heat map.
+
+    `points` are the combinations of a grid, `found` what `fleet.summary` says of each.
+    """
+    from matplotlib.figure import Figure
+
+    across, *down = list(points[0])[::-1]
+    columns = list(dict.fromkeys(point[across] for point in points))
+    rows = list(dict.fromkeys(tuple(point[name] for name in down) for point in points))
+    share = np.full((len(rows), len(columns)), np.nan)
+    with _style():
+        size = (3 + 1.1 * len(columns), 2 + 0.75 * len(rows))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        for point, group in zip(points, found, strict=True):
+            row = rows.index(tuple(point[name] for name in down))
+            column = columns.index(point[across])
+            share[row, column] = group["proven"] / group["num_agents"]
+            text = f"{group['proven']} of {group['num_agents']}"
+            colour = "white" if share[row, column] < 0.5 else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour)
+        image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+        axes.set_xticks(range(len(columns)), map(str, columns))
+        axes.set_yticks(range(len(rows)), [str(*row) for row in rows])
+        axes.set_xlabel(across)
+        axes.set_ylabel("".join(down))
+        axes.set_title(f"{title}: proven unbeatable")
+        figure.colorbar(image, label="share of the agents")
         figure.savefig(path, format="svg", metadata={"Date": None})

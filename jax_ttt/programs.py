@@ -8,7 +8,7 @@ Axes: `S` agents; where there is one, the axis is absent.
 
 import functools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
@@ -113,25 +113,30 @@ class Programs:
         """Compile all three side by side: compiling one keeps one core busy."""
         first = _body(start, (self._config,), self._many)
         state = jax.eval_shape(first, key, opponent)
-        jobs = (
-            (start, (), key, opponent),
-            (updates, (num_updates,), state, opponent, numbers),
-            (grade, (), state.params, state.update, key, tree),
-        )
-        with ThreadPoolExecutor() as pool:
-            for job in [pool.submit(self._program, *job) for job in jobs]:
-                job.result()
+        self._compiling(updates, (num_updates,), state, opponent, numbers)
+        self._compiling(grade, (), state.params, state.update, key, tree)
+        self._compiling(start, (), key, opponent)
 
-    def _program(
+    def bytes(self, key: jax.Array, opponent: Partial | None, numbers: Numbers) -> int:
+        """Return what an update takes of the device's memory, about."""
+        first = _body(start, (self._config,), self._many)
+        args = (jax.eval_shape(first, key, opponent), opponent, numbers)
+        used = self._program(updates, (1,), *args).memory_analysis()
+        return used.argument_size_in_bytes + used.temp_size_in_bytes
+
+    def _program(self, *key: Any) -> jax.stages.Compiled:  # noqa: ANN401
+        return self._compiling(*key).result()
+
+    def _compiling(
         self,
         function: Callable,
         static: tuple[int, ...],
         *args: Any,  # noqa: ANN401
-    ) -> jax.stages.Compiled:
+    ) -> Future[jax.stages.Compiled]:
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
         leaves, structure = jax.tree.flatten(shapes)
         static = (self._config, *static)
-        return _compiled(function, static, self._many, structure, tuple(leaves))
+        return _compiling(function, static, self._many, structure, tuple(leaves))
 
 
 def _body(function: Callable, static: tuple, many: bool) -> Callable:
@@ -140,14 +145,21 @@ def _body(function: Callable, static: tuple, many: bool) -> Callable:
 
 
 @functools.cache
-def _compiled(
+def _compiling(
     function: Callable,
     static: tuple,
     many: bool,
     structure: Any,  # noqa: ANN401
     leaves: tuple[jax.ShapeDtypeStruct, ...],
-) -> jax.stages.Compiled:
+) -> Future[jax.stages.Compiled]:
     args = jax.tree.unflatten(structure, leaves)
-    body = _body(function, static, many)
     donated = (0,) if function is updates else ()
-    return jax.jit(body, donate_argnums=donated).lower(*args).compile()
+    body = jax.jit(_body(function, static, many), donate_argnums=donated)
+    # Traced here, not in the pool: two that trace at once don't always give the same
+    # program, and one that differs is not found in the cache.
+    return _pool().submit(body.lower(*args).compile)
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="compile")

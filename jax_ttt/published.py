@@ -3,7 +3,6 @@
 python -m jax_ttt.published
 """
 
-import csv
 import dataclasses
 import json
 import sys
@@ -17,13 +16,11 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.config import LEARNED
+from jax_ttt.config import LEARNED, RATES
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.ranges import SEED_RANGE, Range
 from jax_ttt.systems import SYSTEMS, Result
 
-_SEATS = ("as_first", "as_second")
-_RATES = ("win_rate", "draw_rate", "loss_rate")
 _NUM_SEEDS = Range(int, 1, 100_000)
 
 
@@ -68,34 +65,30 @@ def main(argv: Sequence[str] | None) -> int:
         else:
             print(f"jax_ttt {__version__} on {device}\n\n{table(found)}")
         if args.csv and found:
-            write_csv(args.csv, found)
+            from jax_ttt import fleet
+
+            named = ((name, row) for name, rows in found.items() for row in rows)
+            table_rows = [{"preset": name} | fleet.as_cells(row) for name, row in named]
+            cli.write_csv(args.csv, table_rows)
         return cli.interrupted(signals[0]) if signals else 0
 
 
 def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, Any]]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
-    from jax_ttt import evaluation, training
-    from jax_ttt import tree as trees
+    from jax_ttt import fleet
 
-    jobs: list[tuple[Preset, int]] = [
-        (name, args.first_seed + i) for name in args.only for i in range(args.num_seeds)
-    ]
-    bar = tqdm(jobs, unit="agent", disable=not sys.stderr.isatty())
-    for name, seed in bar:
-        bar.set_description(name)
-        settings = PRESETS[name]
-        # Graded before the first update and after the last one only.
-        config = dataclasses.replace(
-            settings, eval_games=0, eval_every=settings.num_updates
-        )
-        tree = trees.of(config.env_id)
-        *_, last = training.train(config, seed, tree, lambda: bool(signals))
-        if signals:
-            return
-        assert last.evaluation is not None  # a run ends with one
-        exact = evaluation.summary(config, last.evaluation)["exact"]
-        about = {"seed": seed, "seconds": last.seconds, "games": last.games}
-        yield name, about | exact
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    jobs = [fleet.Job(PRESETS[name], seed) for name in args.only for seed in seeds]
+    rows = fleet.train(jobs, None, lambda: bool(signals))
+    named = (name for name in args.only for _ in seeds)
+    total, quiet = len(jobs), not sys.stderr.isatty()
+    with tqdm(total=total, unit="agent", disable=quiet) as bar:
+        for name, row in zip(named, rows, strict=False):
+            bar.set_description(name)
+            bar.update()
+            if row["diverged"]:
+                raise FloatingPointError(f"{name} diverged with seed {row['seed']}")
+            yield name, row
 
 
 def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
@@ -105,16 +98,16 @@ def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
     def seat(name: str) -> str | None:
         if name not in learned:
             return None
-        rates = [100 * mean(row[name][rate] for row in rows) for rate in _RATES]
-        wins = [100 * row[name]["win_rate"] for row in rows]
+        rates = [100 * mean(row["exact"][name][rate] for row in rows) for rate in RATES]
+        wins = [100 * row["exact"][name]["win_rate"] for row in rows]
         return (
             "/".join(f"{rate:.2f}" for rate in rates)
             + f" ({min(wins):.1f} to {max(wins):.1f})"
         )
 
-    proven = sum(row["unbeatable"] for row in rows)
+    proven = sum(row["exact"]["unbeatable"] for row in rows)
     seconds = f"{median(row['seconds'] for row in rows):.2f}"
-    as_first, as_second = map(seat, _SEATS)
+    as_first, as_second = map(seat, LEARNED["both"])
     return Result(source, as_first, as_second, f"{proven} of {len(rows)}", seconds)
 
 
@@ -129,7 +122,7 @@ def table(found: dict[Preset, list[dict[str, Any]]]) -> str:
         for result in (*system.results, ours):
             lines.append(_cells(*(cell or "" for cell in result)))
         note = f"[{number}] {system.why}"
-        if failed := [row["seed"] for row in rows if not row["unbeatable"]]:
+        if failed := [row["seed"] for row in rows if not row["exact"]["unbeatable"]]:
             note += f" Beatable seeds: {', '.join(map(str, failed))}."
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
@@ -159,30 +152,6 @@ def as_dict(
             for name, rows in found.items()
         },
     }
-
-
-def write_csv(path: Path, found: dict[Preset, list[dict[str, Any]]]) -> None:
-    """Write a row for each agent; rates are fractions, 0 to 1."""
-    rows = [
-        {
-            "preset": name,
-            "seed": row["seed"],
-            **{
-                f"{seat}_{rate}": row[seat][rate]
-                for seat in _SEATS
-                for rate in (*_RATES, "worst_loss_rate")
-            },
-            "unbeatable": row["unbeatable"],
-            "games": row["games"],
-            "seconds": row["seconds"],
-        }
-        for name, agents in found.items()
-        for row in agents
-    ]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["preset"])
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

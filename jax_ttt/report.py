@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from jax_ttt import games, proof
-from jax_ttt.config import LEARNED, EnvId, Seat
-from jax_ttt.grading import RATES, disagreements
+from jax_ttt.config import LEARNED, RATES, EnvId, Seat
+from jax_ttt.grading import disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
 

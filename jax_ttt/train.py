@@ -3,7 +3,6 @@
 python -m jax_ttt.train --seed 1
 """
 
-import argparse
 import contextlib
 import dataclasses
 import itertools
@@ -11,13 +10,13 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from jax_ttt import __version__, cli, names
 from jax_ttt.config import ENUMERABLE, Config
-from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.presets import Preset
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
@@ -57,20 +56,10 @@ class Args(cli.Machine):
     """Print the version."""
 
 
-def parse(argv: Sequence[str] | None) -> Args:
-    """Return the arguments; the preset gives the defaults of the hyperparameters."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--preset", nargs="?", default="default")
-    preset = parser.parse_known_args(argv)[0].preset
-    config = PRESETS[preset if preset in get_args(Preset) else "default"]
-    flags = cli.Flags(**dataclasses.asdict(config))
-    return cli.parse(Args, argv, "train", Args(config=flags))
-
-
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = parse(argv)
+    args = cli.parse_settings(Args, argv, "train")
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0

@@ -122,7 +122,7 @@ def _train(
     run.prepare(_length(config, 0), key, opponent, numbers, tree)
     state = run.start(key, opponent)
     update, seconds = 0, 0.0
-    totals = dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64))
+    totals = dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)[()])
 
     def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
         return Progress(
@@ -141,11 +141,20 @@ def _train(
         metrics = jax.device_get(jax.block_until_ready(metrics))
         seconds += time.perf_counter() - begin
         update += length
-        _check_finite(metrics, update)
+        if not many:  # of many, the others go on
+            _check_finite(metrics, update)
         totals = {name: totals[name] + getattr(metrics, name) for name in _COUNTS}
         yield progress(metrics, None)
         if update % config.eval_every == 0 or update == config.num_updates or stop():
             yield evaluated()
+
+
+def size(config: Config) -> int:
+    """Return the bytes of the device's memory that one agent takes, about."""
+    outline, numbers = split(config)
+    numbers = {name: np.float32(value) for name, value in numbers.items()}
+    opponent = make_opponent(config, 0)
+    return Programs(outline).bytes(jax.random.key(0), opponent, numbers)
 
 
 def _length(config: Config, update: int) -> int:

@@ -210,7 +210,7 @@ def test_good_flags_parse():
         "--tremble 0 --no-canonical --lockstep --hidden-size 16 --eval-every 3 "
         "--eval-games 0 --seed 4294967295 --run-dir x --device cpu --quiet"
     )
-    args = train.parse(flags.split())
+    args = cli.parse_settings(train.Args, flags.split(), "train")
     assert args.config.checked() == Config(
         env_id="connect_four",
         num_envs=4,
@@ -234,7 +234,10 @@ def test_good_flags_parse():
 
 @pytest.mark.parametrize("preset", get_args(Preset))
 def test_a_preset_gives_the_defaults(preset):
-    assert train.parse(["--preset", preset]).config.checked() == PRESETS[preset]
+    assert (
+        cli.parse_settings(train.Args, ["--preset", preset], "train").config.checked()
+        == PRESETS[preset]
+    )
 
 
 @pytest.mark.parametrize(
@@ -242,14 +245,14 @@ def test_a_preset_gives_the_defaults(preset):
     ["--preset article --num-envs 4", "--num-envs=4 --preset=article"],
 )
 def test_flags_change_a_preset_wherever_they_stand(flags):
-    args = train.parse(flags.split())
+    args = cli.parse_settings(train.Args, flags.split(), "train")
     assert args.preset == "article"
     expected = dataclasses.replace(PRESETS["article"], num_envs=4)
     assert args.config.checked() == expected
 
 
 def test_without_flags_the_config_is_the_default():
-    args = train.parse([])
+    args = cli.parse_settings(train.Args, [], "train")
     assert args.config.checked() == Config()
     assert (args.preset, args.seed) == ("default", 1)
 

@@ -13,13 +13,14 @@ import time
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, agents, console, plot, train, training
+from jax_ttt import __version__, agents, console, plot, programs, train, training
 from jax_ttt import run as run_module
-from jax_ttt import tree as trees
 from jax_ttt.config import Config, EnvId
+from jax_ttt.programs import Programs
 
 TINY = [
     "--num-envs",
@@ -234,18 +235,14 @@ def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
 
 @pytest.mark.parametrize("metric", ["loss", "grad_norm"])
 def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatch):
-    real = training.compiled
+    real = Programs.updates
 
-    def poisoned(config, num_updates, *shapes):
-        def program(state, opponent):
-            chunk = real(config, num_updates, *shapes)
-            state, metrics = chunk(state, opponent=opponent)
-            value = getattr(metrics, metric)
-            return state, metrics._replace(**{metric: value * np.nan})
+    def poisoned(*args):
+        state, metrics = real(*args)
+        value = getattr(metrics, metric)
+        return state, metrics._replace(**{metric: value * np.nan})
 
-        return program
-
-    monkeypatch.setattr(training, "compiled", poisoned)
+    monkeypatch.setattr(Programs, "updates", poisoned)
     code, out, err = run(tmp_path / "run")
     assert code == 3
     assert err.startswith("error: training diverged: ")
@@ -302,18 +299,15 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
 
 def signalling(monkeypatch, *numbers):
     """Make each chunk of training end in these signals."""
-    real = training.compiled
+    real = Programs.updates
 
-    def compiled(config, num_updates, *shapes):
-        def program(state, opponent):
-            result = real(config, num_updates, *shapes)(state, opponent=opponent)
-            for number in numbers:
-                signal.raise_signal(number)
-            return result
+    def signalled(*args):
+        result = real(*args)
+        for number in numbers:
+            signal.raise_signal(number)
+        return result
 
-        return program
-
-    monkeypatch.setattr(training, "compiled", compiled)
+    monkeypatch.setattr(Programs, "updates", signalled)
 
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -410,34 +404,29 @@ def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     assert (tmp_path / name).read_text() == "precious"
 
 
-def test_evaluations_have_fresh_keys_that_training_never_uses(monkeypatch):
-    """Not those of the weights and games, nor those of another evaluation."""
-    keys = []
-    init, evaluate = training.learner.init, training.evaluate
+def test_a_runs_streams_of_random_numbers_are_apart():
+    key = jax.random.key(1)
+    grading = programs.keys(key).grading
+    used = [key, *programs.keys(key)]
+    used += [jax.random.fold_in(grading, update) for update in (0, 2, 4)]
+    assert len({tuple(jax.random.key_data(key).tolist()) for key in used}) == 7
 
-    def noted(function):
-        def call(config, *args):
-            found = [x for x in args if isinstance(x, jax.Array) and x.shape == ()]
-            keys.append(jax.random.key_data(found[0]).tolist())
-            return function(config, *args)
 
-        return call
-
-    monkeypatch.setattr(training.learner, "init", noted(init))
-    monkeypatch.setattr(training, "evaluate", noted(evaluate))
-    # The very program of the runs above: nothing is compiled anew.
+def test_each_evaluation_draws_its_own_games(tree):
+    """An agent that stays as it is meets other random moves at each."""
     config = Config(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    evaluated = [
-        progress.update
-        for progress in training.train(config, 1, trees.of("tic_tac_toe"))
-        if progress.evaluation is not None
+    state = programs.start(config, jax.random.key(0), None)
+    run = Programs(config)
+    keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
+    games = [
+        jax.device_get(run.grade(state.params, jnp.int32(update), key, tree).sampled)
+        for update, key in zip((0, 0, 2, 0), keys, strict=True)
     ]
-    assert evaluated == [0, 2, 4]
-    assert len(keys) == len({*map(tuple, keys)}) == 4
-    seed = jax.random.key_data(jax.random.key(1)).tolist()
-    assert seed not in keys
+    assert games[0] == games[1]
+    assert games[0] != games[2]
+    assert games[0] != games[3]
 
 
 def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):

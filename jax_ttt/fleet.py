@@ -1,0 +1,146 @@
+"""Many agents: runs that differ in their seeds or settings, a row of results for each.
+
+On an accelerator runs of one program train at once, vmapped. On a CPU they train one
+after another: from 16 agents on, many at once take longer for each than one alone.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from statistics import mean, median
+from typing import Any, NamedTuple
+
+import jax
+
+from jax_ttt import evaluation, training
+from jax_ttt import tree as trees
+from jax_ttt.config import LEARNED, Config, Seat, split
+from jax_ttt.evaluation import Evaluation
+from jax_ttt.matches import wilson_interval
+
+MOST = 4096
+"""Agents at once, even where more would fit."""
+
+
+class Job(NamedTuple):
+    """A run to do."""
+
+    config: Config
+    seed: int
+
+
+def train(
+    jobs: Sequence[Job],
+    at_once: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[dict[str, Any]]:
+    """Train every agent and grade it at its end, until `stop()`; yield their rows.
+
+    `at_once` train at once; by default what `room` says.
+
+    The rows come in the order of the jobs, rates as fractions, 0 to 1: `seed`, `games`,
+    `seconds` of training (those of all agents that train at once, shared evenly),
+    `diverged`, and unless it did the grades, as `evaluation.summary` gives them. An
+    agent that trains alone is that of `training.train`, to the bit; one that trains
+    beside others is not.
+    """
+    jobs = [_graded_at_the_end(job) for job in jobs]
+    for _, alike in itertools.groupby(jobs, lambda job: split(job.config)[0]):
+        group = list(alike)
+        size = at_once or room(group[0].config)
+        for begin in range(0, len(group), size):
+            batch = group[begin : begin + size]
+            rows = _at_once(batch, stop) if size > 1 else [_alone(batch[0], stop)]
+            if stop():
+                return
+            yield from rows
+
+
+def _graded_at_the_end(job: Job) -> Job:
+    config = dataclasses.replace(job.config, eval_every=job.config.num_updates)
+    if trees.of(config.env_id) is not None:  # exactly, then
+        config = dataclasses.replace(config, eval_games=0)
+    return job._replace(config=config)
+
+
+def _alone(job: Job, stop: Callable[[], bool]) -> dict[str, Any]:
+    run = training.train(*job, trees.of(job.config.env_id), stop)
+    last = next(run)
+    try:
+        for last in run:  # noqa: B007
+            pass
+    except FloatingPointError:
+        return _row(job, int(last.games), last.seconds, None)
+    return _row(job, int(last.games), last.seconds, last.evaluation)
+
+
+def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> list[dict[str, Any]]:
+    tree = trees.of(jobs[0].config.env_id)
+    *_, last = training.train_many(*zip(*jobs, strict=True), tree, stop)
+    rows = []
+    for i, job in enumerate(jobs):
+        graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)
+        rows.append(_row(job, int(last.games[i]), last.seconds / len(jobs), graded))
+    return rows
+
+
+def _row(
+    job: Job, games: int, seconds: float, graded: Evaluation | None
+) -> dict[str, Any]:
+    row = {"seed": job.seed, "games": games, "seconds": seconds, "diverged": False}
+    try:
+        if graded is not None:
+            return row | evaluation.summary(job.config, graded)
+    except FloatingPointError:
+        pass
+    return row | {"diverged": True}
+
+
+def room(config: Config, most: int = MOST) -> int:
+    """Return how many agents to train at once on the device that is in use.
+
+    On a CPU that is 1; else as many as its memory holds, 70 % of it, up to `most`.
+    """
+    device = jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+    if device.platform == "cpu":
+        return 1
+    limit = (device.memory_stats() or {}).get("bytes_limit")
+    if limit is None:
+        return most
+    return int(min(max(0.7 * limit // training.size(config), 1), most))
+
+
+def summary(rows: Sequence[dict[str, Any]], seat: Seat) -> dict[str, Any]:
+    """Return what came of agents that learned this seat, as plain numbers.
+
+    `proven` of `num_agents` are unbeatable, with the rate's 95 % `interval`; the seeds
+    of the others are `not_proven`. `wins` against random are those of each seat that
+    is learned: mean, least and greatest of the agents that did not diverge. Where no
+    tree can be walked, nothing is proven, and the wins are those of a sample.
+    """
+    failed = [row["seed"] for row in rows if not row.get("exact", {}).get("unbeatable")]
+    proven = len(rows) - len(failed)
+    graded = [row.get("exact") or row["sampled"] for row in rows if not row["diverged"]]
+    wins = {}
+    for name in LEARNED[seat] if graded else ():
+        rates = [row[name]["win_rate"] for row in graded]
+        wins[name] = {"mean": mean(rates), "min": min(rates), "max": max(rates)}
+    return {
+        "num_agents": len(rows),
+        "proven": proven,
+        "interval": list(wilson_interval(proven, len(rows))),
+        "not_proven": failed,
+        "diverged": [row["seed"] for row in rows if row["diverged"]],
+        "wins": wins,
+        "seconds": median(row["seconds"] for row in rows),
+    }
+
+
+def as_cells(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without levels, for a file of columns."""
+    grades = row.get("exact") or row.get("sampled") or {}
+    cells = {name: row[name] for name in ("seed", "games", "seconds", "diverged")}
+    for seat in LEARNED["both"]:
+        rates = {k: v for k, v in grades.get(seat, {}).items() if k.endswith("_rate")}
+        cells |= {f"{seat}_{name}": rate for name, rate in rates.items()}
+    return cells | {"unbeatable": grades.get("unbeatable")}

@@ -1,0 +1,216 @@
+"""Train many agents, over seeds and settings; count those that are proven unbeatable.
+
+python -m jax_ttt.sweep --num-seeds 64
+"""
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tyro
+from tqdm import tqdm
+
+from jax_ttt import __version__, cli, grid, names
+from jax_ttt.config import LEARNED, Config
+from jax_ttt.grid import Point
+from jax_ttt.presets import Preset
+from jax_ttt.ranges import SEED_RANGE, Range, SettingError
+
+_NUM_SEEDS = Range(int, 1, 100_000)
+_AT_ONCE = Range(int, 0, 2**16)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args(cli.Machine):
+    """Train many agents, over seeds and settings; count those proven unbeatable.
+
+    On a CPU they train one after another in one compiled program, and each is the
+    agent that train gives for its seed; on an accelerator many train at once, which
+    gives agents of the same quality but not the same ones.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is kept).
+    """
+
+    config: cli.Flags
+    preset: Preset = "default"
+    """Named settings that the other flags then change."""
+    num_seeds: int = 64
+    """Agents to train of each combination of settings. 1 to 100,000."""
+    first_seed: int = 1000
+    """The first of their seeds, which follow each other."""
+    grid: tuple[str, ...] = ()
+    """Settings to combine, for instance: learning_rate=1e-3,2e-3 tau=0.005,0.02."""
+    at_once: int = 0
+    """Agents to train at once, 1 to 65,536; 0 for one on a CPU, and on an accelerator
+    as many as its memory holds."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object in place of the table."""
+    csv: Path | None = None
+    """Write a row for each agent."""
+    svg: Path | None = None
+    """Draw the wins of each agent, or with a grid the share that is proven;
+    needs the extra `plots`."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = cli.parse_settings(Args, argv, "sweep")
+    points = checked(args)
+    with cli.interruptible() as signals:
+        device = cli.set_up(args)
+        begin = time.perf_counter()
+        groups = train(args, points, signals)
+        seconds = time.perf_counter() - begin
+        write(args, device, groups, seconds)
+        return cli.interrupted(signals[0]) if signals else 0
+
+
+def checked(args: Args) -> list[tuple[Point, Config]]:
+    """Return the combinations to train, or refuse what can't be had."""
+    _NUM_SEEDS.check("num_seeds", args.num_seeds)
+    _AT_ONCE.check("at_once", args.at_once)
+    SEED_RANGE.check("first_seed", args.first_seed)
+    SEED_RANGE.check("first_seed", args.first_seed + args.num_seeds - 1)
+    settings = grid.read(args.grid)
+    points = grid.points(args.config.checked(), settings)
+    for _, config in points:
+        if config.opponent != "self":
+            names.read(config.opponent, config.env_id)
+    for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
+        cli.check_output(flag, path)
+    if args.svg:
+        cli.require("matplotlib", "plots", "--svg")
+    if args.svg and len(settings) > 2:
+        raise SettingError("svg", "used with a grid of at most two settings", args.grid)
+    return points
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """The agents of one combination of settings."""
+
+    point: Point
+    config: Config
+    rows: list[dict[str, Any]]
+
+
+def train(
+    args: Args, points: list[tuple[Point, Config]], signals: list[int]
+) -> list[Group]:
+    """Train every agent, until a signal comes; return those that are finished."""
+    from jax_ttt import fleet
+
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    jobs = [fleet.Job(config, seed) for _, config in points for seed in seeds]
+    groups = [Group(point, config, []) for point, config in points]
+    proven = 0
+    with tqdm(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
+        rows = fleet.train(jobs, args.at_once or None, lambda: bool(signals))
+        for number, row in enumerate(rows):
+            groups[number // args.num_seeds].rows.append(row)
+            proven += row.get("exact", {}).get("unbeatable", False)
+            bar.set_postfix(proven=proven, refresh=False)
+            bar.update()
+    return [group for group in groups if group.rows]
+
+
+def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
+    """Print the table or the JSON object, and write the files that are asked for."""
+    from jax_ttt import fleet
+
+    found = [fleet.summary(group.rows, group.config.seat) for group in groups]
+    if args.json:
+        print(json.dumps(as_dict(args, device, groups, found, seconds)))
+    else:
+        print(table(args, device, groups, found, seconds))
+    if args.csv and groups:
+        rows = [
+            {"preset": args.preset, **group.point, **fleet.as_cells(row)}
+            for group in groups
+            for row in group.rows
+        ]
+        cli.write_csv(args.csv, rows)
+    if args.svg and groups:
+        from jax_ttt import plots
+
+        if args.grid:
+            plots.grid([group.point for group in groups], found, args.preset, args.svg)
+        else:
+            plots.agents(groups[0].config, groups[0].rows, args.preset, args.svg)
+
+
+def table(
+    args: Args,
+    device: str,
+    groups: list[Group],
+    found: list[dict[str, Any]],
+    seconds: float,
+) -> str:
+    """Return what came of each combination, a line each, and which seeds failed."""
+    from jax_ttt import games
+
+    num_agents = sum(len(group.rows) for group in groups)
+    names = [grid.text(group.point) or args.preset for group in groups]
+    width = max(map(len, ["", *names])) + 2
+    seats = games.seat_names(args.config.env_id)
+    heads = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    lines = [
+        f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
+        f"{args.first_seed}\n",
+        " " * width + _cells("proven unbeatable (95 %)", *heads, "seconds"),
+    ]
+    for name, group in zip(names, found, strict=True):
+        low, high = (f"{100 * end:.1f}" for end in group["interval"])
+        proven = f"{group['proven']} of {group['num_agents']} ({low} to {high} %)"
+        wins = [_wins(group["wins"].get(seat)) for seat in LEARNED["both"]]
+        lines.append(
+            f"{name:<{width}}" + _cells(proven, *wins, f"{group['seconds']:.2f}")
+        )
+    for fault, text in (("not_proven", "not proven"), ("diverged", "diverged")):
+        for name, group in zip(names, found, strict=True):
+            if group[fault]:
+                lines.append(f"{text}, {name}: {', '.join(map(str, group[fault]))}")
+    each = seconds / max(num_agents, 1)
+    lines.append(f"\n{num_agents:,} agents in {seconds:.1f} s, {each:.2f} s each; the")
+    lines[-1] += " seconds above are of training one, in the median"
+    return "\n".join(lines)
+
+
+def _cells(proven: str, first: str, second: str, seconds: str) -> str:
+    return f"{proven:>26}{first:>32}{second:>32}{seconds:>9}"
+
+
+def _wins(wins: dict[str, float] | None) -> str:
+    if wins is None:
+        return "-"
+    mean, low, high = (100 * wins[name] for name in ("mean", "min", "max"))
+    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
+
+
+def as_dict(
+    args: Args,
+    device: str,
+    groups: list[Group],
+    found: list[dict[str, Any]],
+    seconds: float,
+) -> dict[str, Any]:
+    """Return everything as plain numbers; rates are fractions, 0 to 1."""
+    return {
+        "device": device,
+        "preset": args.preset,
+        "first_seed": args.first_seed,
+        "seconds": seconds,
+        "groups": [
+            {"settings": group.point, **summary, "agents": group.rows}
+            for group, summary in zip(groups, found, strict=True)
+        ],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

@@ -1,0 +1,121 @@
+"""The command `sweep`: many agents, counted, named and drawn."""
+
+import csv
+import json
+import signal
+
+import pytest
+
+from jax_ttt import sweep
+from jax_ttt.programs import Programs
+
+TINY = [
+    "--num-envs",
+    "8",
+    "--hidden-size",
+    "8",
+    "--num-updates",
+    "4",
+    "--first-seed",
+    "7",
+]
+
+
+def run(capsys, *flags):
+    code = sweep.main([*TINY, *flags])
+    return code, *capsys.readouterr()
+
+
+def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
+    files = [tmp_path / "agents.csv", tmp_path / "agents.svg"]
+    code, out, err = run(
+        capsys, "--num-seeds", "2", "--csv", str(files[0]), "--svg", str(files[1])
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].endswith("preset default, seeds from 7")
+    assert lines[3].startswith("default ")
+    assert "0 of 2 (0.0 to 65.8 %)" in lines[3]
+    assert lines[4] == "not proven, default: 7, 8"
+    assert lines[-1].startswith("2 agents in ")
+    with files[0].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["preset"], row["seed"], row["unbeatable"]) for row in rows] == [
+        ("default", "7", "False"),
+        ("default", "8", "False"),
+    ]
+    wins = [float(row["as_first_win_rate"]) for row in rows]
+    mean = 100 * sum(wins) / 2
+    assert f"{mean:.3f} ({100 * min(wins):.3f} to {100 * max(wins):.3f})" in lines[3]
+    drawn = files[1].read_text(encoding="utf-8")
+    assert "default: 0 of 2 proven unbeatable" in drawn
+    assert "as X, not proven" in drawn
+
+
+def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
+    path = tmp_path / "grid.svg"
+    grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.001,0.002", "--svg", str(path)]
+    code, out, _ = run(capsys, "--num-seeds", "1", "--json", *grid)
+    assert code == 0
+    found = json.loads(out)
+    assert [group["settings"] for group in found["groups"]] == [
+        {"tau": tau, "learning_rate": rate}
+        for tau in (0.1, 0.2)
+        for rate in (1e-3, 2e-3)
+    ]
+    for group in found["groups"]:
+        assert (group["num_agents"], group["proven"]) == (1, 0)
+        (agent,) = group["agents"]
+        assert agent["seed"] == 7
+        assert (
+            agent["exact"]["as_first"]["win_rate"] == group["wins"]["as_first"]["mean"]
+        )
+    drawn = path.read_text(encoding="utf-8")
+    assert drawn.count("0 of 1") == 4
+    for text in ("tau", "learning_rate", "0.001", "0.2"):
+        assert f">{text}</text>" in drawn
+
+
+def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
+    real, calls = Programs.start, []
+
+    def start(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(self, *args)
+
+    monkeypatch.setattr(Programs, "start", start)
+    path = tmp_path / "agents.csv"
+    code, out, err = run(capsys, "--num-seeds", "64", "--csv", str(path))
+    assert code == 130
+    assert "0 of 2 (" in out
+    assert err == "error: interrupted\n"
+    assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("--num-seeds 0", "--num-seeds must be a whole number from 1 to 100,000"),
+        ("--at-once -1", "--at-once must be a whole number from 0"),
+        ("--first-seed 4294967295", "--first-seed must be"),
+        ("--grid tau", "--grid must be made of SETTING=VALUE,VALUE"),
+        ("--grid tau=2", "--tau must be a number above 0 and at most 1, got 2.0"),
+        ("--grid gamma=x", "--gamma must be a number, got 'x'"),
+        ("--grid double=1", "--double must be true or false, got '1'"),
+        ("--grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
+        ("--grid opponent=nobody", "nobody"),
+        ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
+        (
+            "--svg x.svg --grid tau=1 gamma=1 tremble=1",
+            "--svg must be used with a grid",
+        ),
+    ],
+)
+def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
+    code, out, err = run(capsys, *flags.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert message in err
+    assert err.count("\n") == 1
