@@ -8,10 +8,10 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from jax_ttt import __version__, games, networks, proof, report
-from jax_ttt import tree as trees
+from jax_ttt import __version__, games, networks, report
 from jax_ttt.agents import Agent
 from jax_ttt.config import Config
+from jax_ttt.learner import Metrics
 from jax_ttt.training import Progress
 
 
@@ -22,8 +22,7 @@ class Console:
         """Begin; unless `loud` nothing is shown, with `details` more."""
         self._config, self._loud, self._details = config, loud, details
         self._last: Progress | None = None  # at the evaluation before
-        self._epsilon = config.epsilon_start
-        self._rows = 0
+        self._metrics: Metrics | None = None  # of the last chunk
         self._best = 0.0  # share of games won between two evaluations
         # On a terminal only; it says that it compiles.
         self._bar = tqdm(
@@ -40,9 +39,8 @@ class Console:
     def show(self, progress: Progress, summary: dict[str, Any]) -> None:
         """Show where the run stands; `summary` is of its last evaluation."""
         if progress.metrics is not None:
-            self._epsilon = float(progress.metrics.epsilon)
-            self._rows = int(progress.metrics.rows)
-            self._move_bar(progress)
+            self._metrics = progress.metrics
+            self._move_bar(progress, progress.metrics)
         elif self._loud:
             lines = [report.step_line(self._config.env_id, progress.update, summary)]
             if self._details:
@@ -50,9 +48,7 @@ class Console:
             self._bar.write("\n".join(lines), file=sys.stdout)
             sys.stdout.flush()
 
-    def _move_bar(self, progress: Progress) -> None:
-        metrics = progress.metrics
-        assert metrics is not None
+    def _move_bar(self, progress: Progress, metrics: Metrics) -> None:
         self._bar.set_description("training", refresh=False)
         self._bar.set_postfix(
             {
@@ -67,17 +63,18 @@ class Console:
     def _block(self, progress: Progress) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
         lines = []
-        before, self._last = self._last, progress
-        if before is not None and (played := progress.games - before.games):
+        before, self._last, metrics = self._last, progress, self._metrics
+        if before and metrics and (played := progress.games - before.games):
             wins = (progress.wins - before.wins) / played
             losses = (progress.losses - before.losses) / played
             self._best = max(self._best, wins)
-            table = f" | {self._rows:,} rows of the table met" if self._rows else ""
+            rows = int(metrics.rows)
+            table = f" | {rows:,} rows of the table met" if rows else ""
             whose = "" if self._config.opponent != "self" else " by the first player"
             lines.append(
                 f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "
                 f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
-                f"{losses:.1%} lost | epsilon {self._epsilon:.3f}{table}"
+                f"{losses:.1%} lost | epsilon {metrics.epsilon:.3f}{table}"
             )
         if self._config.seat == "second":  # it never sees the empty board
             return lines
@@ -106,14 +103,6 @@ def banner(config: Config, preset: str, seed: int, device: str, folder: Path) ->
         f"{config.num_updates:,} updates of {config.num_envs:,} games at once{against}"
         f"; writing to {folder}"
     )
-
-
-def example_game(agent: Agent, probs: np.ndarray) -> str:
-    """Return the agent's likeliest game against itself, board by board."""
-    game = agent.config.env_id
-    tree = trees.walked(game)
-    line = proof.self_play(tree, probs)
-    return report.boards(tree, line, games.seat_names(game))
 
 
 def closing(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt import evaluation, report
+from jax_ttt import evaluation, games, report
 from jax_ttt.agents import Agent
 from jax_ttt.tree import Tree
 
@@ -24,12 +24,13 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[dict[str,
     """
     values = np.asarray(evaluation.decision_values(agent.config, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
+    first, second = games.seat_names(agent.config.env_id)
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):
         pairs = zip(values[row].tolist(), legal[row], strict=True)
         yield {
             "board": report.board(tree, position),
-            "to_move": "X" if tree.first_to_move[position] else "O",
+            "to_move": first if tree.first_to_move[position] else second,
             "q_values": [value if ok else None for value, ok in pairs],
             "move": int(moves[row]),
         }

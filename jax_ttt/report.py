@@ -103,12 +103,16 @@ def graded(
     if tree is not None and probs is not None:
         parts.insert(0, strength(env_id, summary["exact"]))
         parts.append(measures(env_id, summary["exact"], tree))
-        line = proof.self_play(tree, probs)
-        pictures = boards(tree, line, games.seat_names(env_id))
+        pictures = likeliest_game(env_id, tree, probs)
         parts.append(f"its likeliest moves against itself\n{pictures}")
     if "sampled" in summary:
         parts.append(sample(env_id, summary))
     return "\n\n".join(parts)
+
+
+def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
+    """Return the policy's likeliest game against itself, board by board."""
+    return boards(tree, proof.self_play(tree, probs), games.seat_names(env_id))
 
 
 def strength(env_id: EnvId, grades: dict[str, Any]) -> str:

@@ -177,7 +177,8 @@ def finish(
     else:
         print(console.closing(folder.path, agent, progress, result, stopped))
         if args.details and probs is not None:
-            print(f"\nan example game\n{console.example_game(agent, probs)}")
+            example = report.likeliest_game(game, trees.walked(game), probs)
+            print(f"\nan example game\n{example}")
     if stopped == "interrupted":
         print(
             f"interrupted at update {agent.num_updates}: saved {folder.agent_path}",
