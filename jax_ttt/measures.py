@@ -45,7 +45,7 @@ def show(
         row["cpu_seconds"] = statistics.median(timed.cpu)
         note = f"  {row['cpu_seconds']:.3g} CPU s in {row['wall_seconds']:.3g} s"
     spread_text = f"({low} to {high})"
-    print(f"{text:<46}{mid:>11} {unit:<13}{spread_text:<24}{note}".rstrip(), flush=True)
+    print(f"{text:<44}{mid:>10} {unit:<12}{spread_text:<23}{note}".rstrip(), flush=True)
     return row
 
 
