@@ -32,7 +32,7 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
 
-bench: $(VENV)/.train ## measure speed and pass rate; ARGS="--quick" for a short one
+bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for a short one
 	$(RUN) -m jax_ttt.bench $(ARGS)
 
 # The stamps: written last, so an install that was cut off is done again.

@@ -3,21 +3,65 @@
 A Python loop: each move is one compiled call to choose, one to play and one to learn,
 and the host waits after each to see whether every game has ended. The equations, and
 the order of the random numbers, are those of `learner`, so both compute the same.
+
+python -m jax_ttt.baseline FILE
 """
 
-from collections.abc import Iterator
+import argparse
+import functools
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import jax
+import numpy as np
 import pgx
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt import dqn, games, learner, networks
+from jax_ttt import dqn, games, learner, networks, players
 from jax_ttt.config import Config
+from jax_ttt.presets import PRESETS
 
 
-def train(config: Config, key: Key[Array, ""]) -> Iterator[nnx.State]:
-    """Train for ever, yielding the params after each update; `key` is consumed.
+class Moment(NamedTuple):
+    """The loop after an update: what it holds, good until the next one."""
+
+    network: nnx.Module
+    target_network: nnx.Module
+    env_state: pgx.State
+    loss: jax.Array
+
+
+def main(argv: Sequence[str] | None) -> int:
+    """Train the article's agent, evaluating it on the way, and save its weights."""
+    parser = argparse.ArgumentParser(prog="python -m jax_ttt.baseline")
+    parser.add_argument("file", type=Path, help="where to save the weights, as .npz")
+    path: Path = parser.parse_args(argv).file
+    config = PRESETS["article"]
+    train_key, eval_key = jax.random.split(jax.random.key(1))
+    loop = train(config, train_key)
+    for update in range(1, config.num_updates + 1):
+        moment = next(loop)
+        if update % config.eval_every == 0 or update == config.num_updates:
+            key = jax.random.fold_in(eval_key, update)
+            wins, draws, losses = evaluate(config, moment.network, key)
+            print(f"{update}: {wins} wins, {draws} draws, {losses} losses", flush=True)
+            save(moment.network, path)
+    return 0
+
+
+def save(network: nnx.Module, path: Path) -> None:
+    """Write the network's weights."""
+    leaves = jax.tree_util.tree_leaves_with_path(nnx.state(network))
+    weights = {jax.tree_util.keystr(at): np.asarray(leaf) for at, leaf in leaves}
+    with path.open("wb") as file:
+        np.savez(file, **weights)  # type: ignore[arg-type]
+
+
+def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
+    """Train for ever, yielding after each update; `key` is consumed.
 
     Serves boards that are not canonicalised, and the plain maximum in the target.
     """
@@ -27,22 +71,47 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[nnx.State]:
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
     optimizer = nnx.Optimizer(network, learner.optimizer(config), wrt=nnx.Param)
-    play = jax.jit(lambda state, action: games.step(env, state, action, config.gamma))
     average = jax.jit(dqn.polyak, static_argnames="tau")
-    fresh = jax.jit(lambda key: games.init(env, key, config.num_envs))
     epsilon = jax.jit(lambda update: learner.exploration(config, update, 0))
     key, env_state, update = start.key, start.env_state, 0
     while True:
         key, act_key, restart_key = jax.random.split(key, 5)[:3]
         action = choose(network, act_key, env_state, epsilon(update))
-        after, move = play(env_state, action)
-        learn(network, target_network, optimizer, env_state, action, after, move)
+        after, move = play(env, env_state, action, config.gamma)
+        loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, config.tau))
         env_state, update = after, update + 1
         if games.finished(env_state).all():
-            env_state = fresh(restart_key)
-        yield nnx.state(network)
+            env_state = games.init(env, restart_key, config.num_envs)
+        yield Moment(network, target_network, env_state, loss)
+
+
+def evaluate(
+    config: Config, network: nnx.Module, key: Key[Array, ""]
+) -> tuple[int, int, int]:
+    """Return the wins, draws and losses of `config.eval_games` games against random.
+
+    The agent is player 0; PGX draws who moves first. `key` is consumed.
+    """
+    env = games.make(config.env_id)
+    init_key, key = jax.random.split(key)
+    env_state = games.init(env, init_key, config.eval_games)
+    total = np.zeros(config.eval_games)
+    while not games.finished(env_state).all():
+        key, move_key = jax.random.split(key)
+        action = contest(network, move_key, env_state)
+        env_state, _ = play(env, env_state, action, config.gamma)
+        total += env_state.rewards[:, 0]
+    return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
+
+
+@functools.partial(jax.jit, static_argnames=("env", "gamma"))
+def play(
+    env: pgx.Env, env_state: pgx.State, action: jax.Array, gamma: float
+) -> tuple[pgx.State, games.Move]:
+    """Play one move in each game."""
+    return games.step(env, env_state, action, gamma)
 
 
 @nnx.jit
@@ -52,6 +121,15 @@ def choose(
     """Return the move to play in each game."""
     q_values = network(games.features(env_state.observation))
     return dqn.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
+
+
+@nnx.jit
+def contest(network: nnx.Module, key: jax.Array, env_state: pgx.State) -> jax.Array:
+    """Return the network's move where player 0 is to move, else a random one."""
+    q_values = network(games.features(env_state.observation))
+    best = dqn.greedy(q_values, env_state.legal_action_mask)
+    drawn = players.random_player(key, env_state)
+    return jax.numpy.where(env_state.current_player == 0, best, drawn)
 
 
 @nnx.jit
@@ -77,3 +155,7 @@ def learn(
     loss, grads = nnx.value_and_grad(loss_fn)(network)
     optimizer.update(network, grads)
     return loss
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

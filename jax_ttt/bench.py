@@ -1,132 +1,167 @@
-"""Measure speed and pass rate.
+"""Measure speed, growth, start-up and pass rate.
 
 python -m jax_ttt.bench
 """
 
 import dataclasses
 import json
+import os
+import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import tyro
-from tqdm import tqdm
 
-from jax_ttt import __version__, cli, measures
-from jax_ttt.measures import line, spread
-from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import SEED_RANGE, SettingError
+from jax_ttt import __version__, cli
+from jax_ttt.measures import Figures
+from jax_ttt.presets import Preset
+from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 
-Part = Literal["updates", "evaluation", "matches", "tabular", "proof", "process"]
+Part = Literal[
+    "updates",
+    "startup",
+    "proof",
+    "steps",
+    "evaluation",
+    "arena",
+    "tabular",
+    "growth",
+]
+_ROUNDS = Range(int, 1, 1000)
+_SEEDS = Range(int, 1, 2**16)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Measure speed and pass rate, in one process tree on one machine."""
+    """Measure speed, growth, start-up and pass rate, in one process tree.
+
+    A line is a median and, in brackets, its spread; then the CPU and wall seconds of
+    the median round. What is compared is run in turn. All of it takes some ten minutes
+    on two cores. Ctrl-C keeps the parts that are finished.
+    """
 
     only: tuple[Part, ...] = get_args(Part)
-    """What to measure."""
-    presets: tuple[Preset, ...] = ("default",)
-    """What to train until proven."""
-    num_seeds: int = 64
-    """Agents to train for each of the presets."""
+    """What to measure, by default all: the article's updates; whole processes; the time
+    to a proof; moves; exact evaluation; matches; a table; growth with the sizes."""
+    presets: tuple[Preset, ...] = ("default", "article", "table")
+    """What `proof` trains."""
+    num_seeds: int = 8
+    """Agents that `proof` trains for each of them, 1 to 65,536; for a pass rate to rely
+    on, 64, some 20 minutes."""
     first_seed: int = 1000
-    """The first of their seeds, which follow each other."""
+    """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
     rounds: int = 15
-    """How often each speed is measured."""
+    """How often each speed is measured, 1 to 1,000;
+    whole processes a fifth as often."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Few rounds and seeds: to see that it works."""
+    """Few rounds, seeds and sizes, and the article's whole program left out: to see
+    that it works."""
     json: Path | None = None
     """File to write the figures to."""
+    svg: Path | None = None
+    """File to draw `growth` to; needs the extra `plots`."""
 
 
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "bench")
-    SEED_RANGE.check("first_seed", args.first_seed)
-    SEED_RANGE.check("first_seed", args.first_seed + max(args.num_seeds, 1) - 1)
-    for field in ("num_seeds", "rounds"):
-        if getattr(args, field) < 1:
-            raise SettingError(field, "at least 1", getattr(args, field))
-    if args.quick:
-        args = dataclasses.replace(args, num_seeds=min(args.num_seeds, 4), rounds=3)
-    device = cli.choose_device("auto")
-    print(f"jax_ttt {__version__} on {device}, {versions()}")
-    figures: dict[str, Any] = {}
-    for part in get_args(Part):
-        if part in args.only and part == "proof":
-            figures[part] = {name: proof(args, name) for name in args.presets}
-        elif part in args.only:
-            figures[part] = getattr(measures, part)(args.rounds)
-    if args.json:
-        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    args = checked(cli.parse(Args, argv, "bench"))
+    # The processes that `startup` starts need a GPU's memory too.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    machine = cli.Machine(compile_cache=False)  # what is measured gets compiled
+    about = {"jax_ttt": __version__, "device": cli.set_up(machine)}
+    about |= {"machine": machine_name(), "versions": versions()}
+    print("\n".join(f"{name}: {text}" for name, text in about.items()), flush=True)
+    figures: dict[str, Figures] = {}
+    try:
+        for part, run in parts(args).items():
+            if part in args.only:
+                print(f"\n{part}", flush=True)
+                figures[part] = run()
+    finally:
+        if args.json:
+            text = json.dumps(about | {"quick": args.quick, "parts": figures}, indent=2)
+            args.json.write_text(text + "\n", encoding="utf-8")
+    if args.svg:
+        from jax_ttt import plots
+
+        plots.growth(figures["growth"], about["device"], args.svg)
     return 0
 
 
+def checked(args: Args) -> Args:
+    """Return the arguments, few of all with `quick`; refuse what can't be done.
+
+    Raises:
+        SettingError: a number is outside its range.
+        UsageError: a file can't be written, or there will be nothing to draw.
+    """
+    _ROUNDS.check("rounds", args.rounds)
+    _SEEDS.check("num_seeds", args.num_seeds)
+    SEED_RANGE.check("first_seed", args.first_seed)
+    if args.first_seed + args.num_seeds - 1 > SEED_RANGE.high:
+        rule = f"at most {SEED_RANGE.high - args.num_seeds + 1:,} with these num_seeds"
+        raise SettingError("first_seed", rule, args.first_seed)
+    cli.check_output("--json", args.json)
+    cli.check_output("--svg", args.svg)
+    if args.svg:
+        cli.require("matplotlib", "plots", "--svg")
+        if "growth" not in args.only:
+            raise cli.UsageError("--svg draws growth, which --only leaves out")
+    if args.quick:
+        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds, 2)}
+        return dataclasses.replace(args, **few)
+    return args
+
+
+def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
+    """Return what measures each part."""
+    from jax_ttt import (
+        measures_growth,
+        measures_proof,
+        measures_speed,
+        measures_startup,
+        measures_updates,
+    )
+
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    processes = max(args.rounds // 5, 1)
+    return {
+        "updates": lambda: measures_updates.updates(args.rounds),
+        "startup": lambda: measures_startup.startup(processes, not args.quick),
+        "proof": lambda: measures_proof.proof(args.presets, seeds),
+        "steps": lambda: measures_speed.steps(args.rounds),
+        "evaluation": lambda: measures_speed.exact_evaluation(args.rounds),
+        "arena": lambda: measures_speed.arena(args.rounds),
+        "tabular": lambda: measures_speed.tabular(args.rounds),
+        "growth": lambda: measures_growth.growth(args.quick),
+    }
+
+
 def versions() -> str:
-    """Return what the figures were measured with."""
+    """Return what the figures are measured with."""
     from importlib.metadata import version
 
     names = ("jax", "flax", "pgx")
-    python = sys.version.split()[0]
+    python = platform.python_version()
     return ", ".join([f"Python {python}", *(f"{n} {version(n)}" for n in names)])
 
 
-def proof(args: Args, preset: Preset) -> dict[str, Any]:
-    """Train many seeds; count the proven, and time each to the proof that stays."""
-    rows = []
-    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
-    bar = tqdm(seeds, desc=preset, unit="agent", disable=not sys.stderr.isatty())
-    for seed in bar:
-        rows.append(proven_when(preset, seed))
-    wins = [100 * row["win_rate"] for row in rows]
-    failed = [row["seed"] for row in rows if row["kept"] is None]
-    kept = [row for row in rows if row["kept"] is not None]
-    print(
-        f"{preset}: {len(kept)} of {len(rows)} seeds ({seeds[0]} to {seeds[-1]}) "
-        f"proven unbeatable; not proven: {', '.join(map(str, failed)) or 'none'}"
-    )
-    figures: dict[str, Any] = {"agents": rows, "wins": spread(wins)}
-    line(f"{preset}, mean wins v random", figures["wins"], "%", 3)
-    print(f"{preset}, mean wins at least 95.29 %: {sum(w >= 95.29 for w in wins)}")
-    for name, unit, digits in (("seconds", "s", 2), ("kept", "updates", 0)):
-        if kept:
-            figures[name] = spread([row[name] for row in kept])
-            text = f"{preset}, until proven for good"
-            line(text, figures[name], unit, digits)
-    figures["total_seconds"] = spread([row["total_seconds"] for row in rows])
-    line(f"{preset}, all updates", figures["total_seconds"], "s")
-    return figures
-
-
-def proven_when(preset: Preset, seed: int) -> dict[str, Any]:
-    """Train one agent; return when its last proof began and how it ended.
-
-    `kept` is the update from which every evaluation proves it, None if the last does
-    not; `seconds` are spent training until then.
-    """
-    row: dict[str, Any] = {"seed": seed, "kept": None, "seconds": None}
-    for progress, exact in evaluations(preset, seed):
-        if not exact["unbeatable"]:
-            row |= {"kept": None, "seconds": None}
-        elif row["kept"] is None:
-            row |= {"kept": progress.update, "seconds": progress.seconds}
-        row |= {"win_rate": exact["win_rate"], "total_seconds": progress.seconds}
-    return row
-
-
-def evaluations(preset: Preset, seed: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Train one agent, yielding its exact evaluations."""
-    from jax_ttt import tree as trees
-    from jax_ttt.evaluation import summary
-    from jax_ttt.training import train
-
-    config = dataclasses.replace(PRESETS[preset], eval_games=0)
-    for progress in train(config, seed, trees.of(config.env_id)):
-        if progress.evaluation is not None:
-            yield progress, summary(config, progress.evaluation)["exact"]
+def machine_name() -> str:
+    """Return the processor's name, where it can be had, and how many cores we have."""
+    name = platform.processor() or platform.machine()
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    for line in text.splitlines():
+        if line.startswith("model name"):
+            name = line.split(":", 1)[1].strip()
+    has = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
+    return f"{name}, {cores} cores, {platform.system()}"
 
 
 if __name__ == "__main__":

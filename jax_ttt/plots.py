@@ -149,3 +149,41 @@ def grid(
         axes.set_title(f"{title}: proven unbeatable")
         figure.colorbar(image, label="share of the agents")
         figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def growth(figures: dict[str, Any], title: str, path: Path) -> None:
+    """Draw how an update's time grows, from the benchmark's figures of it."""
+    from matplotlib.figure import Figure
+
+    seeds = figures["num_seeds"]
+    panels = {
+        "games in the batch": {"one agent": figures["num_envs"]},
+        "neurons in a hidden layer": {"one agent": figures["hidden_size"]},
+        "agents": {
+            "one after another": seeds["loop"],
+            "in one program": seeds["vmap"],
+        },
+    }
+    with _style():
+        figure = Figure(figsize=(11, 4), layout="constrained")
+        every = figure.subplots(1, len(panels))
+        for axes, (label, lines) in zip(every, panels.items(), strict=True):
+            for name, rows in lines.items():
+                _band(axes, name, rows)
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            axes.set_xlabel(label)
+            axes.grid(alpha=0.3, which="both")
+        every[0].set_ylabel("ms an update of one agent")
+        every[-1].legend()
+        figure.suptitle(title)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def _band(axes: Any, name: str, rows: list[dict[str, Any]]) -> None:  # noqa: ANN401
+    """Draw medians over sizes, and their spread."""
+    sizes, low, middle, high = (
+        [row[field] for row in rows] for field in ("size", "min", "median", "max")
+    )
+    (drawn,) = axes.plot(sizes, middle, marker="o", ms=4, label=name)
+    axes.fill_between(sizes, low, high, color=drawn.get_color(), alpha=0.2, lw=0)
