@@ -27,6 +27,7 @@ Loss = Literal["huber", "mse"]
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 Backup = Literal["one-ply", "two-ply"]
 Seat = Literal["both", "first", "second"]
+Precision = Literal["auto", "float32", "bfloat16"]
 TableKey = Literal["position", "after-state", "hash"]
 ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
 """Games whose whole tree is small enough to walk: the ones where a proof can be had."""
@@ -89,6 +90,7 @@ CHOICES = {
     "backup": get_args(Backup),
     "seat": get_args(Seat),
     "table_key": get_args(TableKey),
+    "precision": get_args(Precision),
 }
 """Settings that are one of a few words."""
 _SWITCHES = ("double", "canonical", "lockstep", "backward")
@@ -188,6 +190,9 @@ class Config:
     """Hidden layers. 0 (a linear function) to 16."""
     activation: Activation = "relu"
     """What each hidden layer ends with."""
+    precision: Precision = "auto"
+    """What the network's products take while it learns; their sums are float32. auto
+    is bfloat16 on a CPU with AMX, else float32. Grades and play are always float32."""
     optimizer: Optimizer = "adamw"
     """How the gradient moves the weights; sgd is the plain step, without decay."""
     loss: Loss = "huber"

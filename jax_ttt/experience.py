@@ -14,7 +14,7 @@ import pgx
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt import dqn, games, networks
+from jax_ttt import dqn, games, layers, networks
 from jax_ttt.config import Config
 from jax_ttt.games import Opponent
 
@@ -65,7 +65,8 @@ def play(
     reply_key = key
     if opponent is not None:
         key, reply_key = jax.random.split(key)
-    q_values = networks.q_values(config, params, before.observation)
+    dtype = layers.learning_dtype(config)
+    q_values = networks.q_values(config, params, before.observation, dtype)
     legal = before.legal_action_mask
     action = dqn.epsilon_greedy(key, q_values, legal, epsilon)
     action = games.opening(before, action, config.first_move)

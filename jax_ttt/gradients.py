@@ -12,7 +12,7 @@ import optax
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, networks, tabular
+from jax_ttt import dqn, layers, networks, tabular
 from jax_ttt.config import Config
 
 
@@ -33,7 +33,8 @@ def targets(
     """Return what the played actions' values should become."""
     reward, discount = batch.reward, batch.discount
     legal = batch.next_legal_action_mask
-    worth = networks.heads(config, target_params, batch.next_obs)
+    dtype = layers.learning_dtype(config)
+    worth = networks.heads(config, target_params, batch.next_obs, dtype)
     if config.backup == "two-ply":
         to_mover, to_waiting = worth
         return jnp.stack(
@@ -46,7 +47,7 @@ def targets(
         # Each table's best action, by what the other says of it.
         chosen_by, worth = list(worth), worth[::-1]
     elif config.double:
-        chosen_by = [networks.q_values(config, params, batch.next_obs)]
+        chosen_by = [networks.q_values(config, params, batch.next_obs, dtype)]
     return jnp.stack(
         [
             dqn.td_target(reward, discount, values, legal, config.tremble, choice)
@@ -70,11 +71,12 @@ def lesson(
     target = targets(config, params, target_params, batch)
     cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
     live = jnp.broadcast_to(batch.live, target.shape)
+    dtype = layers.learning_dtype(config)
     if networks.double_table(config):
         live = tabular.learns(key, batch)
 
     def loss_fn(params: nnx.State) -> jax.Array:
-        values = networks.heads(config, params, batch.obs)
+        values = networks.heads(config, params, batch.obs, dtype)
         rows = zip(values, target, live, strict=True)
         losses = [dqn.loss(v, batch.action, t, on, cost) for v, t, on in rows]
         return functools.reduce(jnp.add, losses)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from jax_ttt import games
+from jax_ttt import games, layers
 from jax_ttt import tree as trees
 from jax_ttt.config import Activation, Config
 
@@ -19,19 +20,27 @@ _ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 
 
 class MLP(nnx.Module):
-    """Hidden layers of one size; tanh keeps the values within the rewards' range."""
+    """Hidden layers of one size; tanh keeps the values within the rewards' range.
+
+    `dtype` is what the products take.
+    """
 
     def __init__(
-        self, sizes: Sequence[int], activation: Activation, rngs: nnx.Rngs
+        self,
+        sizes: Sequence[int],
+        activation: Activation,
+        rngs: nnx.Rngs,
+        dtype: DTypeLike = jnp.float32,
     ) -> None:
-        layers: list[Callable] = []
+        parts: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
-            layers += [nnx.Linear(num_in, num_out, rngs=rngs), _ACTIVATIONS[activation]]
-        self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
+            parts.append(layers.Columns(num_in, num_out, dtype=dtype, rngs=rngs))
+            parts.append(_ACTIVATIONS[activation])
+        self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
 
     def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B V"]:
         """Return the values, -1 to 1."""
-        return self.layers(features)
+        return self.layers(features.T).T
 
 
 class Table(nnx.Module):
@@ -77,14 +86,14 @@ def double_table(config: Config) -> bool:
     return config.double and config.network == "table"
 
 
-def make(config: Config, rngs: nnx.Rngs) -> MLP | Table:
+def make(config: Config, rngs: nnx.Rngs, dtype: DTypeLike = jnp.float32) -> MLP | Table:
     """Return the network for `config`, its weights drawn from `rngs`."""
     if config.network == "table":
         return Table(config)
     num_features, num_actions = games.sizes(config.env_id)
     hidden = [config.hidden_size] * config.hidden_layers
     sizes = [num_features, *hidden, num_heads(config) * num_actions]
-    return MLP(sizes, config.activation, rngs)
+    return MLP(sizes, config.activation, rngs, dtype)
 
 
 def init_params(config: Config, key: Key[Array, ""]) -> nnx.State:
@@ -93,26 +102,37 @@ def init_params(config: Config, key: Key[Array, ""]) -> nnx.State:
 
 
 def q_values(
-    config: Config, params: nnx.State, obs: Shaped[Array, "B *shape"]
+    config: Config,
+    params: nnx.State,
+    obs: Shaped[Array, "B *shape"],
+    dtype: DTypeLike = jnp.float32,
 ) -> Float[Array, "B A"]:
     """Return the value of each action to the mover, illegal ones included.
+
+    The learner passes its `dtype`, what the products take (`layers.learning_dtype`).
+    All else that asks, grades and proofs among it, reads the weights in float32,
+    whatever `config.precision` they were learned in: an agent is graded and played
+    alike wherever it is loaded.
 
     With `config.canonical` the network sees one view of all that are symmetric, and
     its values are mapped back to the board's own cells, so that they turn with it.
     """
-    values = heads(config, params, obs)
+    values = heads(config, params, obs, dtype)
     return values.mean(axis=0) if double_table(config) else values[0]
 
 
 def heads(
-    config: Config, params: nnx.State, obs: Shaped[Array, "B *shape"]
+    config: Config,
+    params: nnx.State,
+    obs: Shaped[Array, "B *shape"],
+    dtype: DTypeLike = jnp.float32,
 ) -> Float[Array, "H B A"]:
     """Return all that the network says of each action.
 
     That is one value (`H` 1), its value to the mover; with a two-ply backup a second
     one, its value to the one who waits; of double tables, what each of the two says.
     """
-    graph = nnx.graphdef(nnx.eval_shape(lambda: make(config, nnx.Rngs(0))))
+    graph = nnx.graphdef(nnx.eval_shape(lambda: make(config, nnx.Rngs(0), dtype)))
     network = nnx.merge(graph, params)
     features = games.features(obs)
     views = games.symmetries(config.env_id)

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt import minimax
+from jax_ttt import layers, minimax
 from jax_ttt import tree as trees
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -15,6 +15,14 @@ jax.config.update("jax_enable_compilation_cache", False)
 os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
 # Nearly all of the tests' time is compiling.
 jax.config.update("jax_disable_most_optimizations", True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_amx():
+    """Where nothing else is asked for, test float32 arithmetic on every CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layers, "has_amx", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from jax_ttt.config import (
     Loss,
     Network,
     Optimizer,
+    Precision,
     Seat,
     TableKey,
     from_dict,
@@ -171,6 +172,7 @@ def test_a_field_that_an_older_file_lacks_has_its_default(field):
         ("backup", Backup),
         ("seat", Seat),
         ("table_key", TableKey),
+        ("precision", Precision),
     ],
 )
 @pytest.mark.parametrize("value", ["", "RELU", None, 1])
@@ -325,6 +327,7 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "hidden_size": 128,
         "hidden_layers": 2,
         "activation": "relu",
+        "precision": "auto",
         "optimizer": "adamw",
         "loss": "huber",
         "eval_every": 200,
