@@ -9,8 +9,9 @@ python -m jax_ttt.baseline FILE
 
 import argparse
 import functools
+import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +19,9 @@ import jax
 import numpy as np
 import pgx
 from flax import nnx
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, games, learner, networks, players
+from jax_ttt import dqn, games, learner, players
 from jax_ttt.config import Config
 from jax_ttt.presets import PRESETS
 
@@ -32,6 +33,22 @@ class Moment(NamedTuple):
     target_network: nnx.Module
     env_state: pgx.State
     loss: jax.Array
+
+
+class Plain(nnx.Module):
+    """The article's network of nnx's own layers, boards in rows; for its weights."""
+
+    def __init__(self, config: Config) -> None:
+        num_features, num_actions = games.sizes(config.env_id)
+        hidden = [config.hidden_size] * config.hidden_layers
+        layers: list[Callable] = []
+        for num_in, num_out in itertools.pairwise([num_features, *hidden, num_actions]):
+            layers += [nnx.Linear(num_in, num_out, rngs=nnx.Rngs(0)), nnx.relu]
+        self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
+
+    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
+        """Return the values, -1 to 1."""
+        return self.layers(features)
 
 
 def main(argv: Sequence[str] | None) -> int:
@@ -67,7 +84,7 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     """
     env = games.make(config.env_id)
     start = learner.init(config, key)
-    graph = nnx.graphdef(networks.make(config, nnx.Rngs(0)))
+    graph = nnx.graphdef(Plain(config))
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
     optimizer = nnx.Optimizer(network, learner.optimizer(config), wrt=nnx.Param)

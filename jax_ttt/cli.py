@@ -22,7 +22,7 @@ import tyro
 from jax_ttt import compile_cache
 from jax_ttt.config import Config
 from jax_ttt.names import PlayerError
-from jax_ttt.presets import PRESETS
+from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.ranges import SettingError
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
@@ -62,6 +62,18 @@ class Machine:
     $JAX_COMPILATION_CACHE_DIR, nor use those that are kept."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Run(Machine):
+    """What a command trains, and where."""
+
+    config: Flags
+    preset: Preset = "default"
+    """Named settings that the other flags then change."""
+
+
+RunT = TypeVar("RunT", bound=Run)
+
+
 def parse(
     args_type: type[ArgsT],
     argv: Sequence[str] | None,
@@ -89,9 +101,9 @@ def parse(
 
 
 def parse_settings(
-    args_type: type[ArgsT], argv: Sequence[str] | None, prog: str
-) -> ArgsT:
-    """Return arguments with `config`, whose defaults are those of their `preset`."""
+    args_type: type[RunT], argv: Sequence[str] | None, prog: str
+) -> RunT:
+    """Return arguments whose `config` has the defaults of their `preset`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--preset", nargs="?", default="default")
     preset = parser.parse_known_args(argv)[0].preset

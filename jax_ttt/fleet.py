@@ -76,7 +76,8 @@ def _alone(job: Job, stop: Callable[[], bool]) -> dict[str, Any]:
 
 def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> list[dict[str, Any]]:
     tree = trees.of(jobs[0].config.env_id)
-    *_, last = training.train_many(*zip(*jobs, strict=True), tree, stop)
+    configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
+    *_, last = training.train_many(configs, seeds, tree, stop)
     rows = []
     for i, job in enumerate(jobs):
         graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)

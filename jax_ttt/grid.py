@@ -33,18 +33,15 @@ def read(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
 
 
 def _value(name: str, kind: type, text: str) -> Any:  # noqa: ANN401
-    if kind is bool:
-        kind = {"true": True, "false": False}.__getitem__
+    rules = {bool: "true or false", int: "a whole number", float: "a number"}
+    rule = rules.get(kind, "one of " + ", ".join(CHOICES.get(name, ())))
+    allowed = {"true": True, "false": False} if kind is bool else None
     try:
-        if text not in CHOICES.get(name, [text]):
+        if text not in (allowed or CHOICES.get(name, [text])):
             raise ValueError
-        return kind(text)
-    except (ValueError, KeyError):
-        rules = {int: "a whole number", float: "a number", str: "one of "}
-        rule = rules.get(kind, "true or false")
-        raise SettingError(
-            name, rule + ", ".join(CHOICES.get(name, ())), text
-        ) from None
+        return allowed[text] if allowed else kind(text)
+    except ValueError:
+        raise SettingError(name, rule, text) from None
 
 
 def points(

@@ -122,6 +122,7 @@ class Programs:
         first = _body(start, (self._config,), self._many)
         args = (jax.eval_shape(first, key, opponent), opponent, numbers)
         used = self._program(updates, (1,), *args).memory_analysis()
+        assert used is not None
         return used.argument_size_in_bytes + used.temp_size_in_bytes
 
     def _program(self, *key: Any) -> jax.stages.Compiled:  # noqa: ANN401
@@ -135,8 +136,8 @@ class Programs:
     ) -> Future[jax.stages.Compiled]:
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
         leaves, structure = jax.tree.flatten(shapes)
-        static = (self._config, *static)
-        return _compiling(function, static, self._many, structure, tuple(leaves))
+        fixed = (self._config, *static)
+        return _compiling(function, fixed, self._many, structure, tuple(leaves))
 
 
 def _body(function: Callable, static: tuple, many: bool) -> Callable:

@@ -78,12 +78,12 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, A
     from jax_ttt import fleet
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    names: list[Preset] = [name for name in args.only for _ in seeds]
     jobs = [fleet.Job(PRESETS[name], seed) for name in args.only for seed in seeds]
     rows = fleet.train(jobs, None, lambda: bool(signals))
-    named = (name for name in args.only for _ in seeds)
-    total, quiet = len(jobs), not sys.stderr.isatty()
-    with tqdm(total=total, unit="agent", disable=quiet) as bar:
-        for name, row in zip(named, rows, strict=False):
+    quiet = not sys.stderr.isatty()
+    with tqdm(total=len(jobs), unit="agent", disable=quiet) as bar:
+        for name, row in zip(names, rows, strict=False):
             bar.set_description(name)
             bar.update()
             if row["diverged"]:

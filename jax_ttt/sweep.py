@@ -17,7 +17,6 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli, grid, names
 from jax_ttt.config import LEARNED, Config
 from jax_ttt.grid import Point
-from jax_ttt.presets import Preset
 from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -25,7 +24,7 @@ _AT_ONCE = Range(int, 0, 2**16)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args(cli.Run):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU they train one after another in one compiled program, and each is the
@@ -35,9 +34,6 @@ class Args(cli.Machine):
     Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is kept).
     """
 
-    config: cli.Flags
-    preset: Preset = "default"
-    """Named settings that the other flags then change."""
     num_seeds: int = 64
     """Agents to train of each combination of settings. 1 to 100,000."""
     first_seed: int = 1000
@@ -158,18 +154,19 @@ def table(
     names = [grid.text(group.point) or args.preset for group in groups]
     width = max(map(len, ["", *names])) + 2
     seats = games.seat_names(args.config.env_id)
-    heads = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
         f"{args.first_seed}\n",
-        " " * width + _cells("proven unbeatable (95 %)", *heads, "seconds"),
+        " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
     ]
     for name, group in zip(names, found, strict=True):
         low, high = (f"{100 * end:.1f}" for end in group["interval"])
         proven = f"{group['proven']} of {group['num_agents']} ({low} to {high} %)"
-        wins = [_wins(group["wins"].get(seat)) for seat in LEARNED["both"]]
+        first, second = (_wins(group["wins"].get(seat)) for seat in LEARNED["both"])
         lines.append(
-            f"{name:<{width}}" + _cells(proven, *wins, f"{group['seconds']:.2f}")
+            f"{name:<{width}}"
+            + _cells(proven, first, second, f"{group['seconds']:.2f}")
         )
     for fault, text in (("not_proven", "not proven"), ("diverged", "diverged")):
         for name, group in zip(names, found, strict=True):

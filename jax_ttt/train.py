@@ -16,7 +16,6 @@ import tyro
 
 from jax_ttt import __version__, cli, names
 from jax_ttt.config import ENUMERABLE, Config
-from jax_ttt.presets import Preset
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
@@ -29,16 +28,13 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args(cli.Run):
     """Train an agent, by self-play or against another; prove its worth; save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C (what was trained
     so far is saved).
     """
 
-    config: cli.Flags
-    preset: Preset = "default"
-    """Named settings that the other flags then change."""
     seed: int = 1
     """What all random numbers come from. 0 to 4,294,967,295."""
     run_dir: Path | None = None

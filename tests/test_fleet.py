@@ -66,7 +66,9 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     rows = list(fleet.train([Job(CONFIG, seed) for seed in (4, 5)], 1))
     for row in rows:
         *_, last = training.train(CONFIG, row["seed"], trees.of("tic_tac_toe"))
+        assert last.evaluation is not None
         graded = last.evaluation.exact
+        assert graded is not None
         assert row["exact"]["as_first"]["win_rate"] == float(
             graded.first.random.win_rate
         )
