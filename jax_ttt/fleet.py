@@ -115,25 +115,32 @@ def summary(rows: Sequence[dict[str, Any]], seat: Seat) -> dict[str, Any]:
     """Return what came of agents that learned this seat, as plain numbers.
 
     `proven` of `num_agents` are unbeatable, with the rate's 95 % `interval`; the seeds
-    of the others are `not_proven`. `wins` against random are those of each seat that
-    is learned: mean, least and greatest of the agents that did not diverge. Where no
-    tree can be walked, nothing is proven, and the wins are those of a sample.
+    of the others are `not_proven`. Where no tree can be walked these are None. `wins`
+    against random are those of each seat that is learned, mean, least and greatest of
+    the agents that did not diverge.
     """
-    failed = [row["seed"] for row in rows if not row.get("exact", {}).get("unbeatable")]
-    proven = len(rows) - len(failed)
+    diverged = [row["seed"] for row in rows if row["diverged"]]
     graded = [row.get("exact") or row["sampled"] for row in rows if not row["diverged"]]
     wins = {}
     for name in LEARNED[seat] if graded else ():
         rates = [row[name]["win_rate"] for row in graded]
         wins[name] = {"mean": mean(rates), "min": min(rates), "max": max(rates)}
-    return {
+    found = {
         "num_agents": len(rows),
-        "proven": proven,
-        "interval": list(wilson_interval(proven, len(rows))),
-        "not_proven": failed,
-        "diverged": [row["seed"] for row in rows if row["diverged"]],
+        "proven": None,
+        "interval": None,
+        "not_proven": None,
+        "diverged": diverged,
         "wins": wins,
         "seconds": median(row["seconds"] for row in rows),
+    }
+    if any("sampled" in row and "exact" not in row for row in rows):
+        return found
+    proven = [row.get("exact", {}).get("unbeatable", False) for row in rows]
+    return found | {
+        "proven": sum(proven),
+        "interval": list(wilson_interval(sum(proven), len(rows))),
+        "not_proven": [r["seed"] for r, p in zip(rows, proven, strict=True) if not p],
     }
 
 

@@ -95,6 +95,7 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str, path: Path) -
     seeds = np.array([row["seed"] for row in graded])
     grades = [row.get("exact") or row["sampled"] for row in graded]
     proven = np.array([bool(grade.get("unbeatable")) for grade in grades], bool)
+    exact = any("exact" in row for row in rows)
     names = dict(zip(LEARNED["both"], games.seat_names(config.env_id), strict=True))
     colours = dict(zip(names, ("#0072b2", "#d55e00"), strict=True))
     with _style():
@@ -104,17 +105,27 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str, path: Path) -
             wins = np.array([100 * grade[seat]["win_rate"] for grade in grades])
             for shown, marker, note in (
                 (proven, "o", ""),
-                (~proven, "x", ", not proven"),
+                (~proven, "x", ", not proven" if exact else ""),
             ):
                 label = f"as {names[seat]}{note}" if shown.any() else None
                 style = {"s": 18, "marker": marker, "color": colours[seat]}
                 axes.scatter(seeds[shown], wins[shown], label=label, **style)
-        axes.set_title(f"{title}: {proven.sum()} of {len(rows)} proven unbeatable")
+        told = (
+            f"{proven.sum()} of {len(rows)} proven unbeatable" if exact else "sampled"
+        )
+        axes.set_title(f"{title}: {told}")
         axes.set_xlabel("seed")
         axes.set_ylabel("% wins against random")
         axes.grid(alpha=0.3)
         axes.legend()
         figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def _share(group: dict[str, Any]) -> float:
+    """Return the share that is proven; where nothing can be, the mean of the wins."""
+    if group["proven"] is not None:
+        return group["proven"] / group["num_agents"]
+    return float(np.mean([seat["mean"] for seat in group["wins"].values()]))
 
 
 def grid(
@@ -137,8 +148,10 @@ def grid(
         for point, group in zip(points, found, strict=True):
             row = rows.index(tuple(point[name] for name in down))
             column = columns.index(point[across])
-            share[row, column] = group["proven"] / group["num_agents"]
-            text = f"{group['proven']} of {group['num_agents']}"
+            share[row, column] = _share(group)
+            text = f"{100 * share[row, column]:.0f} %"
+            if group["proven"] is not None:
+                text = f"{group['proven']} of {group['num_agents']}"
             colour = "white" if share[row, column] < 0.5 else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
         image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, aspect="auto")
@@ -146,8 +159,10 @@ def grid(
         axes.set_yticks(range(len(rows)), [str(*row) for row in rows])
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
-        axes.set_title(f"{title}: proven unbeatable")
-        figure.colorbar(image, label="share of the agents")
+        exact = found[0]["proven"] is not None
+        what = "proven unbeatable" if exact else "mean wins against random"
+        axes.set_title(f"{title}: {what}")
+        figure.colorbar(image, label="share of the agents" if exact else "sampled")
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 

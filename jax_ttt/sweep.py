@@ -161,8 +161,10 @@ def table(
         " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
     ]
     for name, group in zip(names, found, strict=True):
-        low, high = (f"{100 * end:.1f}" for end in group["interval"])
-        proven = f"{group['proven']} of {group['num_agents']} ({low} to {high} %)"
+        proven = "by sample"
+        if group["proven"] is not None:
+            low, high = (f"{100 * end:.1f}" for end in group["interval"])
+            proven = f"{group['proven']} of {group['num_agents']} ({low} to {high} %)"
         first, second = (_wins(group["wins"].get(seat)) for seat in LEARNED["both"])
         lines.append(
             f"{name:<{width}}"

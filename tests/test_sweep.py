@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from jax_ttt import sweep
+from jax_ttt import cli, fleet, plots, sweep
+from jax_ttt.config import Config
 from jax_ttt.programs import Programs
 
 TINY = [
@@ -119,3 +120,28 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
+    """Neither is anything said to be beatable."""
+    sampled = {
+        seat: {"win_rate": rate, "draw_rate": 0.0, "loss_rate": 1 - rate}
+        for seat, rate in (("as_first", 0.75), ("as_second", 0.25))
+    }
+    row = {"seed": 1, "games": 7, "seconds": 0.5, "diverged": False}
+    rows = [row | {"sampled": sampled}]
+    found = fleet.summary(rows, "both")
+    assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
+    config = Config(env_id="connect_four")
+    args = sweep.Args(config=cli.Flags(env_id="connect_four"))
+    text = sweep.table(args, "cpu", [sweep.Group({}, config, rows)], [found], 1.0)
+    assert "by sample" in text
+    assert "not proven" not in text
+    assert "75.000 (75.000 to 75.000)" in text
+    files = [tmp_path / "agents.svg", tmp_path / "grid.svg"]
+    plots.agents(config, rows, "connect_four", files[0])
+    plots.grid([{"tau": 0.1}], [found], "connect_four", files[1])
+    drawn = [path.read_text(encoding="utf-8") for path in files]
+    assert "connect_four: sampled" in drawn[0]
+    assert "proven" not in drawn[0] + drawn[1]
+    assert ">50 %</text>" in drawn[1]
