@@ -68,7 +68,8 @@ class Run(Machine):
 
     config: Flags
     preset: Preset = "default"
-    """Named settings that the other flags then change."""
+    """Named settings that the other flags then change; by default those named default,
+    and plain in other games or against an opponent."""
 
 
 RunT = TypeVar("RunT", bound=Run)
@@ -105,11 +106,14 @@ def parse_settings(
 ) -> RunT:
     """Return arguments whose `config` has the defaults of their `preset`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--preset", nargs="?", default="default")
-    preset = parser.parse_known_args(argv)[0].preset
-    config = PRESETS[preset if preset in PRESETS else "default"]
-    defaults = args_type(config=Flags(**dataclasses.asdict(config)))
-    return parse(args_type, argv, prog, defaults)
+    for name in ("preset", "env-id", "opponent"):
+        parser.add_argument(f"--{name}", nargs="?")
+    given, _ = parser.parse_known_args(argv)
+    usual = given.env_id in (None, "tic_tac_toe") and given.opponent in (None, "self")
+    preset = given.preset or ("default" if usual else "plain")
+    preset = preset if preset in PRESETS else "default"  # the parser refuses it
+    flags = Flags(**dataclasses.asdict(PRESETS[preset]))
+    return parse(args_type, argv, prog, args_type(config=flags, preset=preset))
 
 
 def guarded(command: Command) -> Command:

@@ -253,8 +253,21 @@ def test_flags_change_a_preset_wherever_they_stand(flags):
 
 def test_without_flags_the_config_is_the_default():
     args = cli.parse_settings(train.Args, [], "train")
-    assert args.config.checked() == Config()
+    assert args.config.checked() == PRESETS["default"]
     assert (args.preset, args.seed) == ("default", 1)
+
+
+@pytest.mark.parametrize(
+    "flags", ["--env-id othello", "--opponent=random", "--opponent mcts:9"]
+)
+def test_other_games_and_opponents_start_from_plain_settings(flags):
+    args = cli.parse_settings(train.Args, flags.split(), "train")
+    assert args.preset == "plain"
+    fields = {"env_id": args.config.env_id, "opponent": args.config.opponent}
+    assert args.config.checked() == Config(**fields)
+    for kept in ("table", "default"):
+        args = cli.parse_settings(train.Args, [*flags.split(), "--preset", kept], "x")
+        assert args.preset == kept
 
 
 @pytest.mark.parametrize(
