@@ -263,8 +263,8 @@ def test_without_flags_the_config_is_the_default():
 def test_other_games_and_opponents_start_from_plain_settings(flags):
     args = cli.parse_settings(train.Args, flags.split(), "train")
     assert args.preset == "plain"
-    fields = {"env_id": args.config.env_id, "opponent": args.config.opponent}
-    assert args.config.checked() == Config(**fields)
+    given = args.config
+    assert given.checked() == Config(env_id=given.env_id, opponent=given.opponent)
     for kept in ("table", "default"):
         args = cli.parse_settings(train.Args, [*flags.split(), "--preset", kept], "x")
         assert args.preset == kept

@@ -11,7 +11,7 @@ from flax import nnx
 from jax_ttt import games, networks
 from jax_ttt.presets import PRESETS
 
-CONFIG = PRESETS["default"]
+CONFIG = PRESETS["plain"]
 PLAIN = dataclasses.replace(CONFIG, canonical=False)
 ACTIVATIONS = {
     "relu": lambda x: max(x, 0.0),
