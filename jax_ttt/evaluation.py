@@ -10,6 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
+from jax_ttt import tree as trees
 from jax_ttt.config import LEARNED, RATES, Config
 from jax_ttt.tree import Tree
 
@@ -54,8 +55,16 @@ def policy(config: Config, params: nnx.State, tree: Tree) -> Float[Array, "P A"]
 def decision_values(
     config: Config, params: nnx.State, tree: Tree
 ) -> Float[Array, "D A"]:
-    """Return the action values in each of the tree's positions to decide."""
-    return networks.q_values(config, params, tree.obs[tree.decisions])
+    """Return the action values in each of the tree's positions to decide.
+
+    Where boards are canonical, those of one board of each symmetry class tell the rest:
+    627 for 4,520, which halves the time of an exact evaluation.
+    """
+    if not config.canonical:
+        return networks.q_values(config, params, tree.obs[tree.decisions])
+    boards, row, cells = trees.classes(config.env_id)
+    values = networks.q_values(config, params, tree.obs[boards])
+    return jnp.take_along_axis(values[row], cells, axis=1)
 
 
 def summary(config: Config, evaluation: Evaluation) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Many agents: runs that differ in their seeds or settings, a row of results for each.
 
 On an accelerator runs of one program train at once, vmapped. On a CPU they train one
-after another: from 16 agents on, many at once take longer for each than one alone.
+after another: at once they are hardly faster (0.80 for 0.88 ms an update, 16 agents on
+two cores), and alone each is the agent of a run of its own.
 """
 
 import dataclasses

@@ -59,7 +59,7 @@ class _Walk(NamedTuple):
 def graph(env_id: EnvId) -> Graph:
     """Return the nodes of a game that can be walked."""
     tree = trees.walked(env_id)
-    classes = trees.symmetry_classes(tree, games.symmetries(env_id))
+    classes, _ = trees.symmetry_classes(tree, games.symmetries(env_id))
     stands_for, node = np.unique(classes, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
     return Graph(

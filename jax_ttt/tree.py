@@ -10,8 +10,9 @@ Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
 import dataclasses
 import functools
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,7 @@ from jax_ttt.config import ENUMERABLE, EnvId
 AnyArray: TypeAlias = Any
 """JAX's or NumPy's; which one, a checker can't know."""
 
+T = TypeVar("T")
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 
 
@@ -151,11 +153,18 @@ def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if env_id not in ENUMERABLE:
         return None
-    # It may be asked for while a program that looks boards up is traced, and a trace
-    # is its thread's alone. (`ensure_compile_time_eval` would compile each operation
-    # of the walk by itself: 40 small programs, over a second.)
+    return _apart(enumerate_game, games.make(env_id))
+
+
+def _apart(function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401
+    """Call a function where nothing is traced, whoever asks for it.
+
+    Who asks may be tracing a program that looks boards up, and a trace is its thread's
+    alone. (`ensure_compile_time_eval` would compile each operation by itself: 40 small
+    programs in a walk, over a second.)
+    """
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(enumerate_game, games.make(env_id)).result()
+        return pool.submit(function, *args).result()
 
 
 @functools.cache
@@ -184,11 +193,12 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
     A board that no play reaches has position 0.
     """
     tree = walked(env_id)
-    with jax.ensure_compile_time_eval():
-        features = games.features(tree.obs)
-        number = np.asarray(games.board_number(features))
-    position = np.zeros(3 ** features.shape[1], np.int32)
-    position[number] = np.arange(tree.num_positions)
+
+    def number() -> np.ndarray:
+        return np.asarray(games.board_number(games.features(tree.obs)))
+
+    position = np.zeros(3 ** games.sizes(env_id)[0], np.int32)
+    position[_apart(number)] = np.arange(tree.num_positions)
     return position
 
 
@@ -201,8 +211,27 @@ def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
     tree = walked(env_id)
     if not canonical:
         return tree.successor
-    with jax.ensure_compile_time_eval():
-        return symmetry_classes(tree, games.symmetries(env_id))[tree.successor]
+    return _apart(symmetry_classes, tree, games.symmetries(env_id))[0][tree.successor]
+
+
+class Classes(NamedTuple):
+    """The positions to decide (D) of which C are views of all others.
+
+    Cell `i` of decision `d` is cell `cells[d, i]` of position `boards[row[d]]`.
+    """
+
+    boards: Int[np.ndarray, " C"]
+    row: Int[np.ndarray, " D"]
+    cells: Int[np.ndarray, "D A"]
+
+
+@functools.cache
+def classes(env_id: EnvId) -> Classes:
+    """Return the symmetry classes of the decisions of a game that can be walked."""
+    tree, views = walked(env_id), games.symmetries(env_id)
+    first, view = (x[tree.decisions] for x in _apart(symmetry_classes, tree, views))
+    boards, row = np.unique(first, return_inverse=True)
+    return Classes(boards, row.reshape(-1), np.argsort(views, axis=1)[view])
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
@@ -210,8 +239,10 @@ def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array
     return index[games.board_number(games.features(obs))]
 
 
-def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
-    """Return for each position the first one that is a view of it, `(P,)` int32.
+def symmetry_classes(
+    tree: Tree, views: Int[np.ndarray, "G A"]
+) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+    """Return for each position the first one that is a view of it, and which view.
 
     `views` permutes the cells of the board, as `games.symmetries` gives them.
     """
@@ -226,4 +257,4 @@ def symmetry_classes(tree: Tree, views: Int[np.ndarray, "G A"]) -> np.ndarray:
         [position[key] for key in zip(level, map(bytes, cells[:, view]), strict=True)]
         for view in views
     ]
-    return np.min(turned, axis=0).astype(np.int32)
+    return np.min(turned, axis=0).astype(np.int32), np.argmin(turned, axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flax import nnx
 
-from jax_ttt import games, networks
+from jax_ttt import evaluation, games, networks
 from jax_ttt.presets import PRESETS
 
 CONFIG = PRESETS["plain"]
@@ -140,3 +140,16 @@ def test_the_batch_axis_stays_with_any_batch():
         obs = jnp.zeros((num_games, 6, 7, 2), bool)
         assert games.features(obs).shape == (num_games, 42)
         assert games.features(jnp.zeros((num_games, 4, 3, 194))).shape[0] == num_games
+
+
+@pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])
+def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
+    config = dataclasses.replace(PRESETS[preset], hidden_size=16)
+    key, noise_key = jax.random.split(jax.random.key(0))
+    params = jax.tree.map(
+        lambda x: x + jax.random.uniform(noise_key, x.shape),
+        networks.init_params(config, key),
+    )
+    asked = networks.q_values(config, params, tree.obs[tree.decisions])
+    found = evaluation.decision_values(config, params, tree)
+    np.testing.assert_allclose(found, asked, atol=1e-5)
