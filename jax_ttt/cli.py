@@ -108,8 +108,10 @@ def parse_settings(
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for name in ("preset", "env-id", "opponent"):
         parser.add_argument(f"--{name}", nargs="?")
+    parser.add_argument("--grid", nargs="*", default=[])
     given, _ = parser.parse_known_args(argv)
     usual = given.env_id in (None, "tic_tac_toe") and given.opponent in (None, "self")
+    usual &= not any(word.startswith("opponent=") for word in given.grid)
     preset = given.preset or ("default" if usual else "plain")
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     flags = Flags(**dataclasses.asdict(PRESETS[preset]))
@@ -144,8 +146,8 @@ def guarded(command: Command) -> Command:
             if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
                 return _fail(
                     1,
-                    "out of memory: try fewer --num-envs, --games, or a "
-                    "smaller --replay-capacity",
+                    "out of memory: try fewer --num-envs, --games or --at-once, "
+                    "or a smaller --replay-capacity",
                 )
             raise
 
@@ -228,7 +230,7 @@ def _choose_device(device: Device) -> str:
 def interruptible() -> Iterator[list[int]]:
     """Collect Ctrl-C and SIGTERM in a list, so that work can end in good order.
 
-    A second one ends the program at once.
+    A second one ends the program at once, or when what is being compiled is compiled.
     """
     received: list[int] = []
 

@@ -11,6 +11,9 @@ import stat
 import sys
 from pathlib import Path
 
+_FLAGS = ("flags", "Features")
+"""How Linux calls what a processor can do: x86's, Arm's."""
+
 
 def use(wanted: bool = True) -> None:
     """Make JAX keep what it compiles, or with `wanted` false neither keep nor read it.
@@ -44,7 +47,7 @@ def folder() -> Path:
 
     try:
         about = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
-        kind = "".join(row for row in about.splitlines() if row.startswith("flags"))
+        kind = "".join(row for row in about.splitlines() if row.startswith(_FLAGS))
     except OSError:
         kind = platform.processor()
     kind = hashlib.sha256(f"{platform.machine()} {kind}".encode()).hexdigest()[:12]
@@ -57,7 +60,8 @@ def make_private(path: Path) -> None:
     Raises:
         OSError: it can't be made, or others could have written to it.
     """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (path.parent, path):  # `mode` is not that of further parents
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "nt":  # the profile's folders are the user's own
         return
     about = path.lstat()

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jax_ttt import evaluation, training
+from jax_ttt import devices, evaluation, training
 from jax_ttt import tree as trees
-from jax_ttt.config import LEARNED, Config, Seat, split
+from jax_ttt.config import ENUMERABLE, LEARNED, Config, split
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.matches import wilson_interval
 
@@ -51,10 +51,9 @@ def train(
         size = at_once or room(group[0].config)
         for begin in range(0, len(group), size):
             batch = group[begin : begin + size]
-            rows = _at_once(batch, stop) if size > 1 else [_alone(batch[0], stop)]
+            yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
             if stop():
                 return
-            yield from rows
 
 
 def _graded_at_the_end(job: Job) -> Job:
@@ -64,26 +63,29 @@ def _graded_at_the_end(job: Job) -> Job:
     return job._replace(config=config)
 
 
-def _alone(job: Job, stop: Callable[[], bool]) -> dict[str, Any]:
+def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[dict[str, Any]]:
     run = training.train(*job, trees.of(job.config.env_id), stop)
     last = next(run)
     try:
         for last in run:  # noqa: B007
             pass
     except FloatingPointError:
-        return _row(job, int(last.games), last.seconds, None)
-    return _row(job, int(last.games), last.seconds, last.evaluation)
+        yield _row(job, int(last.games), last.seconds, None)
+        return
+    if last.update == job.config.num_updates:
+        yield _row(job, int(last.games), last.seconds, last.evaluation)
 
 
-def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> list[dict[str, Any]]:
+def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[dict[str, Any]]:
     tree = trees.of(jobs[0].config.env_id)
     configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
     *_, last = training.train_many(configs, seeds, tree, stop)
-    rows = []
+    if last.update < configs[0].num_updates:
+        return
     for i, job in enumerate(jobs):
         graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)
-        rows.append(_row(job, int(last.games[i]), last.seconds / len(jobs), graded))
-    return rows
+        graded = None if last.diverged[i] else graded
+        yield _row(job, int(last.games[i]), last.seconds / len(jobs), graded)
 
 
 def _row(
@@ -101,19 +103,21 @@ def _row(
 def room(config: Config, most: int = MOST) -> int:
     """Return how many agents to train at once on the device that is in use.
 
-    On a CPU that is 1; else as many as its memory holds, 70 % of it, up to `most`.
+    On a CPU that is 1; else as many as half of its free memory holds, up to `most`.
     """
-    device = jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+    device = devices.current()
     if device.platform == "cpu":
         return 1
-    limit = (device.memory_stats() or {}).get("bytes_limit")
-    if limit is None:
+    stats = device.memory_stats() or {}
+    if "bytes_limit" not in stats:
         return most
-    return int(min(max(0.7 * limit // training.size(config), 1), most))
+    free = stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+    size = training.size(config, trees.of(config.env_id))
+    return int(min(max(0.5 * free // size, 1), most))
 
 
-def summary(rows: Sequence[dict[str, Any]], seat: Seat) -> dict[str, Any]:
-    """Return what came of agents that learned this seat, as plain numbers.
+def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
+    """Return what came of agents with these settings, as plain numbers.
 
     `proven` of `num_agents` are unbeatable, with the rate's 95 % `interval`; the seeds
     of the others are `not_proven`. Where no tree can be walked these are None. `wins`
@@ -123,7 +127,7 @@ def summary(rows: Sequence[dict[str, Any]], seat: Seat) -> dict[str, Any]:
     diverged = [row["seed"] for row in rows if row["diverged"]]
     graded = [row.get("exact") or row["sampled"] for row in rows if not row["diverged"]]
     wins = {}
-    for name in LEARNED[seat] if graded else ():
+    for name in LEARNED[config.seat] if graded else ():
         rates = [row[name]["win_rate"] for row in graded]
         wins[name] = {"mean": mean(rates), "min": min(rates), "max": max(rates)}
     found = {
@@ -135,7 +139,7 @@ def summary(rows: Sequence[dict[str, Any]], seat: Seat) -> dict[str, Any]:
         "wins": wins,
         "seconds": median(row["seconds"] for row in rows),
     }
-    if any("sampled" in row and "exact" not in row for row in rows):
+    if config.env_id not in ENUMERABLE:
         return found
     proven = [row.get("exact", {}).get("unbeatable", False) for row in rows]
     return found | {

@@ -13,6 +13,7 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
+from jax_ttt import devices
 from jax_ttt.config import Config
 
 
@@ -68,7 +69,11 @@ def _contract(
     """Sum the products over an axis of each, in float32."""
     numbers = (axes[:1], axes[1:]), ((), ())
     a, b = a.astype(dtype), b.astype(dtype)
-    return jax.lax.dot_general(a, b, numbers, preferred_element_type=jnp.float32)
+    # Else a GPU or TPU would round float32 to fewer bits.
+    exact = jax.lax.Precision.HIGHEST if dtype == jnp.float32 else None
+    return jax.lax.dot_general(
+        a, b, numbers, precision=exact, preferred_element_type=jnp.float32
+    )
 
 
 def learning_dtype(config: Config) -> DTypeLike:
@@ -79,7 +84,7 @@ def learning_dtype(config: Config) -> DTypeLike:
     """
     if config.precision != "auto":
         return jnp.dtype(config.precision)
-    amx = jax.default_backend() == "cpu" and has_amx()
+    amx = devices.current().platform == "cpu" and has_amx()
     return jnp.dtype(jnp.bfloat16 if amx else jnp.float32)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from jax_ttt import learner
 from jax_ttt.config import Config, split
 from jax_ttt.learner import TrainState
 from jax_ttt.measures import Figures, in_turn, show, show_ms
@@ -89,12 +88,14 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
     """Return a run of agents that one compiled program trains in turn."""
-    keys = jax.random.split(jax.random.key(0), num_seeds)
-    states = [learner.init(config, key) for key in keys]
+    outline, numbers = split(config)
+    data = {name: np.float32(number) for name, number in numbers.items()}
+    program, keys = Programs(outline), jax.random.split(jax.random.key(0), num_seeds)
+    states = [program.start(key, None) for key in keys]
 
     def run() -> list[TrainState]:
         for agent, state in enumerate(states):
-            states[agent], _ = learner.train_chunk(config, state, SEED_UPDATES)
+            states[agent], _ = program.updates(SEED_UPDATES, state, None, data)
         return jax.block_until_ready(states)
 
     return run

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from jax_ttt import baseline, games, learner
-from jax_ttt.config import Config
+from jax_ttt import baseline, games, layers, learner
+from jax_ttt.config import Config, split
 from jax_ttt.measures import Figures, in_turn, ratios, show, show_rate
 from jax_ttt.presets import PRESETS
+from jax_ttt.programs import Programs
 
 NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
@@ -22,7 +24,8 @@ def updates(rounds: int) -> Figures:
     """Time the article's updates as a plain loop and as one program, and bare products.
 
     All are run in turn. The share is that of the matrix products which an update can't
-    do without, at the rate of the hidden layer's product alone, in the same round.
+    do without, at the rate of the hidden layer's product alone, in the program's
+    precision and in the same round.
     """
     config = PRESETS["article"]
     shape = config.num_envs, config.hidden_size
@@ -35,9 +38,10 @@ def updates(rounds: int) -> Figures:
     loop, program, *bare = in_turn(runs, rounds)
     flops = 2 * config.num_envs * config.hidden_size**2 * NUM_PRODUCTS
     needed = update_flops(layer_sizes(config), config.num_envs) * NUM_UPDATES
+    number = bare[layers.learning_dtype(config) == jnp.bfloat16]
     share = [
         100 * (needed / ours) / (flops / theirs)
-        for ours, theirs in zip(program.wall, bare[0].wall, strict=True)
+        for ours, theirs in zip(program.wall, number.wall, strict=True)
     ]
     faster, unit = ratios(loop.wall, program.wall), "updates/s"
     return {
@@ -47,7 +51,7 @@ def updates(rounds: int) -> Figures:
         "compile": show("one program, compiled and run once", [program.first], "s"),
         "float32": show_rate("float32 products", flops / 1e9, bare[0], "GFLOP/s"),
         "bfloat16": show_rate("bfloat16 products", flops / 1e9, bare[1], "GFLOP/s"),
-        "roofline": show("one program, share of float32 products", share, "%", 0),
+        "roofline": show("one program, share of such products", share, "%", 0),
         "flops_per_update": needed // NUM_UPDATES,
     }
 
@@ -67,11 +71,14 @@ def fused(
     config: Config, num_updates: int = NUM_UPDATES
 ) -> Callable[[], learner.Metrics]:
     """Return a run of the compiled program, which goes on where the last one ended."""
-    state = learner.init(config, jax.random.key(0))
+    outline, numbers = split(config)
+    program, key = Programs(outline), jax.random.key(0)
+    data = {name: np.float32(number) for name, number in numbers.items()}
+    state = program.start(key, None)
 
     def run() -> learner.Metrics:
         nonlocal state
-        state, metrics = learner.train_chunk(config, state, num_updates)
+        state, metrics = program.updates(num_updates, state, None, data)
         return jax.block_until_ready((state, metrics))[1]
 
     return run

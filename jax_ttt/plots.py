@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from jax_ttt import games
-from jax_ttt.config import LEARNED, RATES, Config, EnvId
+from jax_ttt.config import ENUMERABLE, LEARNED, RATES, Config, EnvId
 from jax_ttt.crosstable import CrossTable
 
 
@@ -95,7 +95,7 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str, path: Path) -
     seeds = np.array([row["seed"] for row in graded])
     grades = [row.get("exact") or row["sampled"] for row in graded]
     proven = np.array([bool(grade.get("unbeatable")) for grade in grades], bool)
-    exact = any("exact" in row for row in rows)
+    exact = config.env_id in ENUMERABLE
     names = dict(zip(LEARNED["both"], games.seat_names(config.env_id), strict=True))
     colours = dict(zip(names, ("#0072b2", "#d55e00"), strict=True))
     with _style():
@@ -117,7 +117,8 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str, path: Path) -
         axes.set_xlabel("seed")
         axes.set_ylabel("% wins against random")
         axes.grid(alpha=0.3)
-        axes.legend()
+        if graded:
+            axes.legend()
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 

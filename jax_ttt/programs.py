@@ -7,7 +7,7 @@ Axes: `S` agents; where there is one, the axis is absent.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -104,26 +104,26 @@ class Programs:
 
     def prepare(
         self,
-        num_updates: int,
+        lengths: Iterable[int],
         key: jax.Array,
         opponent: Partial | None,
         numbers: Numbers,
         tree: Tree | None,
-    ) -> None:
-        """Compile all three side by side: compiling one keeps one core busy."""
+    ) -> int:
+        """Compile all of a run with updates in these lengths, and wait for it.
+
+        They are compiled side by side, as compiling one keeps one core busy. Returns
+        the bytes of the device's memory that the largest takes, about.
+        """
         first = _body(start, (self._config,), self._many)
         state = jax.eval_shape(first, key, opponent)
-        self._compiling(updates, (num_updates,), state, opponent, numbers)
-        self._compiling(grade, (), state.params, state.update, key, tree)
-        self._compiling(start, (), key, opponent)
-
-    def bytes(self, key: jax.Array, opponent: Partial | None, numbers: Numbers) -> int:
-        """Return what an update takes of the device's memory, about."""
-        first = _body(start, (self._config,), self._many)
-        args = (jax.eval_shape(first, key, opponent), opponent, numbers)
-        used = self._program(updates, (1,), *args).memory_analysis()
-        assert used is not None
-        return used.argument_size_in_bytes + used.temp_size_in_bytes
+        jobs = [
+            self._compiling(updates, (length,), state, opponent, numbers)
+            for length in sorted(lengths, reverse=True)
+        ]
+        jobs.append(self._compiling(grade, (), state.params, state.update, key, tree))
+        jobs.append(self._compiling(start, (), key, opponent))
+        return max(_bytes(job.result()) for job in jobs)
 
     def _program(self, *key: Any) -> jax.stages.Compiled:  # noqa: ANN401
         return self._compiling(*key).result()
@@ -138,6 +138,14 @@ class Programs:
         leaves, structure = jax.tree.flatten(shapes)
         fixed = (self._config, *static)
         return _compiling(function, fixed, self._many, structure, tuple(leaves))
+
+
+def _bytes(program: jax.stages.Compiled) -> int:
+    used = program.memory_analysis()
+    if used is None:
+        return 0
+    given = used.argument_size_in_bytes + used.output_size_in_bytes
+    return given + used.temp_size_in_bytes
 
 
 def _body(function: Callable, static: tuple, many: bool) -> Callable:

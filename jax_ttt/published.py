@@ -29,7 +29,7 @@ class Args(cli.Machine):
     """Train the published systems again, prove what each is worth, and compare.
 
     Every figure of ours is exact. Exit codes: 0 done, 1 failed, 2 bad flags,
-    130 Ctrl-C (what is finished is printed).
+    3 diverged, 130 Ctrl-C (what is finished is printed).
     """
 
     only: tuple[Preset, ...] = tuple(SYSTEMS)

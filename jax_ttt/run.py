@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 
-from jax_ttt import __version__, agents
+from jax_ttt import __version__, agents, devices
 from jax_ttt.config import Config
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
@@ -48,7 +48,7 @@ class RunFolder:
 
     def write_config(self, config: Config, seed: int, preset: str) -> None:
         """Say what is run: settings, seed, versions, device, command."""
-        device = jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+        device = devices.current()
         about = {
             "config": dataclasses.asdict(config),
             "preset": preset,

@@ -31,7 +31,10 @@ class Args(cli.Run):
     agent that train gives for its seed; on an accelerator many train at once, which
     gives agents of the same quality but not the same ones.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is kept).
+    They are graded once, at their end.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C, 143 terminated (what is
+    finished is kept).
     """
 
     num_seeds: int = 64
@@ -59,10 +62,14 @@ def main(argv: Sequence[str] | None) -> int:
     points = checked(args)
     with cli.interruptible() as signals:
         device = cli.set_up(args)
+        check_opponents(args, points)
+        groups = [Group(point, config, []) for point, config in points]
         begin = time.perf_counter()
-        groups = train(args, points, signals)
-        seconds = time.perf_counter() - begin
-        write(args, device, groups, seconds)
+        try:
+            train(args, groups, signals)
+        finally:  # whatever ended it, keep what is finished
+            finished = [group for group in groups if group.rows]
+            write(args, device, finished, time.perf_counter() - begin)
         return cli.interrupted(signals[0]) if signals else 0
 
 
@@ -95,15 +102,22 @@ class Group:
     rows: list[dict[str, Any]]
 
 
-def train(
-    args: Args, points: list[tuple[Point, Config]], signals: list[int]
-) -> list[Group]:
-    """Train every agent, until a signal comes; return those that are finished."""
+def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
+    """Refuse, before any training, whom or what no game can be played with."""
+    from jax_ttt import training
+
+    checked = {(config.opponent, config.first_move): config for _, config in points}
+    for config in checked.values():
+        training.check_first_move(config)
+        training.make_opponent(config, args.first_seed)
+
+
+def train(args: Args, groups: list[Group], signals: list[int]) -> None:
+    """Train every agent, until a signal comes, and add the finished to their groups."""
     from jax_ttt import fleet
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
-    jobs = [fleet.Job(config, seed) for _, config in points for seed in seeds]
-    groups = [Group(point, config, []) for point, config in points]
+    jobs = [fleet.Job(group.config, seed) for group in groups for seed in seeds]
     proven = 0
     with tqdm(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
         rows = fleet.train(jobs, args.at_once or None, lambda: bool(signals))
@@ -112,14 +126,13 @@ def train(
             proven += row.get("exact", {}).get("unbeatable", False)
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
-    return [group for group in groups if group.rows]
 
 
 def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     """Print the table or the JSON object, and write the files that are asked for."""
     from jax_ttt import fleet
 
-    found = [fleet.summary(group.rows, group.config.seat) for group in groups]
+    found = [fleet.summary(group.rows, group.config) for group in groups]
     if args.json:
         print(json.dumps(as_dict(args, device, groups, found, seconds)))
     else:
@@ -150,6 +163,8 @@ def table(
     """Return what came of each combination, a line each, and which seeds failed."""
     from jax_ttt import games
 
+    if not groups:
+        return "no agent was finished"
     num_agents = sum(len(group.rows) for group in groups)
     names = [grid.text(group.point) or args.preset for group in groups]
     width = max(map(len, ["", *names])) + 2
@@ -174,7 +189,7 @@ def table(
         for name, group in zip(names, found, strict=True):
             if group[fault]:
                 lines.append(f"{text}, {name}: {', '.join(map(str, group[fault]))}")
-    each = seconds / max(num_agents, 1)
+    each = seconds / num_agents
     lines.append(f"\n{num_agents:,} agents in {seconds:.1f} s, {each:.2f} s each; the")
     lines[-1] += " seconds above are of training one, in the median"
     return "\n".join(lines)

@@ -30,11 +30,10 @@ class Progress(NamedTuple):
     state: TrainState  # good until the next step of the run
     update: int
     games: np.ndarray  # (S,) int64, like the next three: ended since the start
-    wins: (
-        np.ndarray
-    )  # of the agent against an opponent, of the first player in self-play
+    wins: np.ndarray  # of the agent against an opponent, in self-play of the first
     losses: np.ndarray
     env_steps: np.ndarray  # moves since the start
+    diverged: np.ndarray  # (S,) bool: its loss or gradient was not finite
     seconds: float  # spent training all S, without compiling and evaluating
     metrics: Metrics | None
     evaluation: Evaluation | None
@@ -119,14 +118,21 @@ def _train(
     many: bool = False,
 ) -> Iterator[Progress]:
     run = Programs(config, many)
-    run.prepare(_length(config, 0), key, opponent, numbers, tree)
+    run.prepare(_lengths(config), key, opponent, numbers, tree)
     state = run.start(key, opponent)
     update, seconds = 0, 0.0
     totals = dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)[()])
+    diverged = np.zeros(key.shape, bool)
 
     def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
         return Progress(
-            state, update, **totals, seconds=seconds, metrics=metrics, evaluation=result
+            state,
+            update,
+            **totals,
+            diverged=diverged,
+            seconds=seconds,
+            metrics=metrics,
+            evaluation=result,
         )
 
     def evaluated() -> Progress:
@@ -141,34 +147,39 @@ def _train(
         metrics = jax.device_get(jax.block_until_ready(metrics))
         seconds += time.perf_counter() - begin
         update += length
-        if not many:  # of many, the others go on
-            _check_finite(metrics, update)
+        finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
+        diverged = diverged | ~finite
+        if not many and diverged:  # of many, the others go on
+            raise FloatingPointError(
+                f"training diverged: the loss is not finite by update {update}; "
+                "a lower --learning-rate helps"
+            )
         totals = {name: totals[name] + getattr(metrics, name) for name in _COUNTS}
         yield progress(metrics, None)
         if update % config.eval_every == 0 or update == config.num_updates or stop():
             yield evaluated()
 
 
-def size(config: Config) -> int:
+def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
     outline, numbers = split(config)
     numbers = {name: np.float32(value) for name, value in numbers.items()}
     opponent = make_opponent(config, 0)
-    return Programs(outline).bytes(jax.random.key(0), opponent, numbers)
+    key = jax.random.key(0)
+    return Programs(outline).prepare(_lengths(config), key, opponent, numbers, tree)
+
+
+def _lengths(config: Config) -> set[int]:
+    """Return all lengths that `_length` gives in a run."""
+    every, end = config.eval_every, config.num_updates
+    spans = {min(every, end), end % every}  # between evaluations
+    return ({CHUNK for n in spans if n >= CHUNK} | {n % CHUNK for n in spans}) - {0}
 
 
 def _length(config: Config, update: int) -> int:
     """Return how many updates come next in one call."""
     to_evaluation = config.eval_every - update % config.eval_every
     return min(CHUNK, to_evaluation, config.num_updates - update)
-
-
-def _check_finite(metrics: Metrics, update: int) -> None:
-    if not (np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)).all():
-        raise FloatingPointError(
-            f"training diverged: the loss is not finite by update {update}; "
-            "a lower --learning-rate helps"
-        )
 
 
 def check_first_move(config: Config) -> None:

@@ -63,9 +63,10 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
 
 
 def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
-    rows = list(fleet.train([Job(CONFIG, seed) for seed in (4, 5)], 1))
+    config = dataclasses.replace(CONFIG, eval_every=4)
+    rows = list(fleet.train([Job(config, seed) for seed in (4, 5)], 1))
     for row in rows:
-        *_, last = training.train(CONFIG, row["seed"], trees.of("tic_tac_toe"))
+        *_, last = training.train(config, row["seed"], trees.of("tic_tac_toe"))
         assert last.evaluation is not None
         graded = last.evaluation.exact
         assert graded is not None
@@ -133,7 +134,7 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     for at_once in (1, 2):
         rows = list(fleet.train(jobs, at_once))
         assert [row["diverged"] for row in rows] == [True, False]
-        found = fleet.summary(rows, "both")
+        found = fleet.summary(rows, CONFIG)
         assert found["diverged"] == [2]
         assert found["not_proven"] == [2, 1]
         assert fleet.as_cells(rows[0])["unbeatable"] is None
@@ -151,26 +152,39 @@ def graded(seed, wins, unbeatable):
 def test_what_is_said_of_many_agents():
     rows = [graded(1, (1, 0.5), True), graded(2, (0.5, 0.25), False)]
     rows += [graded(3, (0.75, 0.75), True)]
-    found = fleet.summary(rows, "both")
+    found = fleet.summary(rows, CONFIG)
     assert (found["proven"], found["num_agents"]) == (2, 3)
     assert found["interval"] == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
     assert found["not_proven"] == [2]
     assert found["wins"]["as_first"] == {"mean": 0.75, "min": 0.5, "max": 1}
     assert found["wins"]["as_second"] == {"mean": 0.5, "min": 0.25, "max": 0.75}
     assert found["seconds"] == 0.2
-    assert list(fleet.summary(rows, "second")["wins"]) == ["as_second"]
+    second = dataclasses.replace(CONFIG, opponent="random", seat="second")
+    assert list(fleet.summary(rows, second)["wins"]) == ["as_second"]
 
 
 @pytest.mark.parametrize(
-    ("limit", "room"), [(None, 100), (10_000, 7), (1, 1), (10**9, 100)]
+    ("limit", "room"), [(None, 100), (14_000, 7), (1, 1), (10**9, 100)]
 )
 def test_as_many_train_at_once_as_the_memory_holds(limit, room, monkeypatch):
-    stats = {} if limit is None else {"bytes_limit": limit}
+    stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
-    monkeypatch.setattr(fleet.jax, "devices", lambda: [device])
-    monkeypatch.setattr(fleet.training, "size", lambda config: 1000)
-    with jax.default_device(None):
-        assert fleet.room(CONFIG, most=100) == room
+    monkeypatch.setattr(fleet.devices, "current", lambda: device)
+    monkeypatch.setattr(fleet.training, "size", lambda config, tree: 1000)
+    assert fleet.room(CONFIG, most=100) == room
+
+
+@pytest.mark.parametrize(
+    ("num_updates", "eval_every"),
+    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
+)
+def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every):
+    config = Config(num_updates=num_updates, eval_every=eval_every)
+    update, lengths = 0, set()
+    while update < num_updates:
+        lengths.add(training._length(config, update))
+        update += training._length(config, update)
+    assert training._lengths(config) == lengths
 
 
 def test_on_a_cpu_they_train_one_after_another():
@@ -180,4 +194,4 @@ def test_on_a_cpu_they_train_one_after_another():
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < training.size(CONFIG) < 100 * least
+    assert least < training.size(CONFIG, None) < 100 * least

@@ -107,6 +107,8 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
         ("--grid double=1", "--double must be true or false, got '1'"),
         ("--grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
         ("--grid opponent=nobody", "nobody"),
+        ("--grid eval_every=1,2", "--grid must be made of SETTING=VALUE,VALUE"),
+        ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
         (
             "--svg x.svg --grid tau=1 gamma=1 tremble=1",
@@ -130,9 +132,9 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     }
     row = {"seed": 1, "games": 7, "seconds": 0.5, "diverged": False}
     rows = [row | {"sampled": sampled}]
-    found = fleet.summary(rows, "both")
-    assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
     config = Config(env_id="connect_four")
+    found = fleet.summary(rows, config)
+    assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
     args = sweep.Args(config=cli.Flags(env_id="connect_four"))
     text = sweep.table(args, "cpu", [sweep.Group({}, config, rows)], [found], 1.0)
     assert "by sample" in text
