@@ -1,6 +1,7 @@
 """The linear layer: its products, the precision they take, and who decides that."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -105,7 +106,8 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
     assert layers.learning_dtype(auto) == expected
     assert layers.learning_dtype(FLOAT32) == jnp.float32
     assert layers.learning_dtype(BFLOAT16) == jnp.bfloat16
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    gpu = SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(layers.devices, "current", lambda: gpu)
     assert layers.learning_dtype(auto) == jnp.float32
 
 
