@@ -20,6 +20,7 @@ import pytest
 from jax_ttt import __version__, agents, console, plot, programs, train, training
 from jax_ttt import run as run_module
 from jax_ttt.config import Config, EnvId
+from jax_ttt.presets import PRESETS
 from jax_ttt.programs import Programs
 
 TINY = [
@@ -101,10 +102,9 @@ def test_a_run_leaves_its_three_files_and_no_other(tiny):
 
 def test_config_json_says_what_was_run_and_where(tiny):
     about = json.loads((tiny[0] / "config.json").read_text())
-    config = Config(
-        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
-    )
-    assert about["config"] == dataclasses.asdict(config)
+    changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
+    changed |= {"eval_every": 2, "eval_games": 8}
+    assert about["config"] == dataclasses.asdict(PRESETS["default"]) | changed
     assert (about["preset"], about["seed"]) == ("default", 1)
     assert about["command"] == sys.orig_argv
     assert about["device"]["platform"] == jax.default_backend()
@@ -135,7 +135,7 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
 
 def test_schedules_end_exactly_with_the_last_update(tiny):
     last = [row for row in rows(tiny[0]) if row["event"] == "chunk"][-1]
-    assert last["epsilon"] == 0.5
+    assert last["epsilon"] == np.float32(PRESETS["default"].epsilon_end)
     assert last["learning_rate"] == 0.0
 
 
