@@ -18,7 +18,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.config import LEARNED, RATES
 from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import SEED_RANGE, Range
+from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 from jax_ttt.systems import SYSTEMS, Result
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -52,8 +52,10 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("first_seed", args.first_seed)
     SEED_RANGE.check("first_seed", args.first_seed + args.num_seeds - 1)
     cli.check_output("--csv", args.csv)
-    only = tuple(dict.fromkeys(args.only))
-    args = dataclasses.replace(args, only=only)
+    for name in args.only:
+        if name not in SYSTEMS:
+            raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
+    args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
     with cli.interruptible() as signals:
         device = cli.set_up(args)
         found: dict[Preset, list[dict[str, Any]]] = {name: [] for name in args.only}

@@ -124,6 +124,7 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
 @pytest.mark.parametrize(
     ("flags", "named"),
     [
+        ("--only plain", "--only must be one of article, tictac-q"),
         ("--num-seeds 0", "--num-seeds must be a whole number from 1"),
         ("--first-seed -1", "--first-seed must be"),
         ("--first-seed 4294967295", "--first-seed must be"),
