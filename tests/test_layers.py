@@ -1,6 +1,7 @@
 """The linear layer: its products, the precision they take, and who decides that."""
 
 import dataclasses
+import functools
 from types import SimpleNamespace
 
 import jax
@@ -77,7 +78,7 @@ def moves():
 def test_both_precisions_teach_the_same_to_a_hundredth():
     params, batch = moves()
 
-    @jax.jit(static_argnums=0)
+    @functools.partial(jax.jit, static_argnums=0)
     def learned(config):
         key, dtype = jax.random.key(1), layers.learning_dtype(config)
         values = networks.heads(config, params, batch.obs, dtype)
