@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from jax_ttt.config import Config, split
+from jax_ttt.config import Config
 from jax_ttt.learner import TrainState
 from jax_ttt.measures import Figures, in_turn, show, show_ms
 from jax_ttt.measures_updates import fused
 from jax_ttt.presets import PRESETS
-from jax_ttt.programs import Programs
+from jax_ttt.programs import Programs, divided
 
 NUM_ENVS = (64, 256, 1024, 4096, 16384)
 HIDDEN_SIZES = (32, 64, 128, 256, 512)
@@ -88,14 +88,13 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
     """Return a run of agents that one compiled program trains in turn."""
-    outline, numbers = split(config)
-    data = {name: np.float32(number) for name, number in numbers.items()}
+    outline, numbers = divided(config)
     program, keys = Programs(outline), jax.random.split(jax.random.key(0), num_seeds)
     states = [program.start(key, None) for key in keys]
 
     def run() -> list[TrainState]:
         for agent, state in enumerate(states):
-            states[agent], _ = program.updates(SEED_UPDATES, state, None, data)
+            states[agent], _ = program.updates(SEED_UPDATES, state, None, numbers)
         return jax.block_until_ready(states)
 
     return run
@@ -103,10 +102,10 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]
 
 def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
     """Return a run of agents that are trained at once, as one program."""
-    outline, numbers = split(config)
+    outline, numbers = divided(config)
     program = Programs(outline, many=True)
     keys = jax.random.split(jax.random.key(0), num_seeds)
-    of_all = {name: np.full(num_seeds, x, np.float32) for name, x in numbers.items()}
+    of_all = jax.tree.map(lambda number: np.full(num_seeds, number), numbers)
     states = program.start(keys, None)
 
     def run() -> TrainState:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jax_ttt import baseline, games, layers, learner
-from jax_ttt.config import Config, split
+from jax_ttt.config import Config
 from jax_ttt.measures import Figures, in_turn, ratios, show, show_rate
 from jax_ttt.presets import PRESETS
-from jax_ttt.programs import Programs
+from jax_ttt.programs import Programs, divided
 
 NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
@@ -71,14 +70,13 @@ def fused(
     config: Config, num_updates: int = NUM_UPDATES
 ) -> Callable[[], learner.Metrics]:
     """Return a run of the compiled program, which goes on where the last one ended."""
-    outline, numbers = split(config)
-    program, key = Programs(outline), jax.random.key(0)
-    data = {name: np.float32(number) for name, number in numbers.items()}
-    state = program.start(key, None)
+    outline, numbers = divided(config)
+    program = Programs(outline)
+    state = program.start(jax.random.key(0), None)
 
     def run() -> learner.Metrics:
         nonlocal state
-        state, metrics = program.updates(num_updates, state, None, data)
+        state, metrics = program.updates(num_updates, state, None, numbers)
         return jax.block_until_ready((state, metrics))[1]
 
     return run

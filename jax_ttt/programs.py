@@ -12,18 +12,25 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Key
 
 from jax_ttt import evaluation, learner
-from jax_ttt.config import Config
+from jax_ttt.config import Config, split
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
 from jax_ttt.tree import Tree
 
 Numbers = dict[str, Any]
 """The settings of `config.DATA`: float32, `(S,)`."""
+
+
+def divided(config: Config) -> tuple[Config, Numbers]:
+    """Return what a run's programs are compiled for, and what they take as data."""
+    outline, numbers = split(config)
+    return outline, {name: np.float32(number) for name, number in numbers.items()}
 
 
 class Keys(NamedTuple):

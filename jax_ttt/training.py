@@ -13,7 +13,7 @@ import numpy as np
 from jax.tree_util import Partial
 
 from jax_ttt import games, names, programs, roster
-from jax_ttt.config import Config, split
+from jax_ttt.config import Config
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
 from jax_ttt.programs import Programs
@@ -77,8 +77,7 @@ def train(
     """
     check_first_move(config)
     opponent = opponent or make_opponent(config, seed)
-    outline, numbers = split(config)
-    numbers = {name: np.float32(value) for name, value in numbers.items()}
+    outline, numbers = programs.divided(config)
     key = jax.random.key(seed)
     return _train(outline, numbers, key, opponent, tree, stop)
 
@@ -95,15 +94,12 @@ def train_many(
     `config.DATA`, alone. An agent is not the same to the bit as that of `train`.
     """
     check_first_move(configs[0])
-    outline = split(configs[0])[0]
-    if any(split(config)[0] != outline for config in configs):
+    (outline, *others), rows = zip(*map(programs.divided, configs), strict=True)
+    if any(other != outline for other in others):
         raise ValueError("the agents differ in settings that are not data")
     made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
     opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
-    rows = [split(config)[1] for config in configs]
-    numbers = {
-        name: np.array([row[name] for row in rows], np.float32) for name in rows[0]
-    }
+    numbers = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     keys = jax.vmap(jax.random.key)(np.array(seeds, np.uint32))
     return _train(outline, numbers, keys, opponents, tree, stop, many=True)
 
@@ -162,8 +158,7 @@ def _train(
 
 def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
-    outline, numbers = split(config)
-    numbers = {name: np.float32(value) for name, value in numbers.items()}
+    outline, numbers = programs.divided(config)
     opponent = make_opponent(config, 0)
     key = jax.random.key(0)
     return Programs(outline).prepare(_lengths(config), key, opponent, numbers, tree)
