@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.svg:
         from jax_ttt import plots
 
-        plots.cross_table(table, args.env_id, args.svg)
+        plots.cross_table(table, args.env_id).save(args.svg)
     if args.json:
         about = {"env_id": args.env_id, "seed": args.seed, **table.as_dict()}
         print(json.dumps(about))

@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.svg:
         from jax_ttt import plots
 
-        plots.growth(figures["growth"], about["device"], args.svg)
+        plots.growth(figures["growth"], about["device"]).save(args.svg)
     return 0
 
 

@@ -147,10 +147,13 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     if args.svg and groups:
         from jax_ttt import plots
 
+        first = groups[0]
         if args.grid:
-            plots.grid([group.point for group in groups], found, args.preset, args.svg)
+            points = [group.point for group in groups]
+            picture = plots.grid(points, found, args.preset)
         else:
-            plots.agents(groups[0].config, groups[0].rows, args.preset, args.svg)
+            picture = plots.agents(first.config, first.rows, args.preset)
+        picture.save(args.svg)
 
 
 def table(

@@ -24,6 +24,7 @@ class System(NamedTuple):
     title: str
     results: tuple[Result, ...]
     why: str  # our figures are not theirs
+    curve: tuple[tuple[int, float], ...] = ()  # theirs: (games played, wins)
 
 
 _TICTAC = "github.com/nestedsoftware/tictac"
@@ -31,6 +32,23 @@ _GO = "github.com/andrey-matveyev/go-sample-tictactoe"
 _RANDOM_TEACHES_RISKS = (
     "Trained as published, against random, so that a move which loses only to good "
     "play can look best."
+)
+
+# What it printed as it trained: 9 updates play 2,048 games, one ply each.
+_ARTICLE = (
+    (207, 92.19),
+    (405, 91.41),
+    (603, 90.23),
+    (801, 93.16),
+    (1008, 93.65),
+    (1206, 92.87),
+    (1404, 93.16),
+    (1602, 93.26),
+    (1800, 93.07),
+    (2007, 93.95),
+    (2205, 94.34),
+    (2403, 94.34),
+    (2502, 94.14),
 )
 
 SYSTEMS: dict[Preset, System] = {
@@ -48,6 +66,7 @@ SYSTEMS: dict[Preset, System] = {
         ),
         "Its algorithm and settings as they are: not every seed ends unbeatable. The "
         "1,024 sampled games of the published figure can't show that.",
+        tuple((update * 2048 // 9, wins) for update, wins in _ARTICLE),
     ),
     "tictac-q": System(
         f"Q-table ({_TICTAC})",
@@ -146,6 +165,15 @@ SYSTEMS: dict[Preset, System] = {
         "target copied every 100 updates for 50,000, epsilon times 0.9999 a game down "
         "to 0.5 for 0.999996 a step down to 0.001; some 65,000 games for 500,000. "
         "Games are played to their end, where the original stops at a sure draw.",
+        (
+            (1_000, 59.0),
+            (50_000, 77.1),
+            (100_000, 87.0),
+            (200_000, 94.6),
+            (300_000, 85.9),
+            (400_000, 96.6),
+            (500_000, 96.7),
+        ),
     ),
     "go-second": System(
         f"double DQN, moving second ({_GO})",
@@ -155,6 +183,7 @@ SYSTEMS: dict[Preset, System] = {
         ),
         "The mends of go-first; the opponent may open with every cell, and plays well "
         "6 times in 10.",
+        ((1_000, 26.5), (100_000, 63.0), (500_000, 80.4)),
     ),
     "matlab": System(
         "D. Tonderski's hashed Q-table (report, 2020)",

@@ -51,3 +51,24 @@ def q_star(tree, values):
     return np.where(legal, values[np.asarray(tree.successor)] * to_mover, junk).astype(
         np.float32
     )
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return a function that draws and returns the figure of a picture."""
+    from matplotlib.figure import Figure
+
+    figures = []
+    savefig = Figure.savefig
+
+    def kept(figure, *args, **kwargs):
+        figures.append(figure)
+        savefig(figure, *args, **kwargs)
+
+    monkeypatch.setattr(Figure, "savefig", kept)
+
+    def draw(function, *args, **kwargs):
+        function(*args, **kwargs)
+        return figures.pop()
+
+    return draw

@@ -282,9 +282,7 @@ def test_both_ways_of_training_many_train_the_same(monkeypatch):
 
 
 def test_growth_is_drawn_with_a_panel_for_each_size(tmp_path):
-    path = tmp_path / "growth.svg"
-    plots.growth(growth_figures(), "on a machine", path)
-    text = path.read_text(encoding="utf-8")
+    text = plots.growth(growth_figures(), "on a machine").svg
     labels = ("games in the batch", "neurons in a hidden layer", "agents")
     for words in (*labels, "one after another", "in one program", "on a machine"):
         assert f">{words}<" in text

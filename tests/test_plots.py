@@ -1,43 +1,9 @@
 """What is drawn is what was measured."""
 
 import numpy as np
-import pytest
-from matplotlib.figure import Figure
 
 from jax_ttt import plots
 from jax_ttt.config import Config
-
-
-@pytest.fixture
-def drawn(monkeypatch, tmp_path):
-    """Return a function that draws and returns the figure."""
-    figures = []
-    monkeypatch.setattr(Figure, "savefig", lambda self, *a, **k: figures.append(self))
-
-    def draw(function, *args):
-        function(*args, tmp_path / "x.svg")
-        return figures.pop()
-
-    return draw
-
-
-def test_a_runs_curve_has_the_shares_of_its_games_and_its_grades(drawn):
-    chunks = [(10, 4, 5), (30, 16, 7)]  # games, wins, losses so far
-    rows = [
-        {"event": "chunk", "games": g, "wins": w, "losses": lost}
-        for g, w, lost in chunks
-    ]
-    grades = {"win_rate": 0.5, "draw_rate": 0.3, "loss_rate": 0.2}
-    rows.append({"event": "evaluation", "games": 30, "exact": grades})
-    above, below = drawn(plots.training, rows, "a run").axes
-    shares = {line.get_label(): line.get_xydata().tolist() for line in above.lines}
-    assert shares == {
-        "wins": [[10, 40], [30, 60]],
-        "draws": [[10, 10], [30, 30]],
-        "losses": [[10, 50], [30, 10]],
-    }
-    rates = {line.get_label(): line.get_xydata().tolist() for line in below.lines}
-    assert rates == {"wins": [[30, 50]], "draws": [[30, 30]], "losses": [[30, 20]]}
 
 
 def test_each_agents_wins_stand_at_its_seed(drawn):

@@ -140,10 +140,10 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     assert "by sample" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
-    files = [tmp_path / "agents.svg", tmp_path / "grid.svg"]
-    plots.agents(config, rows, "connect_four", files[0])
-    plots.grid([{"tau": 0.1}], [found], "connect_four", files[1])
-    drawn = [path.read_text(encoding="utf-8") for path in files]
+    drawn = [
+        plots.agents(config, rows, "connect_four").svg,
+        plots.grid([{"tau": 0.1}], [found], "connect_four").svg,
+    ]
     assert "connect_four: sampled" in drawn[0]
     assert "proven" not in drawn[0] + drawn[1]
     assert ">50 %</text>" in drawn[1]

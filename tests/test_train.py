@@ -523,7 +523,7 @@ def test_details_tell_of_games_tables_and_first_moves(tmp_path):
     picture = tmp_path / "curve.svg"
     assert plot.main([str(tmp_path / "run"), "--svg", str(picture)]) == 0
     text = picture.read_text()
-    for label in ("wins", "draws", "losses", "games played", "% against random"):
+    for label in ("wins", "draws", "losses", "updates", "% against random"):
         assert f">{label}<" in text
 
 
