@@ -17,7 +17,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.measures import Figures
 from jax_ttt.presets import Preset
-from jax_ttt.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt.ranges import Range, check_seeds
 
 Part = Literal[
     "updates",
@@ -100,10 +100,7 @@ def checked(args: Args) -> Args:
     """
     _ROUNDS.check("rounds", args.rounds)
     _SEEDS.check("num_seeds", args.num_seeds)
-    SEED_RANGE.check("first_seed", args.first_seed)
-    if args.first_seed + args.num_seeds - 1 > SEED_RANGE.high:
-        rule = f"at most {SEED_RANGE.high - args.num_seeds + 1:,} with these num_seeds"
-        raise SettingError("first_seed", rule, args.first_seed)
+    check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--json", args.json)
     cli.check_output("--svg", args.svg)
     if args.svg:

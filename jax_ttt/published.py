@@ -18,7 +18,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.config import LEARNED, RATES
 from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt.ranges import Range, SettingError, check_seeds
 from jax_ttt.systems import SYSTEMS, Result
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -49,8 +49,7 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "published")
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
-    SEED_RANGE.check("first_seed", args.first_seed)
-    SEED_RANGE.check("first_seed", args.first_seed + args.num_seeds - 1)
+    check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
     for name in args.only:
         if name not in SYSTEMS:

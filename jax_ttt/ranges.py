@@ -39,3 +39,12 @@ class Range:
 
 
 SEED_RANGE = Range(int, 0, 2**32 - 1)
+
+
+def check_seeds(first_seed: int, num_seeds: int) -> None:
+    """Raise `SettingError` unless so many seeds, from the first one on, are seeds."""
+    SEED_RANGE.check("first_seed", first_seed)
+    most = int(SEED_RANGE.high) - num_seeds + 1
+    if first_seed > most:
+        rule = f"at most {most:,} with these num_seeds"
+        raise SettingError("first_seed", rule, first_seed)

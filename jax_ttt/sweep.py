@@ -17,7 +17,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli, grid, names
 from jax_ttt.config import LEARNED, Config
 from jax_ttt.grid import Point
-from jax_ttt.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt.ranges import Range, SettingError, check_seeds
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
@@ -77,8 +77,7 @@ def checked(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train, or refuse what can't be had."""
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     _AT_ONCE.check("at_once", args.at_once)
-    SEED_RANGE.check("first_seed", args.first_seed)
-    SEED_RANGE.check("first_seed", args.first_seed + args.num_seeds - 1)
+    check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read(args.grid)
     points = grid.points(args.config.checked(), settings)
     for _, config in points:

@@ -27,7 +27,7 @@ from jax_ttt.config import (
     from_dict,
 )
 from jax_ttt.presets import PRESETS
-from jax_ttt.ranges import SEED_RANGE, SettingError
+from jax_ttt.ranges import SEED_RANGE, SettingError, check_seeds
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
@@ -141,6 +141,12 @@ def test_a_seed_has_32_bits(seed, allowed):
         return SEED_RANGE.check("seed", seed)
     with pytest.raises(SettingError, match=r"^seed must be a whole number from 0 to 4"):
         SEED_RANGE.check("seed", seed)
+
+
+def test_the_last_of_many_seeds_has_32_bits_too():
+    check_seeds(2**32 - 8, 8)
+    with pytest.raises(SettingError, match="first_seed must be at most 4,294,967,288"):
+        check_seeds(2**32 - 7, 8)
 
 
 def test_a_config_does_not_change():

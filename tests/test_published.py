@@ -127,7 +127,7 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
         ("--only plain", "--only must be one of article, tictac-q"),
         ("--num-seeds 0", "--num-seeds must be a whole number from 1"),
         ("--first-seed -1", "--first-seed must be"),
-        ("--first-seed 4294967295", "--first-seed must be"),
+        ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,276"),
         ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
     ],
 )

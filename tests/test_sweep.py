@@ -100,7 +100,7 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
     [
         ("--num-seeds 0", "--num-seeds must be a whole number from 1 to 100,000"),
         ("--at-once -1", "--at-once must be a whole number from 0"),
-        ("--first-seed 4294967295", "--first-seed must be"),
+        ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,232 with"),
         ("--grid tau", "--grid must be made of SETTING=VALUE,VALUE"),
         ("--grid tau=2", "--tau must be a number above 0 and at most 1, got 2.0"),
         ("--grid gamma=x", "--gamma must be a number, got 'x'"),
