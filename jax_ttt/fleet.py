@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jax_ttt import devices, evaluation, training
+from jax_ttt import devices, evaluation, grading, training
 from jax_ttt import tree as trees
 from jax_ttt.config import ENUMERABLE, LEARNED, Config, split
 from jax_ttt.evaluation import Evaluation
@@ -125,7 +125,7 @@ def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
     the agents that did not diverge.
     """
     diverged = [row["seed"] for row in rows if row["diverged"]]
-    graded = [row.get("exact") or row["sampled"] for row in rows if not row["diverged"]]
+    graded = [grading.best_known(row) for row in rows if not row["diverged"]]
     wins = {}
     for name in LEARNED[config.seat] if graded else ():
         rates = [row[name]["win_rate"] for row in graded]
@@ -151,7 +151,7 @@ def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
 
 def as_cells(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without levels, for a file of columns."""
-    grades = row.get("exact") or row.get("sampled") or {}
+    grades = grading.best_known(row)
     cells = {name: row[name] for name in ("seed", "games", "seconds", "diverged")}
     for seat in LEARNED["both"]:
         rates = {k: v for k, v in grades.get(seat, {}).items() if k.endswith("_rate")}

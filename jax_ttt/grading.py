@@ -100,6 +100,14 @@ def _rates(games: list[int]) -> dict[str, Any]:
     return row
 
 
+def best_known(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row's exact grades, or else its sampled ones; {} if it has neither.
+
+    `row` is what `evaluation.summary` gives, or holds it.
+    """
+    return row.get("exact") or row.get("sampled") or {}
+
+
 def disagreements(
     exact_rows: dict[str, dict[str, float]], sampled_rows: dict[str, dict[str, Any]]
 ) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from jax_ttt import games, proof
 from jax_ttt.config import LEARNED, RATES, EnvId, Seat
-from jax_ttt.grading import disagreements
+from jax_ttt.grading import best_known, disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
 
@@ -18,8 +18,8 @@ def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
     as O 87.3/6.8/5.9  | beatable`: exact if it can be, else sampled, and then so
     marked.
     """  # noqa: D415
-    result = summary.get("exact") or summary.get("sampled")
-    if result is None:
+    result = best_known(summary)
+    if not result:
         return f"Step {update}: not evaluated"
     wins, ties, losses = (f"{result[rate]:.2%}" for rate in RATES)
     seats = "  ".join(
@@ -39,8 +39,8 @@ def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
 def table(env_id: EnvId, summary: dict[str, Any]) -> str:
     """Return an evaluation as a table by seat; percentages."""
     exactly = "exact" in summary
-    result = summary["exact"] if exactly else summary.get("sampled")
-    if result is None:
+    result = best_known(summary)
+    if not result:
         return "not evaluated"
     worst = "  worst case" if exactly else "     games"
     source = "exact" if exactly else "sampled"
