@@ -21,7 +21,7 @@ import pgx
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, games, learner, players
+from jax_ttt import dqn, games, learner, players, schedules
 from jax_ttt.config import Config
 from jax_ttt.presets import PRESETS
 
@@ -87,9 +87,9 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     graph = nnx.graphdef(Plain(config))
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
-    optimizer = nnx.Optimizer(network, learner.optimizer(config), wrt=nnx.Param)
+    optimizer = nnx.Optimizer(network, schedules.optimizer(config), wrt=nnx.Param)
     average = jax.jit(dqn.polyak, static_argnames="tau")
-    epsilon = jax.jit(lambda update: learner.exploration(config, update, 0))
+    epsilon = jax.jit(lambda update: schedules.exploration(config, update, 0))
     key, env_state, update = start.key, start.env_state, 0
     while True:
         key, act_key, restart_key = jax.random.split(key, 5)[:3]

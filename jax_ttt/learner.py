@@ -15,9 +15,18 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Key
 
-from jax_ttt import dqn, experience, games, gradients, networks, replay, tabular
+from jax_ttt import (
+    dqn,
+    experience,
+    games,
+    gradients,
+    networks,
+    replay,
+    schedules,
+    tabular,
+)
 from jax_ttt.config import Config, joined
 from jax_ttt.experience import Played
 from jax_ttt.games import Opponent
@@ -58,40 +67,6 @@ class Metrics(NamedTuple):
     rows: jax.Array  # of a table that were met so far; 0 for a network
 
 
-def exploration(
-    config: Config, update: jax.typing.ArrayLike, games: jax.typing.ArrayLike
-) -> Float[Array, ""]:
-    """Return epsilon after this many updates and games."""
-    start, end = config.epsilon_start, config.epsilon_end
-    if config.epsilon_schedule == "exponential":
-        epsilon = dqn.decay_schedule(start, end, config.epsilon_decay)(games)
-        return jnp.asarray(epsilon)
-    if config.epsilon_schedule == "steps":
-        drop = config.epsilon_decay
-        schedule = dqn.step_schedule(start, end, drop, config.num_updates)
-        return jnp.asarray(schedule(update))
-    return jnp.asarray(dqn.linear_schedule(start, end, config.num_updates)(update))
-
-
-def step_size(config: Config) -> optax.Schedule:
-    """Return the learning rate by update."""
-    return dqn.linear_schedule(
-        config.learning_rate, config.learning_rate_end, config.num_updates
-    )
-
-
-def optimizer(config: Config) -> optax.GradientTransformation:
-    """Return AdamW (Loshchilov and Hutter 2019) or SGD, its step size `step_size`."""
-    steps_per_update = experience.max_turns(config) if config.backward else 1
-
-    def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
-        return step_size(config)(jnp.floor_divide(count, steps_per_update))
-
-    if config.optimizer == "sgd":
-        return optax.sgd(rate)
-    return optax.adamw(rate, weight_decay=config.weight_decay)
-
-
 @functools.partial(jax.jit, static_argnames="config")
 def init(
     config: Config, key: Key[Array, ""], opponent: Opponent | None = None
@@ -113,7 +88,7 @@ def init(
     return TrainState(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
-        opt_state=optimizer(config).init(params),
+        opt_state=schedules.optimizer(config).init(params),
         env_state=env_state,
         key=key,
         update=jnp.int32(0),
@@ -128,7 +103,7 @@ def update(
 ) -> tuple[TrainState, Metrics]:
     """Play one move in every game, or with `config.backward` all of them, and learn."""
     key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
-    epsilon = exploration(config, state.update, state.games)
+    epsilon = schedules.exploration(config, state.update, state.games)
 
     def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
         return experience.play(config, state.params, key, env_state, epsilon, opponent)
@@ -176,7 +151,7 @@ def measure(
         grad_norm=jnp.mean(grad_norm),
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
-        learning_rate=jnp.asarray(step_size(config)(state.update)),
+        learning_rate=jnp.asarray(schedules.step_size(config)(state.update)),
         games=jnp.sum(played.games),
         wins=jnp.sum(played.wins),
         losses=jnp.sum(played.losses),
@@ -203,7 +178,8 @@ def learn_from(
     loss, grads, visits = gradients.lesson(
         config, state.params, state.target_params, batch, key
     )
-    steps, opt_state = optimizer(config).update(grads, state.opt_state, state.params)
+    optimizer = schedules.optimizer(config)
+    steps, opt_state = optimizer.update(grads, state.opt_state, state.params)
     params = jax.tree.map(jnp.add, state.params, steps)
     state = dataclasses.replace(
         state,

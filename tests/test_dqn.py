@@ -69,26 +69,6 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     assert (np.asarray(target) != q_star[parent, action]).sum() == 0
 
 
-@pytest.mark.parametrize(
-    ("update", "value"), [(0, 0.9), (50, 0.475), (100, 0.05), (101, 0.05), (999, 0.05)]
-)
-def test_a_schedule_is_a_line_that_ends_with_the_last_update(update, value):
-    schedule = jax.jit(dqn.linear_schedule(0.9, 0.05, 101))
-    assert float(schedule(update)) == pytest.approx(value, abs=1e-7)
-
-
-@pytest.mark.parametrize("num_updates", [2, 7, 24, 1000, 2500])
-def test_a_schedule_ends_exactly(num_updates):
-    schedule = jax.jit(dqn.linear_schedule(4e-3, 0.0, num_updates))
-    assert float(schedule(0)) == pytest.approx(4e-3)
-    assert float(schedule(num_updates - 1)) == 0
-    assert float(schedule(num_updates - 2)) > 0
-
-
-def test_a_single_update_has_the_first_value():
-    assert np.asarray(dqn.linear_schedule(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
-
-
 def test_greedy_takes_the_lowest_of_the_best_legal_actions():
     q_values = jnp.array([[0.1, 0.5, 0.5, 0.9], [-1.0, -1.0, -1.0, 0.0]])
     legal = jnp.array([[True, True, True, False], [False, True, True, False]])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt import experience, games, learner, networks, players
+from jax_ttt import experience, games, networks, players
 from jax_ttt.config import Config
 
 CONFIG = Config(
@@ -168,26 +168,3 @@ def test_a_finished_game_teaches_and_counts_nothing():
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
     config = Config(**{"opponent": "random"} | fields)
     assert experience.max_turns(config) == turns
-
-
-def test_epsilon_follows_its_schedule():
-    def epsilons(config, pairs):
-        return [float(learner.exploration(config, *pair)) for pair in pairs]
-
-    steps = Config(
-        epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
-    )
-    found = epsilons(steps, [(u, 0) for u in (0, 9, 10, 35, 69, 70, 99, 200)])
-    np.testing.assert_allclose(found, [0.7, 0.7, 0.6, 0.4, 0.1, 0, 0, 0], atol=1e-6)
-    decay = Config(
-        epsilon_schedule="exponential",
-        epsilon_start=0.3,
-        epsilon_end=0.01,
-        epsilon_decay=0.995,
-    )
-    found = epsilons(decay, [(0, games) for games in (0, 1, 100, 678, 679, 10**6)])
-    expected = [0.3, 0.2985, 0.3 * 0.995**100, 0.3 * 0.995**678, 0.01, 0.01]
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    line = Config(num_updates=11, epsilon_start=1.0, epsilon_end=0.5)
-    found = epsilons(line, [(u, 0) for u in (0, 5, 10, 11)])
-    np.testing.assert_allclose(found, [1, 0.75, 0.5, 0.5])

@@ -1,4 +1,4 @@
-"""The learner: seeds, chunks, target network, schedules and counts."""
+"""The learner: seeds, chunks, target network and counts."""
 
 import dataclasses
 import functools
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import dqn, games, learner, networks
+from jax_ttt import dqn, games, learner, networks, schedules
 from jax_ttt.config import Config
 
 CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
@@ -190,7 +190,7 @@ def play_by_hand(config, state):
     _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
     before = state.env_state
     q_values = networks.q_values(config, state.params, before.observation)
-    epsilon = learner.exploration(config, state.update, state.games)
+    epsilon = schedules.exploration(config, state.update, state.games)
     action = dqn.epsilon_greedy(act_key, q_values, before.legal_action_mask, epsilon)
     env = games.make(config.env_id)
     after, move = games.step(env, before, action, config.gamma)
@@ -239,7 +239,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
     loss, grads = jax.value_and_grad(loss_fn)(state.params)
-    optimizer = learner.optimizer(LOCKSTEP)
+    optimizer = schedules.optimizer(LOCKSTEP)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = UPDATE(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
@@ -249,18 +249,6 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         *map(numbers, (state.params, steps, new.params)), strict=True
     ):
         np.testing.assert_allclose(found, old + step, atol=1e-6)
-
-
-def test_the_first_steps_of_adamw_by_hand():
-    """While the gradient stays the same, each step is as long as the learning rate."""
-    config = dataclasses.replace(CONFIG, weight_decay=0.1)
-    optimizer = learner.optimizer(config)
-    params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
-    state = optimizer.init(params)
-    for rate in (config.learning_rate, config.learning_rate * 8 / 9):
-        step, state = optimizer.update(grads, state, params)
-        expected = -rate * (np.sign(grads) + 0.1 * params)
-        np.testing.assert_allclose(np.asarray(step), expected, rtol=1e-4)
 
 
 def test_a_second_seed_compiles_nothing(monkeypatch, trained):
@@ -326,17 +314,3 @@ def test_epsilon_falls_with_the_games_that_have_ended():
         ended += int(metrics.games)
     assert ended > 64
     assert int(state.games) == ended
-
-
-def test_a_learning_rate_falls_by_update_when_whole_games_are_learned():
-    config = dataclasses.replace(
-        TABLE, backward=True, num_updates=3, learning_rate_end=0.0, gamma=1.0
-    )
-    optimizer = learner.optimizer(config)
-    params = grads = jnp.ones(1)
-    state = optimizer.init(params)
-    steps = []
-    for _ in range(27):  # nine moves in each of three updates
-        step, state = optimizer.update(grads, state, params)
-        steps.append(-numbers(step)[0][0])
-    np.testing.assert_allclose(steps, [0.5] * 9 + [0.25] * 9 + [0.0] * 9)
