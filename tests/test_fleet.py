@@ -138,6 +138,9 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
         assert found["diverged"] == [2]
         assert found["not_proven"] == [2, 1]
         assert fleet.as_cells(rows[0])["unbeatable"] is None
+    first, *_, last = training.train_many([CONFIG, CONFIG], [2, 1], None)
+    assert first.diverged.tolist() == [False, False]  # nothing is learned yet
+    assert last.diverged.tolist() == [True, False]
 
 
 def graded(seed, wins, unbeatable):
