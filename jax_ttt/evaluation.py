@@ -9,8 +9,17 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt import dqn, exact, games, grading, matches, networks, players, policies
-from jax_ttt import tree as trees
+from jax_ttt import (
+    dqn,
+    exact,
+    games,
+    grading,
+    matches,
+    networks,
+    players,
+    policies,
+    symmetry,
+)
 from jax_ttt.config import LEARNED, RATES, Config
 from jax_ttt.tree import Tree
 
@@ -62,7 +71,7 @@ def decision_values(
     """
     if not config.canonical:
         return networks.q_values(config, params, tree.obs[tree.decisions])
-    boards, row, cells = trees.classes(config.env_id)
+    boards, row, cells = symmetry.classes(config.env_id)
     values = networks.q_values(config, params, tree.obs[boards])
     return jnp.take_along_axis(values[row], cells, axis=1)
 

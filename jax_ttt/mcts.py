@@ -19,7 +19,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt import dqn, games, policies
+from jax_ttt import dqn, policies, symmetry
 from jax_ttt import tree as trees
 from jax_ttt.config import EnvId
 from jax_ttt.tree import AnyArray, Tree
@@ -59,7 +59,7 @@ class _Walk(NamedTuple):
 def graph(env_id: EnvId) -> Graph:
     """Return the nodes of a game that can be walked."""
     tree = trees.walked(env_id)
-    classes, _ = trees.symmetry_classes(tree, games.symmetries(env_id))
+    classes, _ = symmetry.first_views(env_id)
     stands_for, node = np.unique(classes, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
     return Graph(

@@ -12,7 +12,7 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from jax_ttt import games, layers
+from jax_ttt import games, layers, symmetry
 from jax_ttt import tree as trees
 from jax_ttt.config import Activation, Config
 
@@ -71,7 +71,9 @@ class Table(nnx.Module):
         position = jnp.asarray(trees.index(self.env_id))[number]
         if self.table_key == "position":
             return values[position]
-        after = jnp.asarray(trees.after_states(self.env_id, self.canonical))[position]
+        after = jnp.asarray(symmetry.after_states(self.env_id, self.canonical))[
+            position
+        ]
         found = values[after]  # (B, A, H)
         return found.swapaxes(1, 2).reshape(len(found), -1)
 

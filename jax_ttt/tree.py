@@ -4,7 +4,7 @@ No rule of a game is written here. The positions stand level by level, so that a
 position's successors come after it. The first player is the one who moves first
 ("X"); all outcomes are from the first player's view.
 
-Axes: `P` positions, `A` actions, `L` levels (moves played), `G` symmetries.
+Axes: `P` positions, `A` actions, `L` levels (moves played).
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -153,10 +153,10 @@ def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if env_id not in ENUMERABLE:
         return None
-    return _apart(enumerate_game, games.make(env_id))
+    return apart(enumerate_game, games.make(env_id))
 
 
-def _apart(function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401
+def apart(function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401
     """Call a function where nothing is traced, whoever asks for it.
 
     Who asks may be tracing a program that looks boards up, and a trace is its thread's
@@ -198,63 +198,10 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
         return np.asarray(games.board_number(games.features(tree.obs)))
 
     position = np.zeros(3 ** games.sizes(env_id)[0], np.int32)
-    position[_apart(number)] = np.arange(tree.num_positions)
+    position[apart(number)] = np.arange(tree.num_positions)
     return position
-
-
-@functools.cache
-def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
-    """Return the position after each move, 0 where illegal, of a game of one tree.
-
-    With `canonical`, the first of those that are views of it.
-    """
-    tree = walked(env_id)
-    if not canonical:
-        return tree.successor
-    return _apart(symmetry_classes, tree, games.symmetries(env_id))[0][tree.successor]
-
-
-class Classes(NamedTuple):
-    """The positions to decide (D) of which C are views of all others.
-
-    Cell `i` of decision `d` is cell `cells[d, i]` of position `boards[row[d]]`.
-    """
-
-    boards: Int[np.ndarray, " C"]
-    row: Int[np.ndarray, " D"]
-    cells: Int[np.ndarray, "D A"]
-
-
-@functools.cache
-def classes(env_id: EnvId) -> Classes:
-    """Return the symmetry classes of the decisions of a game that can be walked."""
-    tree, views = walked(env_id), games.symmetries(env_id)
-    first, view = (x[tree.decisions] for x in _apart(symmetry_classes, tree, views))
-    boards, row = np.unique(first, return_inverse=True)
-    return Classes(boards, row.reshape(-1), np.argsort(views, axis=1)[view])
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
     """Return the positions of boards, each as its mover sees it, by `index`."""
     return index[games.board_number(games.features(obs))]
-
-
-def symmetry_classes(
-    tree: Tree, views: Int[np.ndarray, "G A"]
-) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
-    """Return for each position the first one that is a view of it, and which view.
-
-    `views` permutes the cells of the board, as `games.symmetries` gives them.
-    """
-    cells = np.asarray(games.features(tree.obs))
-    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
-    level = level.tolist()
-    position = {
-        key: index
-        for index, key in enumerate(zip(level, map(bytes, cells), strict=True))
-    }
-    turned = [
-        [position[key] for key in zip(level, map(bytes, cells[:, view]), strict=True)]
-        for view in views
-    ]
-    return np.min(turned, axis=0).astype(np.int32), np.argmin(turned, axis=0)

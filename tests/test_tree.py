@@ -47,15 +47,6 @@ def test_the_games_by_their_results(tree):
     assert [ends[outcome == r].sum() for r in (1, -1, 0)] == [131_184, 77_904, 46_080]
 
 
-def test_classes_of_positions_under_the_eight_symmetries(tree):
-    classes, _ = trees.symmetry_classes(tree, games.symmetries("tic_tac_toe"))
-    terminal = np.asarray(tree.terminal)
-    assert len(np.unique(classes)) == 765
-    assert len(np.unique(classes[~terminal])) == 627
-    assert len(np.unique(classes[terminal])) == 138
-    assert (classes <= np.arange(5478)).all()
-
-
 def test_a_successor_stands_one_level_below_its_parent(tree):
     level = np.repeat(np.arange(10), np.diff(tree.level_start))
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
@@ -162,12 +153,3 @@ def test_a_game_that_is_too_large_is_refused():
 
 def test_only_small_games_have_a_tree():
     assert trees.of("connect_four") is None
-
-
-def test_each_decision_is_a_view_of_its_class(host_tree):
-    boards, row, cells = trees.classes("tic_tac_toe")
-    assert len(boards) == 627
-    assert set(boards) <= set(host_tree.decisions)
-    features = np.asarray(games.features(host_tree.obs))
-    shown = np.take_along_axis(features[boards][row], cells, axis=1)
-    np.testing.assert_array_equal(shown, features[host_tree.decisions])
