@@ -74,7 +74,7 @@ def _results(axes: Any, rows: Rows, seat: str, title: str, theme: Theme) -> None
     graded = _evaluations(rows)
     lines = zip(_ENDS, RATES, pictures.colours(theme), _DASHES, strict=True)
     for name, rate, colour, dashes in lines:
-        shares = [100 * grading.grades(row)[seat][rate] for row in graded]
+        shares = [100 * grading.best_known(row)[seat][rate] for row in graded]
         updates = [row["update"] for row in graded]
         style = {"color": colour, "ls": dashes, "marker": "o", "ms": 3}
         axes.plot(updates, shares, label=name, **style)
@@ -159,7 +159,7 @@ def _common(group: Sequence[Rows]) -> list[list[dict[str, Any]]]:
 def _wins(common: list[list[dict[str, Any]]], seat: str) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
     shares = [
-        [grading.grades(row)[seat]["win_rate"] for row in rows] for rows in common
+        [grading.best_known(row)[seat]["win_rate"] for row in rows] for rows in common
     ]
     return 100 * np.array(shares)
 

@@ -86,11 +86,6 @@ def sampled(match: Match) -> dict[str, Any]:
     return rows | _rates(both)
 
 
-def grades(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the exact grades of a row of results, or if there are none the sampled."""
-    return row.get("exact") or row["sampled"]
-
-
 def _rates(games: list[int]) -> dict[str, Any]:
     total = sum(games)
     row: dict[str, Any] = {"num_games": total}

@@ -45,7 +45,7 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
 
     graded = [row for row in rows if not row["diverged"]]
     seeds = np.array([row["seed"] for row in graded])
-    grades = [grading.grades(row) for row in graded]
+    grades = [grading.best_known(row) for row in graded]
     proven = np.array([bool(grade.get("unbeatable")) for grade in grades], bool)
     exact = config.env_id in ENUMERABLE
     names = dict(zip(LEARNED["both"], games.seat_names(config.env_id), strict=True))
