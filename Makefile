@@ -35,6 +35,10 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for a short one
 	$(RUN) -m jax_ttt.bench $(ARGS)
 
+figures: $(VENV)/.dev ## draw the figures of README and docs anew, and run the notebook
+	$(RUN) -m jax_ttt.figures $(ARGS)
+	$(VENV)/bin/jupyter-execute --inplace notebooks/jax_ttt.ipynb
+
 # The stamps: written last, so an install that was cut off is done again.
 $(VENV)/.train: $(VENV)/.made pyproject.toml
 	@echo "Installing into $(VENV): some minutes the first time"
@@ -59,4 +63,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test check check-games format bench anew
+.PHONY: help train test check check-games format bench figures anew

@@ -197,7 +197,8 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
 
 def _grown(axes: Any, preset: Preset, group: Sequence[Rows]) -> None:  # noqa: ANN401
     """Draw one system's field."""
-    common = _common(group)[1:]  # no game is played before the first
+    # Not where no game has ended yet: the axis is logarithmic.
+    common = [rows for rows in _common(group) if all(row["games"] for row in rows)]
     played = np.array([[row["games"] for row in rows] for rows in common]).mean(axis=1)
     names = games.seat_names(PRESETS[preset].env_id)
     for number, (seat, name) in enumerate(zip(grading.SEATS, names, strict=True)):

@@ -1,0 +1,136 @@
+"""Make the figures of the README and the docs, light and dark.
+
+python -m jax_ttt.figures
+"""
+
+import dataclasses
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from tqdm import tqdm
+
+from jax_ttt import cli
+from jax_ttt.pictures import Theme
+from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.ranges import Range, check_seeds
+from jax_ttt.systems import SYSTEMS
+
+if TYPE_CHECKING:
+    from jax_ttt.agents import Agent
+    from jax_ttt.pictures import Picture
+
+Name = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
+_NUM_SEEDS = Range(int, 1, 1000)
+_EVALUATIONS = 30
+_BOARD = "X---O---X"  # O has to take an edge: both corners lose
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args(cli.Machine):
+    """Make the figures of the README and the docs: each as NAME-light.svg and -dark.
+
+    Trains what they show. Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C.
+    """
+
+    out: Path = Path("docs/figures")
+    """Folder to write to."""
+    only: tuple[Name, ...] = get_args(Name)
+    """Figures to make: a perfect game, nine random ones, what the agent thinks of a
+    board, one run, several runs, the published systems."""
+    first_seed: int = 1000
+    """The first seed that is trained; the game is that seed's too."""
+    num_seeds: int = 5
+    """Seeds in the figures of several runs. 1 to 1,000."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = cli.parse(Args, argv, "figures")
+    _NUM_SEEDS.check("num_seeds", args.num_seeds)
+    check_seeds(args.first_seed, args.num_seeds)
+    if not args.out.is_dir():
+        raise cli.UsageError(f"--out {args.out}: no such folder")
+    cli.require("matplotlib", "plots", "figures")
+    cli.set_up(args)
+    for name in args.only:
+        draw = drawings(args)[name]
+        themes: tuple[Theme, ...] = get_args(Theme)
+        for theme in themes:
+            path = args.out / f"{name}-{theme}.svg"
+            draw(theme=theme).save(path)
+            print(f"wrote {path}", flush=True)
+    return 0
+
+
+def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
+    """Return for each figure the function that draws it in a theme."""
+    from jax_ttt import boards, curves
+
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+
+    def one(theme: Theme) -> "Picture":
+        _, rows = trained("default", args.first_seed)
+        return curves.learning(rows, f"default, seed {args.first_seed}", theme=theme)
+
+    def many(theme: Theme) -> "Picture":
+        told: tuple[Preset, ...] = ("default", "article")
+        title = f"seeds {seeds[0]} to {seeds[-1]}, exact, against random"
+        return curves.several({**runs(told, seeds)}, title, theme=theme)
+
+    return {
+        "game": lambda theme: boards.animation(
+            boards.self_play(trained("default", args.first_seed)[0]), theme
+        ),
+        "random-games": lambda theme: boards.position(
+            boards.random_games("tic_tac_toe", 9)[-1], theme
+        ),
+        "values": lambda theme: boards.values(
+            trained("default", args.first_seed)[0],
+            boards.find("tic_tac_toe", _BOARD),
+            theme,
+        ),
+        "learning": one,
+        "seeds": many,
+        "growth": lambda theme: curves.growth(runs(tuple(SYSTEMS), seeds), theme),
+    }
+
+
+def runs(
+    presets: Sequence[Preset], seeds: Sequence[int]
+) -> dict[Preset, list[list[dict[str, Any]]]]:
+    """Return the metrics of every seed's run, by preset."""
+    jobs: list[tuple[Preset, int]] = list(itertools.product(presets, seeds))
+    found: dict[Preset, list[list[dict[str, Any]]]] = {}
+    for preset, seed in tqdm(jobs, unit="run", disable=not sys.stderr.isatty()):
+        found.setdefault(preset, []).append(trained(preset, seed)[1])
+    return found
+
+
+@functools.cache
+def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
+    """Train an agent, and return it with its metrics; it is evaluated 30 times."""
+    from jax_ttt import agents, evaluation, training
+    from jax_ttt import tree as trees
+
+    every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
+    config = dataclasses.replace(PRESETS[preset], eval_every=every, eval_games=0)
+    rows: list[dict[str, Any]] = []
+    score: dict[str, Any] = {}
+    state = None
+    for progress in training.train(config, seed, trees.of(config.env_id)):
+        row, state = progress.as_dict(), progress.state
+        if progress.evaluation is not None:
+            score = evaluation.summary(config, progress.evaluation)
+            row |= score
+        rows.append(row)
+    assert state is not None, "a run has at least its first evaluation"
+    return agents.Agent(config, state.params, seed, rows[-1]["update"], score), rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

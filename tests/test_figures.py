@@ -1,0 +1,58 @@
+"""The figures are made of real runs, light and dark."""
+
+import dataclasses
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from jax_ttt import figures
+from jax_ttt.presets import PRESETS
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Let every system learn for three updates, of which all are evaluated."""
+    small = {"num_envs": 8, "num_updates": 3, "hidden_size": 8}
+    presets = {
+        name: dataclasses.replace(PRESETS[name], **small)
+        for name in ("default", "table")
+    }
+    monkeypatch.setattr(figures, "PRESETS", presets | {"article": presets["table"]})
+    monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
+    figures.trained.cache_clear()
+    yield
+    figures.trained.cache_clear()
+
+
+def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
+    flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]
+    assert figures.main(flags) == 0
+    names = ("game", "random-games", "values", "learning", "seeds", "growth")
+    files = {f"{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
+    assert {path.name for path in tmp_path.iterdir()} == files
+    told = capsys.readouterr().out.splitlines()
+    assert sorted(told) == sorted(f"wrote {path}" for path in tmp_path.iterdir())
+    for path in tmp_path.iterdir():
+        ET.parse(path)
+    light, dark = ((tmp_path / f"seeds-{t}.svg").read_text() for t in ("light", "dark"))
+    assert light != dark
+    assert ">seeds 7 to 8, exact, against random<" in light
+    assert ">default: mean and range of 2<" in light
+
+
+def test_a_run_is_evaluated_at_each_of_its_thirtieths(short):
+    agent, rows = figures.trained("default", 7)
+    assert [row["update"] for row in rows if row["event"] == "evaluation"] == [
+        0,
+        1,
+        2,
+        3,
+    ]
+    assert [row["update"] for row in rows if row["event"] == "chunk"] == [1, 2, 3]
+    assert agent.score == {"exact": rows[-1]["exact"]}
+    assert figures.trained("default", 7)[0] is agent, "no run is done twice"
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
+    assert figures.main(["--out", str(tmp_path / "x")]) == 2
+    assert "no such folder" in capsys.readouterr().err
