@@ -64,6 +64,13 @@ def epsilon_greedy(
     return jnp.where(explore, explored, greedy(q_values, legal_action_mask))
 
 
+def played(
+    q_values: Float[Array, "B A"], action: Int[Array, " B"]
+) -> Float[Array, " B"]:
+    """Return the values of the actions that were played."""
+    return jnp.take_along_axis(q_values, action[:, None], axis=-1)[:, 0]
+
+
 def td_target(
     reward: Float[Array, " B"],
     discount: Float[Array, " B"],
@@ -104,8 +111,7 @@ def trembling(
     if chosen_by is None:
         best = jnp.where(legal, values, -jnp.inf).max(axis=-1)
     else:
-        choice = greedy(chosen_by, legal)[:, None]
-        best = jnp.take_along_axis(values, choice, axis=-1)[:, 0]
+        best = played(values, greedy(chosen_by, legal))
     mean = jnp.where(legal, values, 0.0).sum(axis=-1) / legal.sum(axis=-1)
     return (1 - tremble) * best + tremble * mean
 
@@ -152,8 +158,8 @@ def loss(
     The mean is over the whole batch, finished games included. `cost` is the Huber loss
     (delta 1) by default, `optax.l2_loss` half of the squared error.
     """
-    played = jnp.take_along_axis(q_values, action[:, None], axis=-1)[:, 0]
-    return jnp.where(live, cost(played, target), 0.0).mean()
+    costs = cost(played(q_values, action), target)
+    return jnp.where(live, costs, 0.0).mean()
 
 
 def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:

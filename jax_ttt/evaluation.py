@@ -39,7 +39,9 @@ def evaluate(
 
     `key`, for the sampled match, is consumed.
     """
-    report = exact.report(tree, policy(config, params, tree)) if tree else None
+    report = None
+    if tree is not None:
+        report = exact.report(tree, policy(config, params, tree))
     if not config.eval_games:
         return Evaluation(report, None)
     env = games.make(config.env_id)

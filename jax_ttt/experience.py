@@ -114,19 +114,20 @@ def scored(
     config: Config, reward: Float[Array, " B"], ended: Bool[Array, " B"]
 ) -> Float[Array, " B"]:
     """Return the settings' reward for the result of the games that ended, else 0."""
-    results = (config.reward_win, config.reward_draw, config.reward_loss)
-    if results == (1, 0, -1):
+    win, draw, loss = config.reward_win, config.reward_draw, config.reward_loss
+    if (win, draw, loss) == (1, 0, -1):
         return reward
-    win, draw, loss = results
     value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
     return jnp.where(ended, value, 0.0)
 
 
 def max_turns(config: Config) -> int:
-    """Return the most moves that the agent makes in a game whose length is known."""
+    """Return the most moves that the agent makes in a game.
+
+    Raises:
+        ValueError: it is not known how long a game can be.
+    """
     length = games.length(config.env_id)
-    if length is None:
-        raise ValueError(f"{config.env_id} has games of no known length")
     if config.opponent == "self":
         return length
     return length // 2 if config.seat == "second" else (length + 1) // 2

@@ -191,9 +191,15 @@ def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
     return obs.reshape(obs.shape[0], -1)
 
 
-def length(env_id: EnvId) -> int | None:
-    """Return the most moves that a game can have, None if that is not known."""
-    return 9 if env_id == "tic_tac_toe" else None
+def length(env_id: EnvId) -> int:
+    """Return the most moves that a game can have.
+
+    Raises:
+        ValueError: that is not known.
+    """
+    if env_id != "tic_tac_toe":
+        raise ValueError(f"{env_id} has games of no known length")
+    return 9
 
 
 def board_number(features: Float[Array, "B F"]) -> Int[Array, " B"]:

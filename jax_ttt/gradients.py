@@ -83,8 +83,7 @@ def lesson(
 
     def played_sum(params: nnx.State) -> jax.Array:
         values = networks.heads(config, params, batch.obs)
-        action = jnp.broadcast_to(batch.action[:, None], (*values.shape[:2], 1))
-        played = jnp.take_along_axis(values, action, axis=2)[..., 0]
+        played = jax.vmap(dqn.played, in_axes=(0, None))(values, batch.action)
         return jnp.where(live, played, 0.0).sum()
 
     loss, grads = jax.value_and_grad(loss_fn)(params)

@@ -2,8 +2,7 @@
 
 `init` makes a `TrainState`, `update` takes it one step further, `train_chunk` does
 many updates in one compiled program. To learn tic-tac-toe, the agent plays against
-the strongest opponent it can find: itself, a moment ago. (Other opponents can be asked
-for; they are weaker company.)
+the strongest opponent it can find: itself, a moment ago. (Others can be asked for.)
 """
 
 import dataclasses

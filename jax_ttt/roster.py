@@ -53,7 +53,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
     tree = trees.on_host(env_id)
     if spec.kind == "random":
-        probs = policies.uniform(tree) if tree else None
+        probs = policies.uniform(tree) if tree is not None else None
         return Entrant(spec.name, players.random_player, probs)
     if spec.kind == "agent":
         return _agent(spec, env_id)

@@ -76,7 +76,8 @@ def train(
         FloatingPointError: the loss or its gradient is no longer finite.
     """
     check_first_move(config)
-    opponent = opponent or make_opponent(config, seed)
+    if opponent is None:
+        opponent = make_opponent(config, seed)
     outline, numbers = programs.divided(config)
     key = jax.random.key(seed)
     return _train(outline, numbers, key, opponent, tree, stop)

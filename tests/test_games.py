@@ -227,3 +227,9 @@ def test_a_random_game_keeps_the_contract(env_id):
         if not on.any():
             break
     assert not on.any()
+
+
+def test_a_game_of_unknown_length_is_refused():
+    assert games.length("tic_tac_toe") == 9
+    with pytest.raises(ValueError, match="hex has games of no known length"):
+        games.length("hex")
