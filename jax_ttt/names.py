@@ -38,6 +38,10 @@ _NUMBERS = {
 }
 
 
+DEEPEST = 20
+"""Players within each other, at most: each is read, entered and compiled by itself."""
+
+
 class PlayerError(ValueError):
     """A name that is no usable player's; the message says why."""
 
@@ -57,12 +61,14 @@ class Spec:
         return Path(self.name)
 
 
-def read(name: str, env_id: EnvId) -> Spec:
-    """Return what a name stands for in this game.
+def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
+    """Return what a name stands for in this game; `depth` others are around it.
 
     Raises:
         PlayerError: it is no known player's, or not one for this game.
     """
+    if depth > DEEPEST:
+        raise PlayerError(f"at most {DEEPEST} players may be nested around another")
     kind, _, rest = name.partition(":")
     if kind in _WALKED and env_id not in ENUMERABLE:
         raise PlayerError(
@@ -75,7 +81,7 @@ def read(name: str, env_id: EnvId) -> Spec:
         number, colon, inner = rest.partition(":")
         if not colon:
             raise _unknown(name)
-        asked = read(inner, env_id)
+        asked = read(inner, env_id, depth + 1)
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: looks ahead with a saved agent, not {inner!r}")
         return Spec(name, kind, _number(name, kind, number), asked)

@@ -83,6 +83,14 @@ def test_numbers_out_of_range_are_refused(name, reason, tmp_path, monkeypatch):
     assert reason in str(error.value)
 
 
+def test_names_are_nested_only_so_deep():
+    deepest = "blend:0.1:" * names.DEEPEST + "random"
+    assert names.read(deepest, "tic_tac_toe").kind == "blend"
+    for many in (1, 100_000):
+        with pytest.raises(PlayerError, match="at most 20 players may be nested"):
+            names.read("blend:0.1:" * many + deepest, "tic_tac_toe")
+
+
 @pytest.mark.parametrize(
     "name", ["minimax", "mcts", "mcts-online:5", "blend:1:minimax"]
 )
