@@ -28,8 +28,9 @@ _NUM_SEEDS = Range(int, 1, 100_000)
 class Args(cli.Machine):
     """Train the published systems again, prove what each is worth, and compare.
 
-    Every figure of ours is exact. Exit codes: 0 done, 1 failed, 2 bad flags,
-    3 diverged, 130 Ctrl-C (what is finished is printed).
+    Every figure of ours is exact. An agent that diverges is named, and counts as not
+    proven. Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is
+    printed).
     """
 
     only: tuple[Preset, ...] = tuple(SYSTEMS)
@@ -87,26 +88,28 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, A
         for name, row in zip(names, rows, strict=False):
             bar.set_description(name)
             bar.update()
-            if row["diverged"]:
-                raise FloatingPointError(f"{name} diverged with seed {row['seed']}")
             yield name, row
 
 
 def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
-    """Return our figures: mean rates, the range of the wins, and the median time."""
+    """Return our figures: mean rates, the range of the wins, and the median time.
+
+    The rates are those of the agents that did not diverge.
+    """
     learned = LEARNED[PRESETS[name].seat]
+    graded = [row["exact"] for row in rows if not row["diverged"]]
 
     def seat(name: str) -> str | None:
-        if name not in learned:
+        if name not in learned or not graded:
             return None
-        rates = [100 * mean(row["exact"][name][rate] for row in rows) for rate in RATES]
-        wins = [100 * row["exact"][name]["win_rate"] for row in rows]
+        rates = [100 * mean(row[name][rate] for row in graded) for rate in RATES]
+        wins = [100 * row[name]["win_rate"] for row in graded]
         return (
             "/".join(f"{rate:.2f}" for rate in rates)
             + f" ({min(wins):.1f} to {max(wins):.1f})"
         )
 
-    proven = sum(row["exact"]["unbeatable"] for row in rows)
+    proven = sum(row["unbeatable"] for row in graded)
     seconds = f"{median(row['seconds'] for row in rows):.2f}"
     as_first, as_second = map(seat, LEARNED["both"])
     return Result(source, as_first, as_second, f"{proven} of {len(rows)}", seconds)
@@ -122,11 +125,22 @@ def table(found: dict[Preset, list[dict[str, Any]]]) -> str:
         ours = redone(name, rows, f"redone, {seeds}" if system.results else seeds)
         for result in (*system.results, ours):
             lines.append(_cells(*(cell or "" for cell in result)))
-        note = f"[{number}] {system.why}"
-        if failed := [row["seed"] for row in rows if not row["exact"]["unbeatable"]]:
-            note += f" Beatable seeds: {', '.join(map(str, failed))}."
+        note = f"[{number}] {system.why}{_not_proven(rows)}"
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
+
+
+def _not_proven(rows: list[dict[str, Any]]) -> str:
+    """Return the seeds of the agents that can be beaten, and of those that diverged."""
+    diverged = [row["seed"] for row in rows if row["diverged"]]
+    graded = [row for row in rows if not row["diverged"]]
+    beatable = [row["seed"] for row in graded if not row["exact"]["unbeatable"]]
+    named = {"Beatable": beatable, "Diverged": diverged}
+    return "".join(
+        f" {what} seeds: {', '.join(map(str, seeds))}."
+        for what, seeds in named.items()
+        if seeds
+    )
 
 
 def _cells(source: str, *cells: str) -> str:

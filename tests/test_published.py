@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from jax_ttt import published
+from jax_ttt import fleet, published
 from jax_ttt.config import Config
 from jax_ttt.grading import RATES
 from jax_ttt.presets import PRESETS, Preset
@@ -106,7 +106,7 @@ def graded(loss_as_first, loss_as_second, win=0.5):
     for name, loss in (("as_first", loss_as_first), ("as_second", loss_as_second)):
         rates = {"win_rate": win, "draw_rate": 1 - win - loss, "loss_rate": loss}
         seats[name] = rates | {"worst_loss_rate": 1.0 if loss else 0.0}
-    return {"exact": seats, "seconds": 2.0}
+    return {"exact": seats, "seconds": 2.0, "diverged": False}
 
 
 def test_our_figures_are_means_with_the_range_of_the_wins():
@@ -119,6 +119,25 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
     assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
     found = published.redone("go-first", rows, "redone")
     assert (found.unbeatable, found.as_second) == ("1 of 3", None)
+
+
+def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp_path):
+    rows = [
+        graded(0.0, 0.0) | {"seed": 7, "games": 5},
+        {"seed": 8, "games": 5, "seconds": 2.0, "diverged": True},
+    ]
+    rows[0]["exact"]["unbeatable"] = True
+    for found, count in ((rows, "1 of 2"), (rows[1:], "0 of 1")):
+        monkeypatch.setattr(fleet, "train", lambda *args, found=found: iter(found))
+        path = tmp_path / "agents.csv"
+        assert published.main(["--only", "web", "--csv", str(path)]) == 0
+        out = capsys.readouterr().out
+        (ours,) = (line for line in out.splitlines() if line.startswith("  redone"))
+        assert count in ours
+        assert ("50.00/50.00/0.00" in ours) == (len(found) == 2)
+        assert "Diverged seeds: 8." in out
+        assert "Beatable" not in out
+        assert path.read_text().splitlines()[-1].startswith("web,8,5,2.0,True,")
 
 
 @pytest.mark.parametrize(
