@@ -1,0 +1,278 @@
+"""The pages: their links lead somewhere, their code runs, their commands are taken."""
+
+import dataclasses
+import fnmatch
+import importlib
+import operator
+import os
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt import agents, cli, evaluation, export, grid, networks
+from jax_ttt.config import Config
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
+TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
+PROOF = ROOT / "docs" / "proof.md"
+COMMANDS = ("train", "evaluate", "arena", "sweep", "published", "plot", "bench")
+
+FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`([^`]+)`")
+TARGETS = (
+    re.compile(r"\]\(\s*<?([^)\s>]+)"),  # [text](target), ![text](target)
+    re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE),
+    re.compile(r"<[a-z]+\b[^>]*?\b(?:href|src|srcset)=[\"']([^\"']+)"),
+)
+NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?jax_ttt/(\w+)\.py\)")
+COMMAND = re.compile(r"python3? -m jax_ttt\.(\w+)(.*)")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+class Block(NamedTuple):
+    """A block of code between fences."""
+
+    language: str
+    code: str
+    line: int  # of the page, where the code begins
+
+
+def blocks(text):
+    return [
+        Block(match[2], match[3], text[: match.start(3)].count("\n") + 1)
+        for match in FENCE.finditer(text)
+    ]
+
+
+def prose(text):
+    return FENCE.sub("", text)
+
+
+def code_lines(text):
+    """Return the lines of blocks and the spans of code, but Python and plain text."""
+    skipped = ("python", "text")
+    shell = [block.code for block in blocks(text) if block.language not in skipped]
+    lines = "\n".join(shell).replace("\\\n", " ").splitlines()
+    spans = [" ".join(span.split()) for span in SPAN.findall(prose(text))]
+    return [line.removeprefix("$ ") for line in lines] + spans
+
+
+def targets(text):
+    return [found for form in TARGETS for found in form.findall(prose(text))]
+
+
+def is_external(target):
+    return bool(urlsplit(target).scheme) or target.startswith("//")
+
+
+def slug(heading):
+    """Return what GitHub makes of a heading."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+def anchors(page):
+    text = prose(page.read_text("utf-8"))
+    found = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
+    seen = {}
+    for heading in re.findall(r"^#{1,6} +(.*?)(?: +#+)?$", text, re.MULTILINE):
+        name = slug(heading)
+        number = seen[name] = seen.get(name, -1) + 1
+        found.append(f"{name}-{number}" if number else name)
+    return found
+
+
+def located(page, target):
+    """Return the file that a page's relative link leads to."""
+    if not target:
+        return page
+    path = Path(os.path.normpath(page.parent / unquote(target)))
+    parts = path.relative_to(ROOT).parts
+    return PACKAGE.joinpath(*parts[1:]) if parts[:1] == ("jax_ttt",) else path
+
+
+@every_page
+def test_relative_links_lead_to_files_and_headings(page):
+    missing = []
+    for target in targets(page.read_text("utf-8")):
+        if is_external(target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = located(page, path)
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            missing.append(target)
+    assert not missing
+
+
+@every_page
+def test_external_links_are_well_formed(page):
+    text = prose(page.read_text("utf-8"))
+    for target in filter(is_external, targets(text)):
+        url = urlsplit(target)
+        assert url.scheme == "https", target
+        assert re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", url.netloc), target
+    assert "http://" not in text
+
+
+@every_page
+def test_references_are_defined_and_used(page):
+    text = prose(page.read_text("utf-8"))
+    defined = re.findall(r"^\[([^\]]+)\]: ", text, re.MULTILINE)
+    used = re.findall(r"\]\[([^\]]+)\]", SPAN.sub("code", text))
+    assert sorted(defined) == sorted(set(used))
+
+
+@every_page
+def test_what_a_link_names_is_in_that_module(page):
+    for name, module in NAMED.findall(page.read_text("utf-8")):
+        operator.attrgetter(name)(importlib.import_module(f"jax_ttt.{module}"))
+
+
+def test_slugs_are_those_of_github():
+    assert slug("Two plies: who trembles?") == "two-plies-who-trembles"
+    assert slug("`train_chunk` & [links](x.md)") == "train_chunk--links"
+
+
+@pytest.fixture
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def policy_csv(tree, host_tree, q_star, empty_folder):
+    """Put the policy of a perfect agent where the code runs."""
+    config = Config(network="table")
+    empty = networks.init_params(config, jax.random.key(0))
+    params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
+    agent = agents.Agent(config, params, 0, 0, {})
+    probs = np.asarray(evaluation.policy(config, params, tree))
+    path = empty_folder / "policy.csv"
+    export.write_csv(path, export.decisions(agent, probs, host_tree), num_actions=9)
+
+
+def run_blocks(page):
+    """Run a page's Python, as one program; return its names."""
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page.read_text("utf-8")):
+        if block.language == "python":
+            code = "\n" * (block.line - 1) + block.code  # errors name the page's line
+            exec(compile(code, str(page), "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != PROOF], ids=lambda page: page.name
+)
+@pytest.mark.usefixtures("empty_folder")
+def test_python_blocks_run(page):
+    run_blocks(page)
+
+
+@pytest.mark.usefixtures("policy_csv")
+def test_the_proof_that_readers_run_finds_an_error(capsys):
+    names = run_blocks(PROOF)
+    assert "X None\nO None\n" in capsys.readouterr().out
+    losing_game, moves = names["losing_game"], names["moves"]
+    # X threatens 0, 1, 2 and O plays elsewhere.
+    assert losing_game(moves | {"XX--O----": 8}, "O")[:4] == [0, 4, 1, 8]
+    assert losing_game(moves | {"XX--O----": 8}, "X") is None
+
+
+def parsed(command, words):
+    """Parse a command's words as the command does, and check the settings."""
+    module = importlib.import_module(f"jax_ttt.{command}")
+    assert callable(module.main)
+    if words in ([], ["--help"]):  # named, not called
+        return
+    is_run = issubclass(module.Args, cli.Run)
+    parse = cli.parse_settings if is_run else cli.parse
+    try:
+        args = parse(module.Args, words, command)
+    except SystemExit:
+        pytest.fail(f"{command} refuses {words}")
+    if is_run:
+        config = args.config.checked()
+        grid.points(config, grid.read(getattr(args, "grid", ())))
+
+
+def shell_words(text):
+    """Return a command line's words, up to a comment or whatever comes after it."""
+    words = shlex.split(text, comments=True)
+    ends = [i for i, word in enumerate(words) if word in ("|", ">", "&&", ";", "&")]
+    return words[: min(ends, default=None)]
+
+
+@every_page
+def test_command_lines_are_taken(page):
+    for line in code_lines(page.read_text("utf-8")):
+        if match := COMMAND.search(line):
+            parsed(match[1], shell_words(match[2]))
+
+
+def makefile():
+    """Return what each target that users call runs, and the variables' names."""
+    text = (ROOT / "Makefile").read_text("utf-8")
+    rules = re.findall(r"^([a-z-]+):.*##.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+    return dict(rules), set(re.findall(r"^([A-Z]+) :?=", text, re.MULTILINE))
+
+
+@every_page
+def test_make_targets_exist_and_take_their_args(page):
+    rules, variables = makefile()
+    for line in code_lines(page.read_text("utf-8")):
+        if line.split()[:1] != ["make"]:
+            continue
+        words = shell_words(line)[1:]
+        given = dict(word.split("=", 1) for word in words if "=" in word)
+        assert given.keys() <= variables, line
+        for target in (word for word in words if "=" not in word):
+            assert target in rules, line
+            called = re.search(r"-m jax_ttt\.(\w+)", rules[target])
+            if called and "ARGS" in given:
+                parsed(called[1], shlex.split(given["ARGS"]))
+
+
+@every_page
+def test_flags_in_the_text_are_those_of_a_command(page):
+    modules = [importlib.import_module(f"jax_ttt.{name}") for name in COMMANDS]
+    fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
+    flags = {
+        cli.flag(name) for name in fields | {f.name for f in dataclasses.fields(Config)}
+    }
+    for span in SPAN.findall(prose(page.read_text("utf-8"))):
+        if span.startswith("--"):
+            named = [word.split("=")[0] for word in span.split() if word[:2] == "--"]
+            plain = {word.replace("--no-", "--") for word in named}
+            assert plain <= flags | {"--help"}, span
+
+
+@every_page
+def test_extras_exist(page):
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    for line in code_lines(page.read_text("utf-8")):
+        for named in re.findall(r"(?:jax_ttt|\.)\[([a-z0-9,]+)\]", line):
+            assert set(named.split(",")) <= extras.keys(), line
+
+
+def test_the_code_map_names_every_module():
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = text.partition("\n## Code map\n")[2].partition("\n## ")[0]
+    patterns = re.findall(r"`([\w*]+\.py)`", section)
+    modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
+    assert all(fnmatch.filter(modules, pattern) for pattern in patterns)
+    named = {m for pattern in patterns for m in fnmatch.filter(modules, pattern)}
+    assert modules == named
