@@ -227,7 +227,7 @@ def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
         measures_startup.run("no_such_module", [], None)
 
 
-def test_a_run_that_did_not_end_proven_is_no_figure(tmp_path):
+def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
     def end(unbeatable):
         chunk = {"event": "chunk", "games": 1, "wins": 1, "losses": 0}
         row = {"event": "evaluation", "exact": {"unbeatable": unbeatable}}
@@ -235,13 +235,26 @@ def test_a_run_that_did_not_end_proven_is_no_figure(tmp_path):
         (tmp_path / "metrics.jsonl").write_text(text)
 
     end(True)
-    with pytest.raises(RuntimeError, match="proven"):  # nothing is saved
-        measures_startup.check_proven(tmp_path)
+    assert not measures_startup.proven(tmp_path)  # nothing is saved
     (tmp_path / "agent.safetensors").touch()
-    measures_startup.check_proven(tmp_path)
+    assert measures_startup.proven(tmp_path)
     end(False)
-    with pytest.raises(RuntimeError, match="proven"):
-        measures_startup.check_proven(tmp_path)
+    assert not measures_startup.proven(tmp_path)
+
+
+@pytest.mark.parametrize("proven", [True, False])
+def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, capsys):
+    child = measures_startup.Child(2.0, 3.0, "", proven)
+    parts: dict[str, float] = dict.fromkeys(measures_startup.PARTS, 0.5)
+    parted = measures_startup.Parted(parts, 100.0, proven)
+    monkeypatch.setattr(measures_startup, "train", lambda *args: child)
+    monkeypatch.setattr(measures_startup, "train_in_parts", lambda *args: parted)
+    figures = measures_startup.startup(2, False)
+    assert figures["train_cold"]["median"] == 2
+    assert figures["proven_cold"] == {"proven": 4 * proven, "num_runs": 4}
+    out = capsys.readouterr().out
+    assert ("start to proven and saved" in out) == proven
+    assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven
 
 
 def growth_figures():
