@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jax.tree_util import Partial
 
     from jax_ttt.agents import Agent
+    from jax_ttt.console import Console
     from jax_ttt.run import RunFolder
     from jax_ttt.training import Progress
     from jax_ttt.tree import Tree
@@ -107,40 +108,65 @@ def train(
     opponent: "Partial | None",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt import agents, console, evaluation, training
+    from jax_ttt import agents, console, training
     from jax_ttt import tree as trees
 
     loud = not (args.quiet or args.json)
     if loud:
         print(console.banner(config, args.preset, args.seed, device, folder.path))
-    summary: dict[str, Any] = {}
 
     def agent() -> "Agent":
         params = latest.state.params
         return agents.Agent(config, params, args.seed, latest.update, summary)
 
-    shown = console.Console(config, loud, args.details)
-    with contextlib.closing(shown):
+    def stop() -> bool:
+        return bool(signals) or (args.until_proven and is_proven(summary))
+
+    with contextlib.closing(console.Console(config, loud, args.details)) as shown:
         tree = trees.of(config.env_id)
-        stop = lambda: bool(signals)  # noqa: E731
         steps = training.train(config, args.seed, tree, stop, opponent)
-        latest = start = next(steps)  # a run has at least its first evaluation
+        steps = graded(config, steps)
+        latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
-            for latest in itertools.chain([start], steps):
-                row = latest.as_dict()
-                if latest.evaluation is not None:
-                    summary = evaluation.summary(config, latest.evaluation)
-                    row |= summary
-                shown.show(latest, summary)
-                folder.write_row(row)
-                proven = "exact" in summary and summary["exact"]["unbeatable"]
-                if args.until_proven and proven:
-                    break
+            for latest, summary in itertools.chain([start], steps):
+                record(latest, summary, shown, folder)
         except OSError:  # whoever read our output has gone, or the disk is full
             folder.save_agent(agent())
             raise
         folder.save_agent(agent())
     return finish(args, folder, agent(), latest, tree, signals)
+
+
+def graded(
+    config: Config, steps: Iterator["Progress"]
+) -> Iterator[tuple["Progress", dict[str, Any]]]:
+    """Yield the steps of a run, each with the summary of its last evaluation."""
+    from jax_ttt import evaluation
+
+    summary: dict[str, Any] = {}
+    for progress in steps:
+        if progress.evaluation is not None:
+            summary = evaluation.summary(config, progress.evaluation)
+        yield progress, summary
+
+
+def is_proven(summary: dict[str, Any]) -> bool:
+    """Return whether an evaluation proved the agent unbeatable, given its summary."""
+    return "exact" in summary and summary["exact"]["unbeatable"]
+
+
+def record(
+    progress: "Progress",
+    summary: dict[str, Any],
+    shown: "Console",
+    folder: "RunFolder",
+) -> None:
+    """Show a step of the run and write it down."""
+    row = progress.as_dict()
+    if progress.evaluation is not None:
+        row |= summary
+    shown.show(progress, summary)
+    folder.write_row(row)
 
 
 def finish(
