@@ -162,7 +162,9 @@ def interrupted(signal_number: int) -> int:
 
 def require(module: str, extra: str, flag: str) -> None:
     """Raise `UsageError` if an optional package is not there."""
-    if importlib.util.find_spec(module) is None:
+    spec = importlib.util.find_spec(module)
+    # A plain folder of that name where we are started is found too, without an origin.
+    if spec is None or spec.origin is None:
         raise UsageError(
             f"{flag} needs {module}, which is not installed: "
             f"pip install 'jax_ttt[{extra}]', or pip install {module}"

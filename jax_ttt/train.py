@@ -8,14 +8,15 @@ import dataclasses
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from jax_ttt import __version__, cli, names
+from jax_ttt import __version__, cli, mirrors, names
 from jax_ttt.config import ENUMERABLE, Config
+from jax_ttt.mirrors import Mirrors
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Args(cli.Run):
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, how the games since the last one ended, epsilon,
     a table's size and the values of the first move; and a game at the end."""
+    tensorboard: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Also write the metrics for TensorBoard, to an event file in RUN/tensorboard;
+    needs the extra `tensorboard`."""
+    wandb: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Also log the metrics for Weights & Biases, project jax_ttt, in RUN/wandb; offline
+    unless $WANDB_MODE says otherwise; needs the extra `wandb`."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the verdict only."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -67,6 +74,10 @@ def main(argv: Sequence[str] | None) -> int:
     if args.until_proven and config.env_id not in ENUMERABLE:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)
+    if args.tensorboard:
+        cli.require("tensorboardX", "tensorboard", "--tensorboard")
+    if args.wandb:
+        cli.require("wandb", "wandb", "--wandb")
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with cli.interruptible() as signals:
         device = cli.set_up(args)
@@ -99,6 +110,17 @@ def make_folder(args: Args, signals: list[int]) -> "RunFolder | None":
         ) from None
 
 
+def make_mirrors(args: Args, config: Config, path: Path) -> Mirrors:
+    """Open what the metrics of the run in this folder are mirrored to, if anything."""
+    about = {"preset": args.preset, "seed": args.seed, **dataclasses.asdict(config)}
+    openers: dict[str, Callable[[], mirrors.Mirror]] = {}
+    if args.tensorboard:
+        openers["tensorboard"] = lambda: mirrors.tensorboard(path)
+    if args.wandb:
+        openers["wandb"] = lambda: mirrors.wandb(path, about)
+    return Mirrors(openers)
+
+
 def train(
     args: Args,
     config: Config,
@@ -122,14 +144,17 @@ def train(
     def stop() -> bool:
         return bool(signals) or (args.until_proven and is_proven(summary))
 
-    with contextlib.closing(console.Console(config, loud, args.details)) as shown:
+    with (
+        contextlib.closing(console.Console(config, loud, args.details)) as shown,
+        contextlib.closing(make_mirrors(args, config, folder.path)) as mirrored,
+    ):
         tree = trees.of(config.env_id)
         steps = training.train(config, args.seed, tree, stop, opponent)
         steps = graded(config, steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
-                record(latest, summary, shown, folder)
+                record(latest, summary, shown, folder, mirrored)
         except OSError:  # whoever read our output has gone, or the disk is full
             folder.save_agent(agent())
             raise
@@ -160,6 +185,7 @@ def record(
     summary: dict[str, Any],
     shown: "Console",
     folder: "RunFolder",
+    mirrored: Mirrors,
 ) -> None:
     """Show a step of the run and write it down."""
     row = progress.as_dict()
@@ -167,6 +193,7 @@ def record(
         row |= summary
     shown.show(progress, summary)
     folder.write_row(row)
+    mirrored.write_row(row)
 
 
 def finish(
