@@ -1,0 +1,68 @@
+"""Play a game against a saved agent or any player, in text.
+
+python -m jax_ttt.play --side o
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from jax_ttt import cli, names
+from jax_ttt.config import EnvId
+from jax_ttt.ranges import SEED_RANGE
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args(cli.Machine):
+    """Play a game against a saved agent or any player, in text.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C.
+    """
+
+    player: tyro.conf.Positional[str | None] = None
+    """A run's folder, an agent's file, or a player of the arena, for instance minimax;
+    by default the newest run below runs/."""
+    side: Literal["x", "o"] = "x"
+    """Yours; x moves first, in every game."""
+    env_id: EnvId | None = None
+    """The game; by default the saved agent's, else tic_tac_toe."""
+    seed: int = 0
+    """What the player's random numbers come from."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = cli.parse(Args, argv, "play")
+    SEED_RANGE.check("seed", args.seed)
+    env_id = args.env_id or "tic_tac_toe"
+    spec = names.read(newest() if args.player is None else args.player, env_id)
+    cli.set_up(args)
+
+    import jax
+
+    from jax_ttt import agents, duel, roster
+
+    if spec.kind == "agent" and args.env_id is None:
+        env_id = agents.load(spec.path).config.env_id
+    key, player_key = jax.random.split(jax.random.key(args.seed))
+    opponent = roster.enter(spec, env_id, player_key)
+    print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
+    print(duel.play(opponent, env_id, args.side == "x", key))
+    return 0
+
+
+def newest() -> str:
+    """Return the run below runs/ whose agent was saved last, or raise `UsageError`."""
+    files = list(Path("runs").glob("*/agent.safetensors"))
+    if not files:
+        raise cli.UsageError("no agent below runs/: train one, or name a player")
+    return str(max(files, key=lambda path: path.stat().st_mtime).parent)
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))
