@@ -80,7 +80,9 @@ def _results(axes: Any, rows: Rows, seat: str, title: str, theme: Theme) -> None
         axes.plot(updates, shares, label=name, **style)
     if (since := proven_from(rows)) is not None:
         axes.axvline(since, color="#808080", lw=1)
-        axes.annotate(f" proven from {since:,} on", (since, 70), color="#808080")
+        late = since > graded[-1]["update"] / 2  # then there is more room before it
+        style = {"ha": "right" if late else "left", "color": "#808080"}
+        axes.annotate(f" proven from {since:,} on ", (since, 70), **style)
     exact = all("exact" in row for row in graded)
     axes.set_title(f"{title}, {'exact' if exact else 'sampled'}")
     axes.set_ylim(-2, 102)

@@ -27,7 +27,7 @@ _BACKGROUND = {"light": "white", "dark": "#0d1117"}
 class Picture:
     """An SVG image; a notebook shows it."""
 
-    svg: str
+    svg: str = dataclasses.field(repr=False)  # else a notebook would hold it twice
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -1,0 +1,190 @@
+"""The notebook: what it holds, that it runs, and that it keeps the JAX that is there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+import pip
+import pytest
+
+NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "jax_ttt.ipynb"
+EXECUTE = """
+import sys, nbclient, nbformat
+source, target = sys.argv[1:]
+notebook = nbformat.read(source, as_version=4)
+nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+nbformat.write(notebook, target)
+"""
+PIP = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from pip._internal.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+HELD = ("jax", "jaxlib", "flax", "optax", "numpy", "matplotlib")
+"""What Colab has, and has to keep."""
+
+
+def read(path):
+    """Return the notebook, and its cells of code."""
+    notebook = nbformat.read(path, as_version=4)
+    return notebook, [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def printed(cell, name="stdout"):
+    return "".join(out.text for out in cell.outputs if out.get("name") == name)
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return read(NOTEBOOK)
+
+
+def test_it_opens_in_colab_and_installs_from_the_same_place(committed):
+    notebook, (first, *_) = committed
+    nbformat.validate(notebook)
+    badge = r"\(https://colab\.research\.google\.com/github/([\w/]+)/blob/main/"
+    (repository,) = re.findall(badge + r"notebooks/jax_ttt\.ipynb\)", notebook.cells[0].source)
+    assert f'REPO = "https://github.com/{repository}"' in first.source
+    assert first.source.rstrip().endswith(':\n    %pip install -q "{source}"')
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert "widgets" not in notebook.metadata
+
+
+def test_its_cells_are_short_and_say_what_is_next(committed):
+    notebook, cells = committed
+    assert notebook.cells[0].cell_type == "markdown"
+    for cell in cells:
+        assert len(cell.source.splitlines()) <= 25
+
+
+def test_its_outputs_are_committed_small_and_clean(committed):
+    _, cells = committed
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    text = NOTEBOOK.read_text("utf-8")
+    assert len(text) < 700_000
+    for private in ("/home/", "/root/", "/tmp/", "/work/", "/content/", "Users"):
+        assert private not in text
+    outputs = [out for cell in cells for out in cell.outputs]
+    assert {out.output_type for out in outputs} <= {
+        *("stream", "execute_result", "display_data")
+    }
+    assert not any("\r" in out.get("text", "") for out in outputs)
+    *_, seconds = re.findall(r"\[[\d.]+ s, (\d+) s in all\]", printed(cells[-1]))
+    assert int(seconds) < 300
+    for cell in cells[2:]:
+        assert re.search(r"\[[\d.]+ s, \d+ s in all\]", printed(cell))
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """Run the notebook in a process of its own: its libraries warn of this and that."""
+    folder = tmp_path_factory.mktemp("notebook")
+    env = os.environ | {
+        "JAX_TTT_SMOKE": "1",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "true",
+        "PYTHONWARNINGS": "default",
+        # Neither the user's settings nor their kernels.
+        **{
+            name: str(folder)
+            for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")
+        },
+    }
+    target = folder / "executed.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-c", EXECUTE, NOTEBOOK, target],
+        cwd=NOTEBOOK.parent,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return read(target)[1]
+
+
+def test_it_runs(executed, committed):
+    assert [cell.source for cell in executed] == [cell.source for cell in committed[1]]
+    outputs = [out for cell in executed for out in cell.outputs]
+    assert "error" not in {out.output_type for out in outputs}
+    for cell in executed:
+        assert "Warning" not in printed(cell, "stderr"), cell.source
+    told = "".join(printed(cell) for cell in executed)
+    for part in (
+        f"jax {metadata.version('jax')} flax {metadata.version('flax')} ",
+        "18,953 weights",
+        "the ceiling, both seats: 95.560%",
+        "can be beaten",
+        "0 lost means: between 0.00% and 0.37% of all games",
+        "proven unbeatable: ",
+        "the agent (O) plays ",
+    ):
+        assert part in told
+
+
+def test_its_pictures_are_drawn(executed, committed):
+    for cells in (executed, committed[1]):
+        drawn = [out.data for c in cells for out in c.outputs if "data" in out]
+        pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
+        assert len(pictures) == 11
+        assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
+        assert all(len(data["text/plain"]) < 200 for data in drawn)
+
+
+def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):
+    (cell,) = (c for c in committed[1] if "beatable(agent) and lost" in c.source)
+    rows = printed(cell).splitlines()[1:-1]
+    assert len(rows) > 20
+    assert len([row for row in rows if row.split()[3] == "yes"]) > 1
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed(names):
+    """Return these distributions, and all that they need."""
+    found, queue = {}, list(names)
+    while queue:
+        name = normal(queue.pop())
+        if name in found:
+            continue
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:  # of an extra, or of another system
+            continue
+        needs = found[name].requires or ()
+        queue += [re.match(r"[\w.-]+", x)[0] for x in needs if "extra ==" not in x]
+    return found
+
+
+def test_an_install_keeps_the_jax_that_is_there(tmp_path):
+    """Pip, which finds here what `HELD` needs and nothing else, installs the rest."""
+    held = installed(HELD)
+    assert set(HELD) <= set(held)
+    for name, distribution in held.items():
+        about = tmp_path / f"{name.replace('-', '_')}-{distribution.version}.dist-info"
+        about.mkdir()
+        text = distribution.read_text("METADATA")
+        (about / "METADATA").write_text(text, "utf-8")
+    (tmp_path / "pip").symlink_to(Path(pip.__file__).parent)
+    needs = [
+        text.partition(";")[0]
+        for text in metadata.requires("jax_ttt")
+        if "extra ==" not in text or "'plots'" in text.replace('"', "'")
+    ]
+    flags = ["--dry-run", "--quiet", "--disable-pip-version-check", "--report", "-"]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", PIP, tmp_path, "install", *flags, *needs],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    parts = json.loads(done.stdout)["install"]
+    chosen = {normal(part["metadata"]["name"]) for part in parts}
+    assert "pgx" in chosen
+    assert not chosen & set(held)
