@@ -28,7 +28,9 @@ Part = Literal[
     "arena",
     "tabular",
     "growth",
+    "openspiel",
 ]
+_USUAL = tuple(part for part in get_args(Part) if part != "openspiel")
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
 
@@ -42,14 +44,16 @@ class Args:
     on two cores. Ctrl-C keeps the parts that are finished.
     """
 
-    only: tuple[Part, ...] = get_args(Part)
-    """What to measure, by default all: the article's updates; whole processes; the time
-    to a proof; moves; exact evaluation; matches; a table; growth with the sizes."""
+    only: tuple[Part, ...] = _USUAL
+    """What to measure, by default all but openspiel: the article's updates; whole
+    processes; the time to a proof; moves; exact evaluation; matches; a table; growth
+    with the sizes; OpenSpiel's tabular Q-learner beside ours, minutes a seed, which
+    needs the extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """What `proof` trains."""
     num_seeds: int = 8
-    """Agents that `proof` trains for each of them, 1 to 65,536; for a pass rate to rely
-    on, 64, some 20 minutes."""
+    """Agents that `proof` and `openspiel` train for each of them, 1 to 65,536; for a
+    pass rate to rely on, 64, some 20 minutes in `proof`."""
     first_seed: int = 1000
     """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
     rounds: int = 15
@@ -103,6 +107,8 @@ def checked(args: Args) -> Args:
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--json", args.json)
     cli.check_output("--svg", args.svg)
+    if "openspiel" in args.only:
+        cli.require("open_spiel", "openspiel", "--only openspiel")
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
@@ -117,6 +123,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
     """Return what measures each part."""
     from jax_ttt import (
         measures_growth,
+        measures_openspiel,
         measures_proof,
         measures_speed,
         measures_startup,
@@ -134,6 +141,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         "arena": lambda: measures_speed.arena(args.rounds),
         "tabular": lambda: measures_speed.tabular(args.rounds),
         "growth": lambda: measures_growth.growth(args.quick),
+        "openspiel": lambda: measures_openspiel.openspiel(seeds, args.quick),
     }
 
 

@@ -49,7 +49,9 @@ def test_it_opens_in_colab_and_installs_from_the_same_place(committed):
     notebook, (first, *_) = committed
     nbformat.validate(notebook)
     badge = r"\(https://colab\.research\.google\.com/github/([\w/]+)/blob/main/"
-    (repository,) = re.findall(badge + r"notebooks/jax_ttt\.ipynb\)", notebook.cells[0].source)
+    (repository,) = re.findall(
+        badge + r"notebooks/jax_ttt\.ipynb\)", notebook.cells[0].source
+    )
     assert f'REPO = "https://github.com/{repository}"' in first.source
     assert first.source.rstrip().endswith(':\n    %pip install -q "{source}"')
     assert notebook.metadata.kernelspec.name == "python3"
