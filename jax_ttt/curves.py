@@ -142,7 +142,8 @@ def several(
             proven = [[_proven(row) for row in rows] for rows in common]
             shares = 100 * np.mean(proven, axis=1)
             dashes = _DASHES[number % len(_DASHES)]
-            panels["C"].plot(updates, shares, ls=dashes, drawstyle="steps-post")
+            style = {"color": f"C{number}", "ls": dashes, "drawstyle": "steps-post"}
+            panels["C"].plot(updates, shares, **style)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
@@ -169,9 +170,10 @@ def _wins(common: list[list[dict[str, Any]]], seat: str) -> np.ndarray:
 def _band(axes: Any, at: Any, shares: np.ndarray, label: str, number: int) -> None:  # noqa: ANN401
     """Draw the mean of several runs, and the range of them all."""
     dashes = _DASHES[number % len(_DASHES)]
-    (drawn,) = axes.plot(at, shares.mean(axis=1), ls=dashes, label=label)
+    colour = f"C{number}"
+    axes.plot(at, shares.mean(axis=1), color=colour, ls=dashes, label=label)
     low, high = shares.min(axis=1), shares.max(axis=1)
-    axes.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, lw=0)
+    axes.fill_between(at, low, high, color=colour, alpha=0.2, lw=0)
 
 
 def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Picture:
@@ -186,7 +188,7 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
         across = 4
         down = -(-len(runs) // across)
         figure = Figure(figsize=(3 * across, 2.4 * down + 0.5), layout="constrained")
-        every = np.ravel(figure.subplots(down, across, sharey=True, squeeze=False))
+        every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
         for axes, (preset, group) in zip(every, runs.items(), strict=False):
             _grown(axes, preset, group)
         for axes in every[len(runs) :]:
