@@ -142,8 +142,8 @@ def several(
             proven = [[_proven(row) for row in rows] for rows in common]
             shares = 100 * np.mean(proven, axis=1)
             dashes = _DASHES[number % len(_DASHES)]
-            style = {"color": f"C{number}", "ls": dashes, "drawstyle": "steps-post"}
-            panels["C"].plot(updates, shares, **style)
+            (line,) = panels["C"].plot(updates, shares, color=f"C{number}", ls=dashes)
+            line.set_drawstyle("steps-post")
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
