@@ -37,7 +37,7 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 
 figures: $(VENV)/.dev ## draw the figures of README and docs anew, and run the notebook
 	$(RUN) -m jax_ttt.figures $(ARGS)
-	$(VENV)/bin/jupyter-execute --inplace notebooks/jax_ttt.ipynb
+	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
 # The stamps: written last, so an install that was cut off is done again.
 $(VENV)/.train: $(VENV)/.made pyproject.toml
