@@ -108,7 +108,7 @@ def find(env_id: EnvId, cells: str) -> int:
     tree = trees.walked(env_id)
     size, _ = games.sizes(env_id)
     if len(cells) != size or set(cells) - set("XO-"):
-        raise ValueError(f"not {size} of X, O and -")
+        raise ValueError(f"not {size} of X, O and what is free")
     mover = 1 if cells.count("X") == cells.count("O") else -1
     features = [mover * {"X": 1, "O": -1, "-": 0}[cell] for cell in cells]
     number = games.board_number(jnp.array([features], jnp.float32))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jax_ttt import games, grading, pictures, systems
-from jax_ttt.config import LEARNED, RATES, EnvId
+from jax_ttt.config import LEARNED, RATES, Config
 from jax_ttt.pictures import Picture, Theme
 from jax_ttt.presets import PRESETS, Preset
 
@@ -17,38 +17,49 @@ Rows = Sequence[dict[str, Any]]
 """A run's metrics, as `metrics.jsonl` has them."""
 
 _ENDS = ("wins", "draws", "losses")
-_DASHES = ("-", "--", ":")
+_DASHES = ("-", "--", ":", "-.")
+_USUAL = Config()  # tic-tac-toe, against itself, in both seats
 
 
 def learning(
-    rows: Rows, title: str, env_id: EnvId = "tic_tac_toe", theme: Theme = "light"
+    rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
 ) -> Picture:
     """Draw one run: its results against random by seat, its loss and its schedules.
 
     The results are exact where the game can be walked; a line marks the moment from
-    which on the agent is proven unbeatable.
+    which on the agent is proven unbeatable. Of `config` count the game, the opponent
+    and the seats that are learned: others are not drawn.
     """
     from matplotlib.figure import Figure
 
+    chunks = [row for row in rows if row["event"] == "chunk"]
+    updates = [row["update"] for row in chunks]
+    seats = _seats(config)
+    above = "AAABBB" if len(seats) > 1 else "AAAAAA"
     with pictures.style(theme):
         figure = Figure(figsize=(9, 6.5), layout="constrained")
-        panels = figure.subplot_mosaic("AAABBB;AAABBB;CCDDEE")
-        seats = zip("AB", grading.SEATS, games.seat_names(env_id), strict=True)
-        for panel, seat, name in seats:
-            _results(panels[panel], rows, seat, f"as {name}", theme)
+        panels = figure.subplot_mosaic(";".join((above, above, "CCDDEE")))
+        for panel, (seat, name) in zip("AB", seats.items(), strict=False):
+            _results(panels[panel], rows, seat, name, theme)
         panels["A"].set_ylabel("% against random")
-        panels["B"].legend(loc="center right")
-        chunks = [row for row in rows if row["event"] == "chunk"]
-        updates = [row["update"] for row in chunks]
+        panels["A"].legend(loc="center right")
         _shares(panels["C"], chunks, theme)
+        whose = "the agent's" if config.opponent != "self" else "who moves first"
+        panels["C"].set_title(f"training games, %: {whose}", fontsize=11)
         panels["D"].plot(updates, [row["loss"] for row in chunks])
         panels["D"].set(title="loss", yscale="log")
-        _schedules(panels["E"], updates, chunks, theme)
+        _schedules(panels["E"], updates, chunks)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
         figure.suptitle(title)
         return pictures.of(figure)
+
+
+def _seats(config: Config) -> dict[str, str]:
+    """Return what the seats that are learned are called."""
+    names = dict(zip(grading.SEATS, games.seat_names(config.env_id), strict=True))
+    return {seat: f"as {names[seat]}" for seat in LEARNED[config.seat]}
 
 
 def proven_from(rows: Rows) -> int | None:
@@ -58,6 +69,10 @@ def proven_from(rows: Rows) -> int | None:
         first = row["update"] if since is None else since
         since = first if _proven(row) else None
     return since
+
+
+def _exact(graded: Rows) -> bool:
+    return all("exact" in row for row in graded)
 
 
 def _proven(row: dict[str, Any]) -> bool:
@@ -72,19 +87,19 @@ def _evaluations(rows: Rows) -> list[dict[str, Any]]:
 def _results(axes: Any, rows: Rows, seat: str, title: str, theme: Theme) -> None:  # noqa: ANN401
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
     graded = _evaluations(rows)
-    lines = zip(_ENDS, RATES, pictures.colours(theme), _DASHES, strict=True)
+    lines = zip(_ENDS, RATES, pictures.colours(theme), _DASHES, strict=False)
     for name, rate, colour, dashes in lines:
         shares = [100 * grading.best_known(row)[seat][rate] for row in graded]
         updates = [row["update"] for row in graded]
         style = {"color": colour, "ls": dashes, "marker": "o", "ms": 3}
         axes.plot(updates, shares, label=name, **style)
     if (since := proven_from(rows)) is not None:
-        axes.axvline(since, color="#808080", lw=1)
+        grey = pictures.colours(theme)[1]
+        axes.axvline(since, color=grey, lw=1)
         late = since > graded[-1]["update"] / 2  # then there is more room before it
-        style = {"ha": "right" if late else "left", "color": "#808080"}
+        style = {"ha": "right" if late else "left", "color": grey}
         axes.annotate(f" proven from {since:,} on ", (since, 70), **style)
-    exact = all("exact" in row for row in graded)
-    axes.set_title(f"{title}, {'exact' if exact else 'sampled'}")
+    axes.set_title(f"{title}, {'exact' if _exact(graded) else 'sampled'}")
     axes.set_ylim(-2, 102)
 
 
@@ -97,59 +112,68 @@ def _shares(axes: Any, chunks: Rows, theme: Theme) -> None:  # noqa: ANN401
     played, wins, losses = np.diff(ends[:, 1:], axis=0).T
     some = played > 0
     counts = np.stack([wins, played - wins - losses, losses])[:, some]
-    lines = zip(_ENDS, counts, pictures.colours(theme), _DASHES, strict=True)
+    lines = zip(_ENDS, counts, pictures.colours(theme), _DASHES, strict=False)
     for name, count, colour, dashes in lines:
         shares = 100 * count / played[some]
         axes.plot(ends[1:, 0][some], shares, color=colour, ls=dashes, label=name)
-    axes.set(title="% of the training games", ylim=(-2, 102))
+    axes.set_ylim(-2, 102)
 
 
-def _schedules(axes: Any, updates: list[int], chunks: Rows, theme: Theme) -> None:  # noqa: ANN401
+def _schedules(axes: Any, updates: list[int], chunks: Rows) -> None:  # noqa: ANN401
     """Draw epsilon, and the learning rate as a share of its greatest."""
     rates = np.array([row["learning_rate"] for row in chunks])
-    epsilon, _, rate = pictures.colours(theme)
-    axes.plot(updates, [row["epsilon"] for row in chunks], color=epsilon)
-    axes.plot(updates, rates / max(rates.max(), 1e-30), color=rate, ls="--")
-    axes.set(title="schedules", ylim=(-0.02, 1.02))
-    axes.legend(["epsilon", f"learning rate / {rates.max():.2g}"], fontsize=9)
+    most = max([*rates, 1e-30])
+    axes.plot(updates, [row["epsilon"] for row in chunks], label="epsilon")
+    axes.plot(updates, rates / most, ls="--", label=f"step size / {most:.2g}")
+    axes.set(title="schedules", ylim=(-0.02, 1.6), yticks=(0, 0.5, 1))
+    axes.legend(loc="upper right")
 
 
 def several(
     runs: Mapping[str, Sequence[Rows]],
     title: str,
-    env_id: EnvId = "tic_tac_toe",
+    config: Config = _USUAL,
     theme: Theme = "light",
 ) -> Picture:
     """Draw runs that belong together as their mean, and a band from least to most.
 
-    Above their wins against random by seat; below how many are proven unbeatable. An
-    update counts where every run of the label was evaluated.
+    Above their wins against random by seat; below, in games that can be walked, how
+    many are proven unbeatable. An update counts where every run of the label was
+    evaluated; each run is, once at least. Of `config` count the game and the seats.
     """
     from matplotlib.figure import Figure
 
+    common = {label: _common(group) for label, group in runs.items()}
+    exact = _exact([row for group in common.values() for rows in group for row in rows])
+    seats = _seats(config)
+    above = "AB" if len(seats) > 1 else "AA"
     with pictures.style(theme):
-        figure = Figure(figsize=(9, 6), layout="constrained")
-        panels = figure.subplot_mosaic("AB;CC")
-        panels["A"].set_title(f"% wins as {games.seat_names(env_id)[0]}")
-        panels["B"].set_title(f"% wins as {games.seat_names(env_id)[1]}")
-        panels["C"].set(title="% of the runs proven unbeatable", ylim=(-2, 102))
-        for number, (label, group) in enumerate(runs.items()):
-            name = f"{label}: mean and range of {len(group)}"
-            common = _common(group)
-            updates = [rows[0]["update"] for rows in common]
-            for panel, seat in zip("AB", grading.SEATS, strict=True):
-                _band(panels[panel], updates, _wins(common, seat), name, number)
-            proven = [[_proven(row) for row in rows] for rows in common]
-            shares = 100 * np.mean(proven, axis=1)
-            dashes = _DASHES[number % len(_DASHES)]
-            (line,) = panels["C"].plot(updates, shares, color=f"C{number}", ls=dashes)
-            line.set_drawstyle("steps-post")
+        figure = Figure(figsize=(9, 6 if exact else 3.5), layout="constrained")
+        panels = figure.subplot_mosaic(f"{above};CC" if exact else above)
+        for panel, (seat, name) in zip("AB", seats.items(), strict=False):
+            panels[panel].set_title(f"% wins {name}{'' if exact else ', sampled'}")
+            for number, (label, rows) in enumerate(common.items()):
+                told = f"{label}: mean and range of {len(runs[label])}"
+                updates = [row[0]["update"] for row in rows]
+                _band(panels[panel], updates, _wins(rows, seat), told, number)
+        if exact:
+            _proofs(panels["C"], common)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
-        panels["A"].legend(loc="lower right", fontsize=9)
+        panels["A"].legend(loc="lower right")
         figure.suptitle(title)
         return pictures.of(figure)
+
+
+def _proofs(axes: Any, common: Mapping[str, list[list[dict[str, Any]]]]) -> None:  # noqa: ANN401
+    """Draw the share of the runs that are proven, by label."""
+    for number, rows in enumerate(common.values()):
+        shares = [100 * np.mean([_proven(row) for row in runs]) for runs in rows]
+        updates = [row[0]["update"] for row in rows]
+        dashes = _DASHES[number % len(_DASHES)]
+        axes.plot(updates, shares, ls=dashes, marker="o", ms=3)
+    axes.set(title="% of the runs proven unbeatable", ylim=(-4, 104))
 
 
 def _common(group: Sequence[Rows]) -> list[list[dict[str, Any]]]:
@@ -169,11 +193,9 @@ def _wins(common: list[list[dict[str, Any]]], seat: str) -> np.ndarray:
 
 def _band(axes: Any, at: Any, shares: np.ndarray, label: str, number: int) -> None:  # noqa: ANN401
     """Draw the mean of several runs, and the range of them all."""
-    dashes = _DASHES[number % len(_DASHES)]
-    colour = f"C{number}"
-    axes.plot(at, shares.mean(axis=1), color=colour, ls=dashes, label=label)
-    low, high = shares.min(axis=1), shares.max(axis=1)
-    axes.fill_between(at, low, high, color=colour, alpha=0.2, lw=0)
+    spread = (shares.min(axis=1), shares.mean(axis=1), shares.max(axis=1))
+    style = {"color": f"C{number}", "ls": _DASHES[number % len(_DASHES)]}
+    pictures.band(axes, at, spread, label, **style)
 
 
 def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Picture:
@@ -190,16 +212,20 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
         figure = Figure(figsize=(3 * across, 2.4 * down + 0.5), layout="constrained")
         every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
         for axes, (preset, group) in zip(every, runs.items(), strict=False):
-            _grown(axes, preset, group)
+            _grown(axes, preset, group, pictures.colours(theme)[1])
         for axes in every[len(runs) :]:
             axes.set_axis_off()
-        every[0].legend(loc="lower right", fontsize=8)
+        told: dict[str, Any] = {}
+        for axes in every:
+            told |= {line.get_label(): line for line in axes.lines}
+        style = {"loc": "outside upper center", "ncols": len(told)}
+        figure.legend(told.values(), told.keys(), **style)
         figure.supxlabel("games played")
         figure.supylabel("% wins against random")
         return pictures.of(figure)
 
 
-def _grown(axes: Any, preset: Preset, group: Sequence[Rows]) -> None:  # noqa: ANN401
+def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401
     """Draw one system's field."""
     # Not where no game has ended yet: the axis is logarithmic.
     common = [rows for rows in _common(group) if all(row["games"] for row in rows)]
@@ -209,6 +235,6 @@ def _grown(axes: Any, preset: Preset, group: Sequence[Rows]) -> None:  # noqa: A
         if seat in LEARNED[PRESETS[preset].seat]:
             _band(axes, played, _wins(common, seat), f"ours as {name}", number)
     if points := systems.SYSTEMS[preset].curve:
-        axes.plot(*zip(*points, strict=True), ".", color="#808080", label="theirs")
+        axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="theirs")
     axes.set(title=preset, xscale="log", ylim=(20, 102))
     axes.grid(visible=True)

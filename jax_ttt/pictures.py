@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Theme = Literal["light", "dark"]
 
 # Of the colours that Okabe and Ito (2008) chose for colour-blind readers, those that
-# stand out on white and on black.
+# stand out on white and on black; blue, grey and orange come first.
 _COLOURS = {
-    "light": ("#0072b2", "#808080", "#d55e00"),
-    "dark": ("#56b4e9", "#a0a0a0", "#e69f00"),
+    "light": ("#0072b2", "#595959", "#d55e00", "#009e73", "#cc79a7", "#000000"),
+    "dark": ("#56b4e9", "#b0b0b0", "#e69f00", "#009e73", "#cc79a7", "#f0e442"),
 }
 _BACKGROUND = {"light": "white", "dark": "#0d1117"}
 
@@ -37,9 +38,9 @@ class Picture:
         path.write_text(self.svg, "utf-8")
 
 
-def colours(theme: Theme) -> tuple[str, str, str]:
+def colours(theme: Theme) -> tuple[str, ...]:
     """Return blue, grey and orange: of wins, draws and losses."""
-    return _COLOURS[theme]
+    return _COLOURS[theme][:3]
 
 
 def style(theme: Theme) -> Any:  # noqa: ANN401
@@ -49,7 +50,8 @@ def style(theme: Theme) -> Any:  # noqa: ANN401
     from matplotlib import style
 
     settings: dict[Any, Any] = {
-        "axes.prop_cycle": cycler(color=colours(theme)[::2]),
+        # Of lines with other meanings: grey is for what is not ours.
+        "axes.prop_cycle": cycler(color=[_COLOURS[theme][i] for i in (0, 2, 3, 4, 5)]),
         "axes.facecolor": _BACKGROUND[theme],
         "figure.facecolor": _BACKGROUND[theme],
         "savefig.facecolor": _BACKGROUND[theme],
@@ -68,6 +70,19 @@ def of(figure: "Figure") -> Picture:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     return Picture(text.getvalue())
+
+
+def band(
+    axes: "Axes",
+    across: Any,  # noqa: ANN401
+    low_middle_high: Any,  # noqa: ANN401
+    label: str,
+    **style: Any,  # noqa: ANN401
+) -> None:
+    """Draw a line of middle values and the band from the lowest to the highest."""
+    low, middle, high = low_middle_high
+    (drawn,) = axes.plot(across, middle, label=label, **style)
+    axes.fill_between(across, low, high, color=drawn.get_color(), alpha=0.2, lw=0)
 
 
 def heat_map(

@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config import ENUMERABLE, EnvId
+from jax_ttt.config import ENUMERABLE, LEARNED, RATES, Config
 from jax_ttt.pictures import Theme
+from jax_ttt.presets import PRESETS
+from jax_ttt.ranges import SettingError
 
 if TYPE_CHECKING:
     from jax_ttt.pictures import Picture
+
+_DRAWN = ("update", "games", "wins", "losses", "loss", "epsilon", "learning_rate")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,7 +29,7 @@ class Args:
     """Draw runs as SVG files.
 
     One run: its results against random by seat, the moment of proof, loss and
-    schedules. Several: mean and range of those with the same preset. Exit codes: 0
+    schedules. Several: mean and range of those with the same settings. Exit codes: 0
     done, 1 failed, 2 bad flags or file.
     """
 
@@ -35,7 +39,7 @@ class Args:
     """Draw the agent's likeliest game against itself, animated, in place of curves."""
     values: str | None = None
     """Draw what the agent thinks each move of this board is worth, beside the exact
-    values; nine of X, O and -, row by row, like X---O---X."""
+    values; nine of X, O and ., row by row, like X...O...X."""
     theme: Theme = "light"
     """The colours: on white, or on black."""
     svg: Path | None = None
@@ -49,6 +53,9 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse(Args, argv, "plot")
     if not args.runs:
         raise cli.UsageError("plot needs the folder of a run")
+    for run in args.runs:
+        if not run.is_dir():
+            raise cli.UsageError(f"{run}: no such folder")
     path = args.svg or default_path(args)
     cli.check_output("--svg", path)
     if args.game or args.values is not None:
@@ -81,17 +88,25 @@ def read(path: Path) -> list[dict[str, Any]]:
         # What stands after the last line break is the half of a line at most.
         rows = [json.loads(line) for line in lines[:-1]]
         chunks = [row for row in rows if row["event"] == "chunk"]
+        graded = [row for row in rows if {"exact", "sampled"} & set(row)]
         for row in chunks:
-            _ = row["games"], row["wins"], row["losses"], row["loss"], row["epsilon"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+            _ = [float(row[name]) for name in _DRAWN]
+        for row in graded:
+            grades, _ = row.get("exact") or row["sampled"], float(row["update"])
+            _ = [float(grades[s][rate]) for s in LEARNED["both"] for rate in RATES]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise cli.UsageError(f"{path}: not a run's metrics ({error!r})") from None
     if not chunks:
         raise cli.UsageError(f"{path}: no training in it")
+    if not graded:
+        raise cli.UsageError(f"{path}: no evaluation in it")
     return rows
 
 
-def about(run: Path) -> tuple[str, EnvId]:
-    """Return a run's preset and its game, as its `config.json` says.
+def about(run: Path) -> tuple[str, Config]:
+    """Return what a run is called, and its settings, as its `config.json` says.
+
+    That is its preset, with the settings that differ from it but for the evaluations'.
 
     Raises:
         UsageError: there is no such file, or it says something else.
@@ -99,18 +114,25 @@ def about(run: Path) -> tuple[str, EnvId]:
     path = run / "config.json"
     try:
         said = json.loads(path.read_text("utf-8"))
-        return said["preset"], said["config"]["env_id"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        config, usual = Config(**said["config"]), PRESETS[said["preset"]]
+    except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
         raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None
+    others = [
+        f"{field.name}={getattr(config, field.name)}"
+        for field in dataclasses.fields(Config)
+        if not field.name.startswith("eval_")
+        and getattr(config, field.name) != getattr(usual, field.name)
+    ]
+    return " ".join([said["preset"], *others]), config
 
 
 def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
-    """Draw one run's curves, or those of several by preset."""
+    """Draw one run's curves, or those of several, together where they are alike."""
     known = {run: about(run) for run in runs}
-    env_ids: list[EnvId] = [env_id for _, env_id in known.values()]
-    first, *others = dict.fromkeys(env_ids)
-    if others:
-        raise cli.UsageError(f"runs of one game, not of {first} and {others[0]}")
+    first, *others = (config for _, config in known.values())
+    for other in others:
+        if (other.env_id, other.seat) != (first.env_id, first.seat):
+            raise cli.UsageError("runs of one game, and of the same seats")
 
     from jax_ttt import curves
 
@@ -140,7 +162,7 @@ def of_agent(args: Args) -> "Picture":
     if args.values is None:
         return boards.animation(boards.self_play(agent), args.theme)
     try:
-        position = boards.find(game, args.values)
+        position = boards.find(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise cli.UsageError(f"--values {args.values}: {error}") from None
     return boards.values(agent, position, args.theme)

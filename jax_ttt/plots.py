@@ -135,7 +135,9 @@ def growth(figures: dict[str, Any], title: str) -> Picture:
         every = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(every, panels.items(), strict=True):
             for name, rows in lines.items():
-                _band(axes, name, rows)
+                fields = ("size", "min", "median", "max")
+                sizes, *spread = ([row[field] for row in rows] for field in fields)
+                pictures.band(axes, sizes, spread, name, marker="o", ms=4)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             axes.set_xlabel(label)
@@ -144,12 +146,3 @@ def growth(figures: dict[str, Any], title: str) -> Picture:
         every[-1].legend()
         figure.suptitle(title)
         return pictures.of(figure)
-
-
-def _band(axes: Any, name: str, rows: list[dict[str, Any]]) -> None:  # noqa: ANN401
-    """Draw medians over sizes, and their spread."""
-    sizes, low, middle, high = (
-        [row[field] for row in rows] for field in ("size", "min", "median", "max")
-    )
-    (drawn,) = axes.plot(sizes, middle, marker="o", ms=4, label=name)
-    axes.fill_between(sizes, low, high, color=drawn.get_color(), alpha=0.2, lw=0)

@@ -84,8 +84,8 @@ def test_a_board_is_found_as_it_is_written(host_tree):
 @pytest.mark.parametrize(
     ("cells", "why"),
     [
-        ("X", "not 9 of X, O and -"),
-        ("X---x----", "not 9 of X, O and -"),
+        ("X", "not 9 of X, O and what is free"),
+        ("X---x----", "not 9 of X, O and what is free"),
         ("XX-------", "no play leads"),
         ("XXXOOO---", "no play leads"),
         ("XXXOO----", "the game is over"),

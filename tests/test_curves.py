@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from jax_ttt import curves, systems
+from jax_ttt.config import Config
+from jax_ttt.presets import PRESETS
 
 
 def evaluation(update, first, second, unbeatable=False, played=0):
@@ -22,6 +24,8 @@ def chunk(update, played, wins, losses):
     counts = {"games": played, "wins": wins, "losses": losses}
     return {"event": "chunk", "update": update, **counts, **about}
 
+
+LARGE = Config(env_id="connect_four")
 
 RUN = [
     evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),
@@ -73,7 +77,7 @@ def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
     assert loss.lines[0].get_xydata().tolist() == [[10, 0.05], [20, 0.025]]
     epsilon, rate = (line.get_ydata().tolist() for line in schedules.lines)
     assert (epsilon, rate) == ([0.1, 0.05], [1, 1])
-    assert schedules.get_legend().texts[1].get_text() == "learning rate / 0.1"
+    assert schedules.get_legend().texts[1].get_text() == "step size / 0.1"
 
 
 def test_a_sampled_run_is_not_called_exact(drawn):
@@ -83,7 +87,7 @@ def test_a_sampled_run_is_not_called_exact(drawn):
     ]
     for row in rows:
         row.pop("exact", None)
-    axes = drawn(curves.learning, rows, "a run", "connect_four").axes
+    axes = drawn(curves.learning, rows, "a run", LARGE).axes
     assert axes[0].get_title() == "as first, sampled"
     assert not axes[0].texts
 
@@ -126,3 +130,33 @@ def test_the_same_run_gives_the_same_file(theme):
     first, second = (curves.learning(RUN, "a run", theme=theme).svg for _ in range(2))
     assert first == second
     assert ("#0d1117" in first) == (theme == "dark")
+
+
+@pytest.mark.parametrize(("preset", "seat"), [("go-first", "X"), ("go-second", "O")])
+def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
+    """What is proven holds for the other one."""
+    config = PRESETS[preset]
+    one = drawn(curves.learning, RUN, "a run", config).axes
+    many = drawn(curves.several, {"mine": [RUN]}, "runs", config).axes
+    assert [axes.get_title() for axes in one[:2]] == [
+        f"as {seat}, exact",
+        "training games, %: the agent's",
+    ]
+    titles = [axes.get_title() for axes in many]
+    assert titles == [f"% wins as {seat}", "% of the runs proven unbeatable"]
+
+
+def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
+    rows = [{**row, "sampled": row["exact"]} for row in RUN if "exact" in row]
+    for row in rows:
+        del row["exact"]
+    figure = drawn(curves.several, {"mine": [rows, rows]}, "runs", LARGE)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["% wins as first, sampled", "% wins as second, sampled"]
+
+
+def test_seven_labels_can_be_told_apart(drawn):
+    runs = {f"run {number}": [RUN] for number in range(7)}
+    first, *_ = drawn(curves.several, runs, "runs").axes
+    looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
+    assert len(looks) == 7

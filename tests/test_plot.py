@@ -1,0 +1,126 @@
+"""The command draws runs as they are, and refuses in a line what it can't draw."""
+
+import dataclasses
+import json
+
+import jax
+import pytest
+
+from jax_ttt import agents, learner, plot
+from jax_ttt.config import Config
+from jax_ttt.presets import PRESETS
+
+RATES = {"win_rate": 0.5, "draw_rate": 0.25, "loss_rate": 0.25}
+GRADES = {"as_first": RATES, "as_second": RATES}
+EVALUATION = {"event": "evaluation", "update": 0, "exact": GRADES}
+CHUNK = {"event": "chunk", "update": 5, "games": 4, "wins": 2, "losses": 1} | {
+    "loss": 0.5,
+    "epsilon": 0.5,
+    "learning_rate": 0.1,
+}
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Return a function that makes a run's folder."""
+
+    def run(name, rows=(EVALUATION, CHUNK), preset="default", **settings):
+        folder = tmp_path / name
+        folder.mkdir()
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / "metrics.jsonl").write_text(lines)
+        config = dataclasses.asdict(PRESETS["default"]) | settings
+        about = {"preset": preset, "config": config}
+        (folder / "config.json").write_text(json.dumps(about))
+        return folder
+
+    return run
+
+
+@pytest.fixture
+def trained(make):
+    """A run with an agent."""
+    folder = make("trained")
+    config = dataclasses.replace(PRESETS["default"], hidden_size=8)
+    params = learner.init(config, jax.random.key(0)).params
+    agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
+    return folder
+
+
+def said(capsys):
+    streams = capsys.readouterr()
+    return streams.out + streams.err
+
+
+def test_a_run_is_drawn_into_its_folder(make, capsys):
+    run = make("one")
+    assert plot.main([str(run)]) == 0
+    assert said(capsys) == f"wrote {run / 'curve.svg'}\n"
+    light = (run / "curve.svg").read_text()
+    assert ">one<" in light
+    assert plot.main([str(run), "--theme", "dark", "--svg", str(run / "x.svg")]) == 0
+    assert "#0d1117" in (run / "x.svg").read_text()
+    assert "#0d1117" not in light
+
+
+def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypatch):
+    """How they are evaluated is no difference."""
+    monkeypatch.chdir(tmp_path)
+    runs = [make("a"), make("b", eval_every=7), make("c", tau=0.5)]
+    assert plot.main([*map(str, runs)]) == 0
+    text = (tmp_path / "curves.svg").read_text()
+    assert ">default: mean and range of 2<" in text
+    assert ">default tau=0.5: mean and range of 1<" in text
+
+
+def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
+    assert plot.main([str(trained), "--game"]) == 0
+    assert "@keyframes" in (trained / "game.svg").read_text()
+    assert plot.main([str(trained), "--values", "...XO...X"]) == 0
+    text = (trained / "values.svg").read_text()
+    for words in ("learned", "exact", "X", "O"):
+        assert f">{words}<" in text
+    capsys.readouterr()
+    for board, why in (("XXXOO....", "the game is over"), ("XX", "not 9 of X")):
+        assert plot.main([str(trained), "--values", board]) == 2
+        assert why in said(capsys)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([EVALUATION], "no training in it"),
+        ([CHUNK], "no evaluation in it"),
+        ([EVALUATION, CHUNK | {"loss": None}], "not a run's metrics"),
+        ([EVALUATION, {"event": "chunk"}], "not a run's metrics"),
+        ([EVALUATION | {"exact": {"as_first": RATES}}, CHUNK], "not a run's metrics"),
+        ([CHUNK, 7], "not a run's metrics"),
+    ],
+)
+def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
+    assert plot.main([str(make("one", rows))]) == 2
+    text = said(capsys)
+    assert why in text
+    assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"preset": ["x"]}, {"preset": "x"}, {"env_id": "x"}, {"x": 1}]
+)
+def test_settings_that_are_none_are_refused(make, capsys, wrong):
+    assert plot.main([str(make("one", **wrong))]) == 2
+    assert "config.json: not a run's settings" in said(capsys)
+
+
+def test_what_does_not_go_together_is_refused(make, trained, capsys):
+    others = vars(Config(env_id="connect_four"))
+    runs = [str(make("a")), str(make("b", preset="plain", **others))]
+    for flags, why in (
+        ([], "needs the folder of a run"),
+        (runs, "runs of one game"),
+        ([*runs, "--game"], "one picture of one run"),
+        ([str(trained), "--game", "--values", "........."], "one picture of one run"),
+        ([str(trained / "x")], "x: no such folder"),
+    ):
+        assert plot.main(flags) == 2
+        assert why in said(capsys)
