@@ -166,7 +166,7 @@ def machine_name() -> str:
             name = line.split(":", 1)[1].strip()
     has = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
-    return f"{name}, {cores} cores, {platform.system()}"
+    return f"{name}, {cores} core{'s'[: cores != 1]}, {platform.system()}"
 
 
 if __name__ == "__main__":

@@ -52,6 +52,10 @@ def main(argv: Sequence[str] | None) -> int:
     key, player_key = jax.random.split(jax.random.key(args.seed))
     opponent = roster.enter(spec, env_id, player_key)
     print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
+    if opponent.agent is not None:
+        taken = "second" if args.side == "x" else "first"
+        if opponent.agent.config.seat not in ("both", taken):
+            print(f"(it has learned to move {opponent.agent.config.seat} only)")
     print(duel.play(opponent, env_id, args.side == "x", key))
     return 0
 

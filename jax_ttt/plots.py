@@ -20,7 +20,7 @@ def cross_table(table: CrossTable, env_id: EnvId) -> Picture:
     with pictures.style("light"):
         figure = Figure(figsize=(3 + 1.1 * size, 2 + 0.75 * size), layout="constrained")
         texts = [
-            [_cell(rates, known) for rates, known in zip(*row, strict=True)]
+            [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
             for row in zip(table.rates, ~table.sampled, strict=True)
         ]
         axes = pictures.heat_map(figure, score, texts, table.names, table.names)

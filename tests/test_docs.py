@@ -26,7 +26,10 @@ PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
 PROOF = ROOT / "docs" / "proof.md"
-COMMANDS = ("train", "evaluate", "arena", "sweep", "published", "plot", "bench")
+COMMANDS = (
+    *("train", "evaluate", "play", "arena", "sweep", "published"),
+    *("plot", "figures", "bench"),
+)
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")

@@ -71,6 +71,7 @@ def test_its_outputs_are_committed_small_and_clean(committed):
     assert not any("\r" in out.get("text", "") for out in outputs)
     *_, seconds = re.findall(r"\[[\d.]+ s, (\d+) s in all\]", printed(cells[-1]))
     assert int(seconds) < 300
+    assert all("Wall time: " in printed(cell) for cell in cells[:2])
     for cell in cells[2:]:
         assert re.search(r"\[[\d.]+ s, \d+ s in all\]\n$", printed(cell))
 
@@ -130,9 +131,12 @@ def test_its_pictures_are_drawn(executed, committed):
 
 def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):
     (cell,) = (c for c in committed[1] if "beatable(agent) and lost" in c.source)
-    rows = printed(cell).splitlines()[1:-1]
+    rows = [row.split(maxsplit=4) for row in printed(cell).splitlines()[1:-1]]
     assert len(rows) > 20
-    assert len([row for row in rows if row.split()[3] == "yes"]) > 1
+    looks_perfect = [row[:4] for row in rows if row[4:]]
+    assert looks_perfect == [r[:4] for r in rows if r[1] == "0" and r[3] == "yes"]
+    made = any("one move changed" in printed(cell) for cell in committed[1])
+    assert bool(looks_perfect) != made
 
 
 def normal(name):
