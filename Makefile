@@ -3,6 +3,8 @@ PYTHON = python3
 ARGS =
 VENV := .venv
 RUN := $(VENV)/bin/python
+# A file's tests share what they train, so they stay together.
+BOTH_CORES := -n 2 --dist loadfile
 PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -18,7 +20,7 @@ train: $(VENV)/.train ## train an agent; ARGS="--seed 2" passes flags
 	$(RUN) -m jax_ttt.train $(or $(strip $(ARGS)),--seed 1)
 
 test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
-	$(RUN) -m pytest -m "not slow" $(ARGS)
+	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
