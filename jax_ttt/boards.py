@@ -65,11 +65,10 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> list[pgx.State
     env = games.make(env_id)
     init_key, key = jax.random.split(jax.random.key(seed))
     states = [games.init(env, init_key, num_games)]
-    step = jax.jit(jax.vmap(env.step))
     while not games.finished(states[-1]).all():
         key, move_key = jax.random.split(key)
         moves = players.random_player(move_key, states[-1])
-        states.append(step(states[-1], moves))
+        states.append(games.play(env, states[-1], moves))
     return states
 
 
@@ -79,11 +78,10 @@ def replay(env_id: EnvId, actions: Sequence[int], seed: int = 0) -> list[pgx.Sta
     `seed` decides who has which of PGX's player numbers; boards don't show it.
     """
     env = games.make(env_id)
-    step = jax.jit(env.step)
-    states = [env.init(jax.random.key(seed))]
+    states = [games.init(env, jax.random.key(seed), 1)]
     for action in actions:
-        states.append(step(states[-1], jnp.int32(action)))
-    return states
+        states.append(games.play(env, states[-1], jnp.array([action], jnp.int32)))
+    return [jax.tree.map(lambda x: x[0], state) for state in states]
 
 
 def self_play(agent: Agent) -> list[pgx.State]:

@@ -1,6 +1,5 @@
 """One game between a person and a player, in text."""
 
-import functools
 import textwrap
 from collections.abc import Callable
 
@@ -9,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jax.typing import ArrayLike
 from jaxtyping import Array, Key
 
 from jax_ttt import games, minimax, networks
@@ -45,7 +43,7 @@ def play(
             key, move_key = jax.random.split(key)
             move = int(_reply(opponent.player, move_key, state)[0])
             say(f"{opponent.name} ({other}) plays {move}")
-            state = _play(env, state, move)
+            state = games.play(env, state, jnp.array([move]))
             continue
         say(board(env_id, state, first))
         word = _asked(state, you, ask, say)
@@ -57,7 +55,7 @@ def play(
             state = before.pop() if before else state
         else:
             before.append(state)
-            state = _play(env, state, int(word))
+            state = games.play(env, state, jnp.array([int(word)]))
     say(board(env_id, state, first))
     gain = float(state.rewards[0, person])
     result = "you win" if gain > 0 else "you lose" if gain < 0 else "a draw"
@@ -67,11 +65,6 @@ def play(
 @jax.jit
 def _reply(player: Partial, key: jax.Array, env_state: pgx.State) -> jax.Array:
     return player(key, env_state)
-
-
-@functools.partial(jax.jit, static_argnames="env")
-def _play(env: pgx.Env, env_state: pgx.State, move: ArrayLike) -> pgx.State:
-    return games.step(env, env_state, jnp.array([move]), 1.0)[0]
 
 
 def _legal(env_state: pgx.State) -> list[int]:

@@ -63,6 +63,12 @@ def step(
     return next_state, Move(reward, discount, ~finished(env_state))
 
 
+@functools.partial(jax.jit, static_argnames="env")
+def play(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+    """Return the games after one move in each, where only they are wanted."""
+    return step(env, env_state, action, 1.0)[0]
+
+
 def signed_discount(
     after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, ""]
 ) -> Float[Array, " B"]:
