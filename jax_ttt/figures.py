@@ -114,22 +114,16 @@ def runs(
 @functools.cache
 def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     """Train an agent, and return it with its metrics; it is evaluated 30 times."""
-    from jax_ttt import agents, evaluation, training
+    from jax_ttt import agents, training
     from jax_ttt import tree as trees
 
     every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
     config = dataclasses.replace(PRESETS[preset], eval_every=every, eval_games=0)
-    rows: list[dict[str, Any]] = []
-    score: dict[str, Any] = {}
-    state = None
-    for progress in training.train(config, seed, trees.of(config.env_id)):
-        row, state = progress.as_dict(), progress.state
-        if progress.evaluation is not None:
-            score = evaluation.summary(config, progress.evaluation)
-            row |= score
-        rows.append(row)
-    assert state is not None, "a run has at least its first evaluation"
-    return agents.Agent(config, state.params, seed, rows[-1]["update"], score), rows
+    run = training.train(config, seed, trees.of(config.env_id))
+    steps = list(training.graded(config, run))
+    last, score = steps[-1]
+    agent = agents.Agent(config, last.state.params, seed, last.update, score)
+    return agent, [training.row(*step) for step in steps]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +150,7 @@ def train(
     ):
         tree = trees.of(config.env_id)
         steps = training.train(config, args.seed, tree, stop, opponent)
-        steps = graded(config, steps)
+        steps = training.graded(config, steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
@@ -160,19 +160,6 @@ def train(
             raise
         folder.save_agent(agent())
     return finish(args, folder, agent(), latest, tree, signals)
-
-
-def graded(
-    config: Config, steps: Iterator["Progress"]
-) -> Iterator[tuple["Progress", dict[str, Any]]]:
-    """Yield the steps of a run, each with the summary of its last evaluation."""
-    from jax_ttt import evaluation
-
-    summary: dict[str, Any] = {}
-    for progress in steps:
-        if progress.evaluation is not None:
-            summary = evaluation.summary(config, progress.evaluation)
-        yield progress, summary
 
 
 def is_proven(summary: dict[str, Any]) -> bool:
@@ -188,9 +175,9 @@ def record(
     mirrored: Mirrors,
 ) -> None:
     """Show a step of the run and write it down."""
-    row = progress.as_dict()
-    if progress.evaluation is not None:
-        row |= summary
+    from jax_ttt import training
+
+    row = training.row(progress, summary)
     shown.show(progress, summary)
     folder.write_row(row)
     mirrored.write_row(row)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt import games, names, programs, roster
+from jax_ttt import evaluation, games, names, programs, roster
 from jax_ttt.config import Config
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
@@ -155,6 +155,26 @@ def _train(
         yield progress(metrics, None)
         if update % config.eval_every == 0 or update == config.num_updates or stop():
             yield evaluated()
+
+
+def graded(
+    config: Config, steps: Iterator[Progress]
+) -> Iterator[tuple[Progress, dict[str, Any]]]:
+    """Yield the steps of an agent's run, each with the summary of its last evaluation.
+
+    Raises:
+        FloatingPointError: an action value is not finite.
+    """
+    summary: dict[str, Any] = {}
+    for progress in steps:
+        if progress.evaluation is not None:
+            summary = evaluation.summary(config, progress.evaluation)
+        yield progress, summary
+
+
+def row(progress: Progress, summary: dict[str, Any]) -> dict[str, Any]:
+    """Return a step as a row of metrics: its numbers, and an evaluation's summary."""
+    return progress.as_dict() | ({} if progress.evaluation is None else summary)
 
 
 def size(config: Config, tree: Tree | None) -> int:
