@@ -25,6 +25,13 @@ def no_amx():
         yield
 
 
+@pytest.fixture
+def promoted_ranks():
+    """Some of PGX's games add arrays of different ranks."""
+    with jax.numpy_rank_promotion("allow"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def tree():
     return trees.of("tic_tac_toe")

@@ -188,13 +188,6 @@ def test_features_are_the_movers_stones_and_the_others():
     ]
 
 
-@pytest.fixture
-def promoted_ranks():
-    """Some of PGX's games add arrays of different ranks."""
-    with jax.numpy_rank_promotion("allow"):
-        yield
-
-
 @pytest.mark.usefixtures("promoted_ranks")
 @pytest.mark.parametrize(
     "env_id",

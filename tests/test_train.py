@@ -469,6 +469,7 @@ LARGE: list[EnvId] = ["othello", "hex", "animal_shogi", "gardner_chess", "go_9x9
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("promoted_ranks")
 @pytest.mark.parametrize("env_id", LARGE)
 def test_larger_games_train_by_the_same_code(env_id, tmp_path):
     check_sampled_run(env_id, tmp_path / "run")
