@@ -67,16 +67,12 @@ def proven_from(rows: Rows) -> int | None:
     since = None
     for row in _evaluations(rows):
         first = row["update"] if since is None else since
-        since = first if _proven(row) else None
+        since = first if grading.is_proven(row) else None
     return since
 
 
 def _exact(graded: Rows) -> bool:
     return all("exact" in row for row in graded)
-
-
-def _proven(row: dict[str, Any]) -> bool:
-    return row.get("exact", {}).get("unbeatable", False)
 
 
 def _evaluations(rows: Rows) -> list[dict[str, Any]]:
@@ -169,7 +165,9 @@ def several(
 def _proofs(axes: Any, common: Mapping[str, list[list[dict[str, Any]]]]) -> None:  # noqa: ANN401
     """Draw the share of the runs that are proven, by label."""
     for number, rows in enumerate(common.values()):
-        shares = [100 * np.mean([_proven(row) for row in runs]) for runs in rows]
+        shares = [
+            100 * np.mean([grading.is_proven(row) for row in runs]) for runs in rows
+        ]
         updates = [row[0]["update"] for row in rows]
         dashes = _DASHES[number % len(_DASHES)]
         axes.plot(updates, shares, ls=dashes, marker="o", ms=3)

@@ -141,7 +141,7 @@ def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
     }
     if config.env_id not in ENUMERABLE:
         return found
-    proven = [row.get("exact", {}).get("unbeatable", False) for row in rows]
+    proven = [grading.is_proven(row) for row in rows]
     return found | {
         "proven": sum(proven),
         "interval": list(wilson_interval(sum(proven), len(rows))),

@@ -103,6 +103,14 @@ def best_known(row: dict[str, Any]) -> dict[str, Any]:
     return row.get("exact") or row.get("sampled") or {}
 
 
+def is_proven(row: dict[str, Any]) -> bool:
+    """Return whether a row's exact grades prove the agent unbeatable; not without any.
+
+    `row` is as for `best_known`.
+    """
+    return row.get("exact", {}).get("unbeatable", False)
+
+
 def disagreements(
     exact_rows: dict[str, dict[str, float]], sampled_rows: dict[str, dict[str, Any]]
 ) -> list[tuple[str, str]]:

@@ -113,7 +113,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
 
 def train(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
-    from jax_ttt import fleet
+    from jax_ttt import fleet, grading
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     jobs = [fleet.Job(group.config, seed) for group in groups for seed in seeds]
@@ -122,7 +122,7 @@ def train(args: Args, groups: list[Group], signals: list[int]) -> None:
         rows = fleet.train(jobs, args.at_once or None, lambda: bool(signals))
         for number, row in enumerate(rows):
             groups[number // args.num_seeds].rows.append(row)
-            proven += row.get("exact", {}).get("unbeatable", False)
+            proven += grading.is_proven(row)
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
 

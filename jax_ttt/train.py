@@ -130,7 +130,7 @@ def train(
     opponent: "Partial | None",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt import agents, console, training
+    from jax_ttt import agents, console, grading, training
     from jax_ttt import tree as trees
 
     loud = not (args.quiet or args.json)
@@ -142,7 +142,7 @@ def train(
         return agents.Agent(config, params, args.seed, latest.update, summary)
 
     def stop() -> bool:
-        return bool(signals) or (args.until_proven and is_proven(summary))
+        return bool(signals) or (args.until_proven and grading.is_proven(summary))
 
     with (
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
@@ -160,11 +160,6 @@ def train(
             raise
         folder.save_agent(agent())
     return finish(args, folder, agent(), latest, tree, signals)
-
-
-def is_proven(summary: dict[str, Any]) -> bool:
-    """Return whether an evaluation proved the agent unbeatable, given its summary."""
-    return "exact" in summary and summary["exact"]["unbeatable"]
 
 
 def record(
