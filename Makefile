@@ -37,7 +37,7 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for a short one
 	$(RUN) -m jax_ttt.bench $(ARGS)
 
-figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: 15 minutes
+figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: some 7 minutes
 	$(RUN) -m jax_ttt.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
