@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import crosstable, roster, standings
+    from jax_ttt import crosstable, report, roster, standings
 
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
@@ -71,10 +71,14 @@ def main(argv: Sequence[str] | None) -> int:
         plots.cross_table(table, args.env_id).save(args.svg)
     if args.json:
         about = {"env_id": args.env_id, "seed": args.seed, **table.as_dict()}
-        print(json.dumps(about))
+        seats = {entrant.name: entrant.seats for entrant in entrants}
+        print(json.dumps(about | {"learned_seats": seats}))
     else:
         print(f"{args.env_id} on {device}\n")
         print(standings.text(args.env_id, table))
+        for entrant in entrants:
+            if learned := report.learned_seat(args.env_id, entrant.seats):
+                print(f"{entrant.name} {learned}")
     return 0
 
 

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from jax_ttt import evaluation, games, minimax, pictures, players, proof, report
 from jax_ttt import tree as trees
 from jax_ttt.agents import Agent
-from jax_ttt.config import EnvId
+from jax_ttt.config import SEATS_OF, EnvId
 from jax_ttt.pictures import Picture, Theme
 
 
@@ -129,11 +129,20 @@ def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     learned = evaluation.decision_values(agent.config, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
     cells = report.board(tree, position)
-    return on_board(cells, {"learned": np.asarray(learned), "exact": exact}, theme)
+    seats = SEATS_OF[agent.config.seat]
+    return on_board(
+        cells,
+        {"learned": np.asarray(learned), "exact": exact},
+        theme,
+        title=report.learned_seat(agent.config.env_id, seats),
+    )
 
 
 def on_board(
-    cells: str, worth: dict[str, Float[np.ndarray, " A"]], theme: Theme = "light"
+    cells: str,
+    worth: dict[str, Float[np.ndarray, " A"]],
+    theme: Theme = "light",
+    title: str = "",
 ) -> Picture:
     """Draw a square board of `X`, `O` and `-` with values on its free cells."""
     from matplotlib.figure import Figure
@@ -154,6 +163,8 @@ def on_board(
             axes.set_yticks(edges, [""] * len(edges))
             axes.tick_params(length=0)
             axes.grid(visible=True, color="#808080", alpha=1)
+        if title:
+            figure.suptitle(title)
         last = every[-1].images[0]
         figure.colorbar(last, ax=every, label="worth to the mover", shrink=0.8)
         return pictures.of(figure)

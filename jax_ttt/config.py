@@ -26,17 +26,25 @@ Optimizer = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 Backup = Literal["one-ply", "two-ply"]
-Seat = Literal["both", "first", "second"]
+Seat = Literal["first", "second"]
+SeatSetting = Literal["both", "first", "second"]
 Precision = Literal["auto", "float32", "bfloat16"]
 TableKey = Literal["position", "after-state", "hash"]
 ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
 """Games whose whole tree is small enough to walk: the ones where a proof can be had."""
-LEARNED: dict[Seat, tuple[str, ...]] = {
-    "both": ("as_first", "as_second"),
-    "first": ("as_first",),
-    "second": ("as_second",),
+SEATS: tuple[Seat, ...] = get_args(Seat)
+"""Both seats, by who makes a game's first move."""
+SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
+    "both": SEATS,
+    "first": ("first",),
+    "second": ("second",),
 }
-"""The seats that an agent learns, as its grades name them, by `Config.seat`."""
+"""The seats that an agent learns, by `Config.seat`."""
+LEARNED: dict[SeatSetting, tuple[str, ...]] = {
+    setting: tuple(f"as_{seat}" for seat in seats)
+    for setting, seats in SEATS_OF.items()
+}
+"""The same seats, as an agent's grades name them."""
 RATES = ("win_rate", "draw_rate", "loss_rate")
 """The results of a seat, as its grades name them."""
 
@@ -88,7 +96,7 @@ CHOICES = {
     "loss": get_args(Loss),
     "epsilon_schedule": get_args(EpsilonSchedule),
     "backup": get_args(Backup),
-    "seat": get_args(Seat),
+    "seat": get_args(SeatSetting),
     "table_key": get_args(TableKey),
     "precision": get_args(Precision),
 }
@@ -144,7 +152,7 @@ class Config:
     opponent: str = "self"
     """Whom it learns against: itself, or any player of the arena, such as random,
     minimax, blend:0.7:minimax, or a saved agent's path."""
-    seat: Seat = "both"
+    seat: SeatSetting = "both"
     """When it moves against an opponent: first, second, or either, drawn each game."""
     first_move: int | None = None
     """The move that every game of the training opens with, None for any; in its

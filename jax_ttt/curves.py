@@ -58,7 +58,7 @@ def learning(
 
 def _seats(config: Config) -> dict[str, str]:
     """Return what the seats that are learned are called."""
-    names = dict(zip(grading.SEATS, games.seat_names(config.env_id), strict=True))
+    names = dict(zip(LEARNED["both"], games.seat_names(config.env_id), strict=True))
     return {seat: f"as {names[seat]}" for seat in LEARNED[config.seat]}
 
 
@@ -229,7 +229,7 @@ def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:
     common = [rows for rows in _common(group) if all(row["games"] for row in rows)]
     played = np.array([[row["games"] for row in rows] for rows in common]).mean(axis=1)
     names = games.seat_names(PRESETS[preset].env_id)
-    for number, (seat, name) in enumerate(zip(grading.SEATS, names, strict=True)):
+    for number, (seat, name) in enumerate(zip(LEARNED["both"], names, strict=True)):
         if seat in LEARNED[PRESETS[preset].seat]:
             _band(axes, played, _wins(common, seat), f"ours as {name}", number)
     if points := systems.SYSTEMS[preset].curve:

@@ -78,7 +78,8 @@ def main(argv: Sequence[str] | None) -> int:
     entrant = roster.enter(spec, args.env_id, player_key)
     tree = trees.on_host(args.env_id)
     summary = grade(args, entrant, match_key, tree)
-    verdict = report.verdict(args.env_id, summary, tree, entrant.probs)
+    player = entrant.probs, entrant.seats
+    verdict = report.verdict(args.env_id, summary, tree, *player)
     write_policy(args, entrant, tree)
     if args.json:
         about = {"agent": args.agent, "env_id": args.env_id}
@@ -87,6 +88,8 @@ def main(argv: Sequence[str] | None) -> int:
     title = f"{args.agent}: {args.env_id}"
     if entrant.agent:
         title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
+    if learned := report.learned_seat(args.env_id, entrant.seats):
+        title += f", {learned}"
     print(f"{title}, on {device}\n")
     print(report.graded(args.env_id, summary, tree, entrant.probs, verdict))
     return 0
@@ -102,7 +105,7 @@ def grade(
 
     summary: dict[str, Any] = {}
     if tree is not None and entrant.probs is not None:
-        summary["exact"] = grading.exactly(tree, entrant.probs)
+        summary["exact"] = grading.exactly(tree, entrant.probs, entrant.seats)
         if (agent := entrant.agent) is not None:
             q_values = evaluation.decision_values(agent.config, agent.params, tree)
             error = grading.q_error(tree, np.asarray(q_values))

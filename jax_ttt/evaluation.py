@@ -18,9 +18,10 @@ from jax_ttt import (
     networks,
     players,
     policies,
+    proof,
     symmetry,
 )
-from jax_ttt.config import LEARNED, RATES, Config
+from jax_ttt.config import LEARNED, RATES, SEATS_OF, Config
 from jax_ttt.tree import Tree
 
 
@@ -28,6 +29,7 @@ class Evaluation(NamedTuple):
     """An agent's results; a part is None where it was not asked for or can't be had."""
 
     exact: exact.Report | None
+    unbeatable: jax.Array | None  # () bool, in the seats that it learned
     sampled: matches.Match | None  # against random
 
 
@@ -39,15 +41,17 @@ def evaluate(
 
     `key`, for the sampled match, is consumed.
     """
-    report = None
+    report = unbeatable = None
     if tree is not None:
-        report = exact.report(tree, policy(config, params, tree))
+        probs = policy(config, params, tree)
+        report = exact.report(tree, probs)
+        unbeatable = proof.unbeatable(tree, probs, SEATS_OF[config.seat])
     if not config.eval_games:
-        return Evaluation(report, None)
+        return Evaluation(report, unbeatable, None)
     env = games.make(config.env_id)
     player = players.greedy_player(config, params)
     args = (player, players.random_player, config.eval_games)
-    return Evaluation(report, matches.play_match(env, key, *args))
+    return Evaluation(report, unbeatable, matches.play_match(env, key, *args))
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -78,10 +82,8 @@ def decision_values(
     return jnp.take_along_axis(values[row], cells, axis=1)
 
 
-def summary(config: Config, evaluation: Evaluation) -> dict[str, Any]:
+def summary(evaluation: Evaluation) -> dict[str, Any]:
     """Return an evaluation as plain numbers; rates are fractions, 0 to 1.
-
-    `unbeatable` holds for the seats that the agent learned.
 
     Raises:
         FloatingPointError: an action value is not finite.
@@ -90,12 +92,11 @@ def summary(config: Config, evaluation: Evaluation) -> dict[str, Any]:
     if (report := evaluation.exact) is not None:
         if not np.isfinite(report.first.random.win_rate):
             raise FloatingPointError("the network's action values are not finite")
-        pairs = zip(grading.SEATS, report, strict=True)
+        pairs = zip(LEARNED["both"], report, strict=True)
         seats = {name: _exact_row(seat) for name, seat in pairs}
-        learned = [seats[name] for name in LEARNED[config.seat]]
         row["exact"] = {
             **seats,
-            "unbeatable": all(seat["worst_loss_rate"] == 0 for seat in learned),
+            "unbeatable": bool(evaluation.unbeatable),
             **{r: sum(seat[r] for seat in seats.values()) / 2 for r in RATES},
         }
     if evaluation.sampled is not None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Shaped
 
 from jax_ttt import policies
 from jax_ttt.tree import AnyArray, Tree
@@ -47,8 +47,8 @@ class Report(NamedTuple):
 
 
 def backward(
-    tree: Tree, leaf_values: Float[AnyArray, "P C"], node_value: NodeValue
-) -> Float[AnyArray, "P C"]:
+    tree: Tree, leaf_values: Shaped[AnyArray, "P C"], node_value: NodeValue
+) -> Shaped[AnyArray, "P C"]:
     """Return every position's value, from the last level of the tree to the first."""
     xp = np if isinstance(leaf_values, np.ndarray) else jnp
     levels = list(itertools.pairwise(tree.level_start))

@@ -120,7 +120,7 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
     config = dataclasses.replace(PRESETS[preset], eval_every=every, eval_games=0)
     run = training.train(config, seed, trees.of(config.env_id))
-    steps = list(training.graded(config, run))
+    steps = list(training.graded(run))
     last, score = steps[-1]
     agent = agents.Agent(config, last.state.params, seed, last.update, score)
     return agent, [training.row(*step) for step in steps]

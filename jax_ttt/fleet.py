@@ -94,7 +94,7 @@ def _row(
     row = {"seed": job.seed, "games": games, "seconds": seconds, "diverged": False}
     try:
         if graded is not None:
-            return row | evaluation.summary(job.config, graded)
+            return row | evaluation.summary(graded)
     except FloatingPointError:
         pass
     return row | {"diverged": True}

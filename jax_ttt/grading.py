@@ -3,23 +3,27 @@
 Rates are fractions, 0 to 1. Axes: `P` positions, `A` actions.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from jax_ttt import exact, minimax, policies, proof
-from jax_ttt.config import LEARNED, RATES
+from jax_ttt.config import LEARNED, RATES, SEATS, Seat
 from jax_ttt.matches import Match, wilson_interval
 from jax_ttt.tree import Tree
 
-SEATS = LEARNED["both"]
+_BOTH = LEARNED["both"]
 
 
-def exactly(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+def exactly(
+    tree: Tree, probs: Float[np.ndarray, "P A"], seats: Sequence[Seat] = SEATS
+) -> dict[str, Any]:
     """Return everything that the tree, of NumPy arrays, proves of a policy.
 
-    The rates outside `opponents` are against random, by seat and their mean.
+    The rates outside `opponents` are against random, by seat and their mean;
+    `unbeatable` holds for `seats`, those that the player learned.
     """
     opponents = {
         "random": policies.uniform(tree),
@@ -32,11 +36,11 @@ def exactly(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, Any]:
     v_random = rows["random"]
     lines = [proof.lines(tree, probs, as_first) for as_first in (True, False)]
     return {
-        **{s: v_random[s] | {"worst_loss_rate": worst[s]["loss_rate"]} for s in SEATS},
-        **{r: sum(v_random[seat][r] for seat in SEATS) / 2 for r in RATES},
-        "unbeatable": not any(line.lost for line in lines),
+        **{s: v_random[s] | {"worst_loss_rate": worst[s]["loss_rate"]} for s in _BOTH},
+        **{r: sum(v_random[seat][r] for seat in _BOTH) / 2 for r in RATES},
+        "unbeatable": bool(proof.unbeatable(tree, probs, seats)),
         "opponents": rows,
-        "lines": {s: x._asdict() for s, x in zip(SEATS, lines, strict=True)},
+        "lines": {s: x._asdict() for s, x in zip(_BOTH, lines, strict=True)},
         "exploitability": minimax.exploitability(tree, probs),
         "optimal_move_rate": optimal_move_rate(tree, probs),
     }
@@ -49,7 +53,7 @@ def _both(
     second = exact.Outcome(*exact.outcome(tree, opponent, probs)[::-1])
     rows = ([max(float(rate), 0.0) for rate in seat] for seat in (first, second))
     return {
-        s: dict(zip(RATES, r, strict=True)) for s, r in zip(SEATS, rows, strict=True)
+        s: dict(zip(RATES, r, strict=True)) for s, r in zip(_BOTH, rows, strict=True)
     }
 
 
@@ -82,7 +86,7 @@ def sampled(match: Match) -> dict[str, Any]:
     """Return a match's rates with their 95 % intervals, by seat and in all."""
     by_seat = [[int(count) for count in counts] for counts in match]
     both = [sum(counts) for counts in zip(*by_seat, strict=True)]
-    rows = {seat: _rates(row) for seat, row in zip(SEATS, by_seat, strict=True)}
+    rows = {seat: _rates(row) for seat, row in zip(_BOTH, by_seat, strict=True)}
     return rows | _rates(both)
 
 
@@ -116,7 +120,7 @@ def disagreements(
 ) -> list[tuple[str, str]]:
     """Return the seats and rates whose exact value is outside the sample's interval."""
     found = []
-    for seat in SEATS:
+    for seat in _BOTH:
         for rate in RATES:
             low, high = sampled_rows[seat][f"{rate}_interval"]
             if not low <= exact_rows[seat][rate] <= high:

@@ -18,11 +18,10 @@ import numpy as np
 from jaxtyping import Float
 from tqdm import tqdm
 
-from jax_ttt import exact, games, measures, measures_proof, policies
+from jax_ttt import exact, games, measures, measures_proof, policies, proof
 from jax_ttt import tree as trees
-from jax_ttt.config import Config
+from jax_ttt.config import LEARNED, SEATS
 from jax_ttt.evaluation import Evaluation, summary
-from jax_ttt.grading import SEATS
 from jax_ttt.measures import Figures, show
 from jax_ttt.measures_proof import Spent, proven_when
 from jax_ttt.presets import Preset
@@ -38,7 +37,11 @@ OURS: tuple[Preset, ...] = ("table", "default")
 Table = Mapping[str, Mapping[int, float]]
 """A learner's action values, by OpenSpiel's texts of boards."""
 
-_report = jax.jit(exact.report)
+
+@jax.jit
+def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
+    unbeatable = proof.unbeatable(tree, probs, SEATS)
+    return Evaluation(exact.report(tree, probs), unbeatable, None)
 
 
 def openspiel(seeds: range, quick: bool) -> Figures:
@@ -49,7 +52,7 @@ def openspiel(seeds: range, quick: bool) -> Figures:
     rows = [proven_when(seed, evaluations(seed, num_episodes)) for seed in bar]
     end = f"all {num_episodes:,} episodes"
     figures = measures_proof.show_agents(name, rows, end, ("games",))
-    for seat in SEATS:
+    for seat in LEARNED["both"]:
         wins = [100 * row[f"{seat}_win_rate"] for row in rows]
         text = f"{name}, wins v random {seat.replace('_', ' ')}"
         figures[f"{seat}_wins"] = show(text, wins, "%", 3)
@@ -74,8 +77,8 @@ def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, dict[str,
         took = measures.seconds(lambda: play(env, learners, CHECK_EVERY))
         wall, cpu = wall + took[0], cpu + took[1]
         probs = greedy(tree, [learner._q_values for learner in learners])
-        report = _report(trees.of("tic_tac_toe"), jnp.float32(probs))
-        found = summary(Config(), Evaluation(report, None))["exact"]
+        evaluation = _evaluate(trees.of("tic_tac_toe"), jnp.float32(probs))
+        found = summary(evaluation)["exact"]
         yield Spent(wall, cpu, count, count), found
 
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from jax_ttt import tree as trees
-from jax_ttt.config import Config
+from jax_ttt.config import LEARNED, Config
 from jax_ttt.evaluation import summary
-from jax_ttt.grading import SEATS
 from jax_ttt.matches import wilson_interval
 from jax_ttt.measures import Figures, Timed, show
 from jax_ttt.presets import PRESETS, Preset
@@ -114,7 +113,7 @@ def proven_when(
             row["kept"] = spent
         row["first"] = row["first"] or row["kept"]
         row |= {"end": spent, "win_rate": exact["win_rate"]}
-        row |= {f"{seat}_win_rate": exact[seat]["win_rate"] for seat in SEATS}
+        row |= {f"{seat}_win_rate": exact[seat]["win_rate"] for seat in LEARNED["both"]}
     return row
 
 
@@ -133,4 +132,4 @@ def evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, dict[str, An
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        yield spent, summary(config, progress.evaluation)["exact"]
+        yield spent, summary(progress.evaluation)["exact"]

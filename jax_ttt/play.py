@@ -45,17 +45,15 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import agents, duel, roster
+    from jax_ttt import agents, duel, report, roster
 
     if spec.kind == "agent" and args.env_id is None:
         env_id = agents.load(spec.path).config.env_id
     key, player_key = jax.random.split(jax.random.key(args.seed))
     opponent = roster.enter(spec, env_id, player_key)
     print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
-    if opponent.agent is not None:
-        taken = "second" if args.side == "x" else "first"
-        if opponent.agent.config.seat not in ("both", taken):
-            print(f"(it has learned to move {opponent.agent.config.seat} only)")
+    if learned := report.learned_seat(env_id, opponent.seats):
+        print(f"({opponent.name} {learned})")
     print(duel.play(opponent, env_id, args.side == "x", key))
     return 0
 

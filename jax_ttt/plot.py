@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config import ENUMERABLE, LEARNED, RATES, Config
+from jax_ttt.config import ENUMERABLE, LEARNED, RATES, SEATS_OF, Config
 from jax_ttt.pictures import Theme
 from jax_ttt.presets import PRESETS
 from jax_ttt.ranges import SettingError
@@ -126,6 +126,16 @@ def about(run: Path) -> tuple[str, Config]:
     return " ".join([said["preset"], *others]), config
 
 
+def show_learned_seat(run: Path, config: Config) -> str:
+    """Print which single seat the run's agent learned, and return that; else ""."""
+    from jax_ttt import report
+
+    learned = report.learned_seat(config.env_id, SEATS_OF[config.seat])
+    if learned:
+        print(f"{run} {learned}")
+    return learned
+
+
 def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
     """Draw one run's curves, or those of several, together where they are alike."""
     known = {run: about(run) for run in runs}
@@ -136,13 +146,16 @@ def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
 
     from jax_ttt import curves
 
+    learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
+    note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
         (run, rows), *_ = runs.items()
-        return curves.learning(rows, run.resolve().name, first, args.theme)
+        title = f"{run.resolve().name}{note}"
+        return curves.learning(rows, title, first, args.theme)
     groups: dict[str, list[Any]] = {}
     for run, rows in runs.items():
         groups.setdefault(known[run][0], []).append(rows)
-    return curves.several(groups, f"{len(runs)} runs", first, args.theme)
+    return curves.several(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 
 def of_agent(args: Args) -> "Picture":
@@ -156,6 +169,7 @@ def of_agent(args: Args) -> "Picture":
 
     agent = agents.load(args.runs[0])
     game = agent.config.env_id
+    show_learned_seat(args.runs[0], agent.config)
     if game not in ENUMERABLE:
         rule = f"need a game that can be walked: {', '.join(ENUMERABLE)}"
         raise cli.UsageError(f"--game and --values {rule}, not {game}")

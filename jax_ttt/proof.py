@@ -1,18 +1,22 @@
 """What a policy can reach against any opponent: the proof that it never loses.
 
-Every `tree` here is of NumPy arrays, as `tree.on_host` gives it.
+Every `tree` here is of NumPy arrays, as `tree.on_host` gives it; `unbeatable` takes
+JAX arrays as well.
 
-Axes: `P` positions, `A` actions.
+Axes: `P` positions, `A` actions, `S` seats.
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
 from jax_ttt import exact
-from jax_ttt.tree import Tree
+from jax_ttt.config import Seat
+from jax_ttt.tree import AnyArray, Tree
 
 Line = list[tuple[int, int]]
 """A game from its first position on: (position, action), move by move."""
@@ -26,12 +30,36 @@ class Lines(NamedTuple):
     lost: int
 
 
+def unbeatable(
+    tree: Tree, probs: Float[AnyArray, "P A"], seats: Sequence[Seat]
+) -> Bool[AnyArray, ""]:
+    """Return whether no line of play by any opponent beats the policy in these seats.
+
+    The one definition of the word. It follows every move that the policy may play,
+    however rarely, and every legal move of its opponent. `tree` and `probs` are of
+    NumPy arrays, or of JAX arrays and may then be traced.
+    """
+    xp = np if isinstance(probs, np.ndarray) else jnp
+    every = [playable(tree, probs, seat == "first") for seat in seats]
+    moves = xp.stack(every, axis=-1)  # (P, A, S)
+    lost = [tree.outcome == (-1 if seat == "first" else 1) for seat in seats]
+    can_lose = exact.backward(
+        tree,
+        xp.stack(lost, axis=-1),
+        lambda here, after: (moves[here] & after).any(axis=1),
+    )
+    return ~can_lose[0].any()
+
+
 def playable(
-    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
-) -> Bool[np.ndarray, "P A"]:
-    """Return the moves that the policy, in its seat, and any opponent may play."""
+    tree: Tree, probs: Float[AnyArray, "P A"], as_first: bool
+) -> Bool[AnyArray, "P A"]:
+    """Return the moves that the policy, in its seat, and any opponent may play.
+
+    A chance that is not a number counts as one above 0.
+    """
     others = tree.first_to_move[:, None] != as_first
-    return tree.legal_action_mask & (others | (probs > 0))
+    return tree.legal_action_mask & (others | (probs != 0))
 
 
 def reachable(

@@ -1,11 +1,12 @@
 """Results as text: the line of an evaluation, the table, the verdict, the boards."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from jax_ttt import games, proof
-from jax_ttt.config import LEARNED, RATES, EnvId, Seat
+from jax_ttt.config import RATES, SEATS, EnvId, Seat
 from jax_ttt.grading import best_known, disagreements
 from jax_ttt.matches import wilson_interval
 from jax_ttt.tree import Tree
@@ -62,29 +63,29 @@ def verdict(
     summary: dict[str, Any],
     tree: Tree | None,
     probs: np.ndarray | None,
-    seat: Seat = "both",
+    seats: Sequence[Seat] = SEATS,
 ) -> str:
     """Return the proof that a policy can't be beaten, or the line that beats it.
 
-    In both seats, or in the one that it learned. `tree` and `probs` are of NumPy
-    arrays; without them, what the sampled match can say.
+    `seats` are those that it learned. `tree` and `probs` are of NumPy arrays; without
+    them, the verdict is what the sampled match can say.
     """
     if tree is None or probs is None:
         return sampled_verdict(summary)
     names = games.seat_names(env_id)
-    learned = [name for name, key in _seats(env_id) if key in LEARNED[seat]]
-    found = [
-        (line, name)
-        for name in learned
-        if (line := proof.losing_line(tree, probs, name == names[0])) is not None
-    ]
-    if not found:
-        seats = " or ".join(f"as {name}" for name in learned)
+    learned = {seat: names[SEATS.index(seat)] for seat in seats}
+    if proof.unbeatable(tree, probs, seats):
+        where = " or ".join(f"as {name}" for name in learned.values())
         return (
             "unbeatable: no line of play by any opponent wins against it, "
-            f"{seats} ({tree.num_positions:,} positions)"
+            f"{where} ({tree.num_positions:,} positions)"
         )
-    line, name = min(found, key=lambda pair: len(pair[0]))
+    lines = [
+        (line, name)
+        for seat, name in learned.items()
+        if (line := proof.losing_line(tree, probs, seat == "first")) is not None
+    ]
+    line, name = min(lines, key=lambda pair: len(pair[0]))
     return (
         f"beatable: the shortest line that beats it, playing as {name} "
         f"({len(line)} moves; cells 0 to 8, row by row)\n{boards(tree, line, names)}"
@@ -216,6 +217,16 @@ def board(tree: Tree, position: int) -> str:
     cells = np.asarray(games.features(tree.obs[position][None]))[0]
     mine, yours = ("X", "O") if tree.first_to_move[position] else ("O", "X")
     return "".join(mine if c > 0 else yours if c < 0 else "-" for c in cells)
+
+
+def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
+    """Return which single seat a player learned, as words; empty if it learned both."""
+    if len(seats) != 1:
+        return ""
+    (seat,) = seats
+    return (
+        f"learned to move {seat} only, as {games.seat_names(env_id)[SEATS.index(seat)]}"
+    )
 
 
 def _seats(env_id: EnvId) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from jax_ttt import (
 )
 from jax_ttt import tree as trees
 from jax_ttt.agents import Agent, AgentError
-from jax_ttt.config import EnvId
+from jax_ttt.config import SEATS, SEATS_OF, EnvId, Seat
 from jax_ttt.names import PlayerError, Spec
 from jax_ttt.tree import Tree
 
@@ -40,6 +40,7 @@ class Entrant(NamedTuple):
     player: Partial  # (key, env_state of B games) -> actions
     probs: np.ndarray | None  # (P, A) float64, where the policy is known
     agent: Agent | None = None  # the file, where the name is one
+    seats: tuple[Seat, ...] = SEATS  # those that it learned
 
 
 def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
@@ -73,7 +74,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 def _agent(spec: Spec, env_id: EnvId) -> Entrant:
     agent, probs = _load(spec, env_id)
     player = players.greedy_player(agent.config, agent.params)
-    return Entrant(spec.name, player, probs, agent)
+    return Entrant(spec.name, player, probs, agent, SEATS_OF[agent.config.seat])
 
 
 def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
@@ -96,7 +97,8 @@ def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
     probs = None
     if tree is not None and inner.probs is not None:
         probs = spec.number * policies.uniform(tree) + (1 - spec.number) * inner.probs
-    return Entrant(spec.name, players.blended(spec.number, inner.player), probs)
+    player = players.blended(spec.number, inner.player)
+    return Entrant(spec.name, player, probs, seats=inner.seats)
 
 
 def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
@@ -112,7 +114,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
         probs = np.asarray(
             policies.deterministic(tree, jax.jit(player)(key, deciding)), float
         )
-    return Entrant(spec.name, player, probs)
+    return Entrant(spec.name, player, probs, seats=SEATS_OF[agent.config.seat])
 
 
 def _walked_policy(

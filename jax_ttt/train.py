@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import __version__, cli, mirrors, names
-from jax_ttt.config import ENUMERABLE, Config
+from jax_ttt.config import ENUMERABLE, SEATS_OF, Config
 from jax_ttt.mirrors import Mirrors
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
@@ -150,7 +150,7 @@ def train(
     ):
         tree = trees.of(config.env_id)
         steps = training.train(config, args.seed, tree, stop, opponent)
-        steps = training.graded(config, steps)
+        steps = training.graded(steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
@@ -197,7 +197,7 @@ def finish(
     if tree is not None:
         probs = np.asarray(evaluation.policy(agent.config, agent.params, tree))
     result = report.verdict(
-        game, agent.score, trees.on_host(game), probs, agent.config.seat
+        game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
     )
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"

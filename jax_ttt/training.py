@@ -158,7 +158,7 @@ def _train(
 
 
 def graded(
-    config: Config, steps: Iterator[Progress]
+    steps: Iterator[Progress],
 ) -> Iterator[tuple[Progress, dict[str, Any]]]:
     """Yield the steps of an agent's run, each with the summary of its last evaluation.
 
@@ -168,7 +168,7 @@ def graded(
     summary: dict[str, Any] = {}
     for progress in steps:
         if progress.evaluation is not None:
-            summary = evaluation.summary(config, progress.evaluation)
+            summary = evaluation.summary(progress.evaluation)
         yield progress, summary
 
 

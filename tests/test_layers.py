@@ -140,6 +140,6 @@ def test_both_precisions_reach_the_same_verdict(tree):
         state = learner.init(config, jax.random.key(0))
         state, _ = learner.train_chunk(config, state, config.num_updates)
         found = evaluations.evaluate(config, state.params, jax.random.key(1), tree)
-        row = evaluations.summary(config, found)["exact"]
+        row = evaluations.summary(found)["exact"]
         assert row["unbeatable"]
         assert row["win_rate"] > 0.95

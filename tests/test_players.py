@@ -1,5 +1,8 @@
 """Players as functions and as matrices: both views agree."""
 
+import dataclasses
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,21 +10,25 @@ import pytest
 
 from jax_ttt import (
     agents,
+    arena,
+    evaluate,
     evaluation,
-    exact,
     games,
+    grading,
     lookahead,
     minimax,
     names,
     networks,
+    play,
     players,
+    plot,
     policies,
+    proof,
     roster,
 )
 from jax_ttt import tree as trees
 from jax_ttt.agents import Agent
-from jax_ttt.config import Config
-from jax_ttt.evaluation import Evaluation
+from jax_ttt.config import SEATS_OF, Config
 
 CONFIG = Config(hidden_size=16, eval_games=0)
 NUM_KEYS = 100
@@ -159,7 +166,7 @@ def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), agent.params)
     result = evaluation.evaluate(agent.config, params, jax.random.key(0), tree)
     with pytest.raises(FloatingPointError, match="not finite"):
-        evaluation.summary(agent.config, result)
+        evaluation.summary(result)
 
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
@@ -206,9 +213,74 @@ def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
         minimax.policy(host_tree),
         policies.uniform(host_tree),
     )
-    result = Evaluation(exact.report(tree, jnp.asarray(probs, jnp.float32)), None)
-    proven = {}
-    for seat in ("both", "first", "second"):
-        config = Config(opponent="random", seat=seat)
-        proven[seat] = evaluation.summary(config, result)["exact"]["unbeatable"]
+    proven = {
+        setting: grading.exactly(host_tree, probs, seats)["unbeatable"]
+        for setting, seats in SEATS_OF.items()
+    }
     assert proven == {"both": False, "first": True, "second": False}
+    for setting, seats in SEATS_OF.items():
+        traced = jax.jit(proof.unbeatable, static_argnums=2)
+        found = traced(tree, jnp.asarray(probs, jnp.float32), seats)
+        assert bool(found) == proven[setting]
+
+
+@pytest.fixture(scope="module")
+def one_seat(host_tree, q_star, tmp_path_factory):
+    """Return the file of a table that is perfect as X and the worst as O."""
+    path = tmp_path_factory.mktemp("one-seat") / "agent.safetensors"
+    config = Config(
+        network="table", canonical=False, opponent="random", seat="first", eval_games=0
+    )
+    first = host_tree.first_to_move[:, None]
+    params = networks.init_params(config, jax.random.key(0))
+    worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
+    params = jax.tree.map(lambda _: worst_as_second, params)
+    agents.save(Agent(config, params, 5, 0, {}), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["AGENT", "blend:0:AGENT"])
+def test_evaluate_proves_the_seat_that_was_learned(name, one_seat, capsys):
+    assert evaluate.main([name.replace("AGENT", str(one_seat)), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["exact"]["as_second"]["worst_loss_rate"] == 1
+    assert about["exact"]["unbeatable"] is True
+    assert about["verdict"] == (
+        "unbeatable: no line of play by any opponent wins against it, "
+        "as X (5,478 positions)"
+    )
+
+
+def test_the_seat_travels_with_the_player(one_seat):
+    for name, seats in {
+        "AGENT": ("first",),
+        "blend:0.5:AGENT": ("first",),
+        "lookahead:1:AGENT": ("first",),
+        "minimax": ("first", "second"),
+    }.items():
+        spec = names.read(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
+        entrant = roster.enter(spec, "tic_tac_toe", jax.random.key(0))
+        assert entrant.seats == seats
+
+
+def test_training_and_evaluate_agree_on_the_seat(one_seat, tree):
+    agent = agents.load(one_seat)
+    key = jax.random.key(0)
+    result = evaluation.evaluate(agent.config, agent.params, key, tree)
+    assert evaluation.summary(result)["exact"]["unbeatable"] is True
+    both = dataclasses.replace(agent.config, seat="both")
+    result = evaluation.evaluate(both, agent.params, key, tree)
+    assert evaluation.summary(result)["exact"]["unbeatable"] is False
+
+
+def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):
+    learned = "learned to move first only, as X"
+    assert evaluate.main([str(one_seat)]) == 0
+    assert learned in capsys.readouterr().out.splitlines()[0]
+    assert arena.main([str(one_seat), "random"]) == 0
+    assert f"{one_seat} {learned}" in capsys.readouterr().out
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    assert play.main([str(one_seat)]) == 0
+    assert f"({one_seat} {learned})" in capsys.readouterr().out
+    assert plot.main([str(one_seat.parent), "--game"]) == 0
+    assert f"{one_seat.parent} {learned}" in capsys.readouterr().out

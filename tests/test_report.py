@@ -3,6 +3,7 @@
 import pytest
 
 from jax_ttt import grading, policies, report, tree
+from jax_ttt.config import LEARNED
 
 
 def rates(wins, ties, losses, **more):
@@ -123,7 +124,7 @@ def sampled_row(num_games, *rates):
 
 def test_a_sample_that_disagrees_says_so():
     sure = [(0.5, 0.4, 0.6), (0.25, 0.2, 0.3), (0.25, 0.2, 0.3)]
-    rows = {seat: sampled_row(100, *sure) for seat in grading.SEATS}
+    rows = {seat: sampled_row(100, *sure) for seat in LEARNED["both"]}
     true = {"win_rate": 0.55, "draw_rate": 0.2, "loss_rate": 0.25}
     summary = {
         "sampled": rows | sampled_row(200, *sure),

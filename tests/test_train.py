@@ -261,8 +261,8 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     real = evaluation.summary
     seen = []
 
-    def proves_second(config, result):
-        row = real(config, result)
+    def proves_second(result):
+        row = real(result)
         seen.append(row)
         row["exact"]["unbeatable"] = len(seen) == 2
         return row
@@ -285,8 +285,8 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
 
     real = evaluation.summary
 
-    def always(config, result):
-        row = real(config, result)
+    def always(result):
+        row = real(result)
         row["exact"]["unbeatable"] = True
         return row
 
