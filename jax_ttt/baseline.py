@@ -23,6 +23,7 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt import dqn, games, learner, players, schedules
 from jax_ttt.config import Config
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 
 
@@ -83,7 +84,7 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     Serves boards that are not canonicalised, and the plain maximum in the target.
     """
     env = games.make(config.env_id)
-    start = learner.init(config, key)
+    start = learner.init(config, key, SelfPlay())
     graph = nnx.graphdef(Plain(config))
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)

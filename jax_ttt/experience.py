@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import pgx
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt import dqn, games, layers, networks
 from jax_ttt.config import Config
-from jax_ttt.games import Opponent
+from jax_ttt.opponents import Opponent
 
 
 class Played(NamedTuple):
@@ -34,49 +34,26 @@ class Played(NamedTuple):
     env_steps: jax.Array  # moves of both sides in games still on
 
 
-def fresh(config: Config, key: Key[Array, ""], opponent: Opponent | None) -> pgx.State:
-    """Return new games in which it is the agent's turn; `key` is consumed.
-
-    The agent moves second where `config.seat` says so: its opponent has moved then.
-    """
-    env = games.make(config.env_id)
-    if opponent is None:
-        return games.init(env, key, config.num_envs)
-    init_key, move_key = jax.random.split(key)
-    env_state = games.init(env, init_key, config.num_envs)
-    first = env_state.current_player  # drawn by PGX
-    agent = {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}
-    player = agent[config.seat]
-    return games.await_turn(
-        env, move_key, env_state, player, opponent, config.first_move
-    )[0]
-
-
 def play(
     config: Config,
     params: nnx.State,
     key: Key[Array, ""],
     before: pgx.State,
     epsilon: Float[Array, ""],
-    opponent: Opponent | None,
+    opponent: Opponent,
 ) -> tuple[pgx.State, Played]:
     """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
     env = games.make(config.env_id)
-    reply_key = key
-    if opponent is not None:
-        key, reply_key = jax.random.split(key)
+    move_key, reply_key = opponent.keys(key)
     dtype = layers.learning_dtype(config)
     q_values = networks.q_values(config, params, before.observation, dtype)
     legal = before.legal_action_mask
-    action = dqn.epsilon_greedy(key, q_values, legal, epsilon)
+    action = dqn.epsilon_greedy(move_key, q_values, legal, epsilon)
     action = games.opening(before, action, config.first_move)
     after, move = games.step(env, before, action, config.gamma)
-    if opponent is not None:
-        mover = before.current_player
-        after, move = games.reply(
-            env, reply_key, after, move, mover, opponent, config.gamma
-        )
+    after, move = opponent.reply(config, reply_key, before, after, move)
     ended = move.live & games.finished(after)
+    result = opponent.result(before, move.reward)
     return after, Played(
         dqn.Transition(
             obs=before.observation,
@@ -90,24 +67,10 @@ def play(
         max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
         moves=jnp.sum(move.live),
         games=jnp.sum(ended),
-        **results(config, before, move.reward, ended),
-        env_steps=games.moves_made(before, after, opponent is not None),
+        wins=jnp.sum(ended & (result > 0)),
+        losses=jnp.sum(ended & (result < 0)),
+        env_steps=opponent.moves_made(before, after),
     )
-
-
-def results(
-    config: Config,
-    before: pgx.State,
-    reward: Float[Array, " B"],
-    ended: Bool[Array, " B"],
-) -> dict[str, Int[Array, ""]]:
-    """Return the wins and losses of the agent, or in self-play of the first player."""
-    if config.opponent == "self":
-        reward = jnp.where(games.first_to_move(before), reward, -reward)
-    return {
-        "wins": jnp.sum(ended & (reward > 0)),
-        "losses": jnp.sum(ended & (reward < 0)),
-    }
 
 
 def scored(

@@ -26,8 +26,8 @@ class Move(NamedTuple):
     live: jax.Array  # (B,) bool: the game was still on before the move
 
 
-Opponent = Callable[[jax.Array, pgx.State], jax.Array]
-"""A player `(key, env_state of B games) -> actions`, as `players` makes them."""
+Player = Callable[[jax.Array, pgx.State], jax.Array]
+"""A function `(key, env_state of B games) -> actions`."""
 
 
 @functools.cache
@@ -83,7 +83,7 @@ def reply(
     after: pgx.State,
     move: Move,
     mover: Int[Array, " B"],
-    opponent: Opponent,
+    opponent: Player,
     gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
     """Let the opponent reply to the mover's `move`, until the mover is to move again.
@@ -101,7 +101,7 @@ def await_turn(
     key: Key[Array, ""],
     env_state: pgx.State,
     player: Int[Array, " B"],
-    opponent: Opponent,
+    opponent: Player,
     first_move: int | None = None,
 ) -> tuple[pgx.State, Float[Array, " B"]]:
     """Let the opponent move until it is the player's turn, or the game is over.
@@ -143,14 +143,14 @@ def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
 
 
 def moves_made(
-    before: pgx.State, after: pgx.State, against_opponent: bool
+    before: pgx.State, after: pgx.State, with_opening: bool
 ) -> Int[Array, ""]:
     """Return the moves made in all games since `before`.
 
-    Against an opponent, its opening counts with the agent's first move.
+    `with_opening`: an opponent's first move counts with the agent's.
     """
     start = before._step_count
-    if against_opponent:
+    if with_opening:
         start = jnp.where(start == 1, 0, start)
     return jnp.sum(after._step_count - start)
 

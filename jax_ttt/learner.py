@@ -22,13 +22,14 @@ from jax_ttt import (
     games,
     gradients,
     networks,
+    opponents,
     replay,
     schedules,
     tabular,
 )
 from jax_ttt.config import Config, joined
 from jax_ttt.experience import Played
-from jax_ttt.games import Opponent
+from jax_ttt.opponents import Opponent
 
 
 @jax.tree_util.register_dataclass
@@ -67,13 +68,16 @@ class Metrics(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnames="config")
-def init(
-    config: Config, key: Key[Array, ""], opponent: Opponent | None = None
-) -> TrainState:
-    """Return the state before the first update; `key` is consumed."""
+def init(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
+    """Return the state before the first update; `key` is consumed.
+
+    Raises:
+        ValueError: the settings name another opponent.
+    """
+    opponents.check(config, opponent)
     key, params_key, env_key = jax.random.split(key, 3)
     params = networks.init_params(config, params_key)
-    env_state = experience.fresh(config, env_key, opponent)
+    env_state = opponent.start(config, env_key)
     buffer = met = None
     if config.replay_capacity:
         _, played = jax.eval_shape(
@@ -98,9 +102,14 @@ def init(
 
 
 def update(
-    config: Config, state: TrainState, opponent: Opponent | None = None
+    config: Config, state: TrainState, opponent: Opponent
 ) -> tuple[TrainState, Metrics]:
-    """Play one move in every game, or with `config.backward` all of them, and learn."""
+    """Play one move in every game, or with `config.backward` all of them, and learn.
+
+    Raises:
+        ValueError: the settings name another opponent.
+    """
+    opponents.check(config, opponent)
     key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
     epsilon = schedules.exploration(config, state.update, state.games)
 
@@ -125,7 +134,7 @@ def update(
         state, (loss, grad_norm) = learn(state, (batch, learn_key))
 
     metrics = measure(config, state, played, loss, grad_norm, epsilon)
-    fresh = experience.fresh(config, restart_key, opponent)
+    fresh = opponent.start(config, restart_key)
     state = dataclasses.replace(
         state,
         env_state=games.restart(fresh, after, config.lockstep),
@@ -209,7 +218,7 @@ def train_chunk(
     config: Config,
     state: TrainState,
     num_updates: int,
-    opponent: Opponent | None = None,
+    opponent: Opponent,
     numbers: dict[str, jax.Array] | None = None,
 ) -> tuple[TrainState, Metrics]:
     """Do `num_updates` updates in one compiled program; `state` is used up.

@@ -14,7 +14,8 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt import games
-from jax_ttt.players import Player, random_player
+from jax_ttt.games import Player
+from jax_ttt.players import random_player
 
 
 class Counts(NamedTuple):

@@ -10,6 +10,7 @@ from jax_ttt.config import Config
 from jax_ttt.learner import TrainState
 from jax_ttt.measures import Figures, in_turn, show, show_ms
 from jax_ttt.measures_updates import fused
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 from jax_ttt.programs import Programs, divided
 
@@ -90,11 +91,11 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]
     """Return a run of agents that one compiled program trains in turn."""
     outline, numbers = divided(config)
     program, keys = Programs(outline), jax.random.split(jax.random.key(0), num_seeds)
-    states = [program.start(key, None) for key in keys]
+    states = [program.start(key, SelfPlay()) for key in keys]
 
     def run() -> list[TrainState]:
         for agent, state in enumerate(states):
-            states[agent], _ = program.updates(SEED_UPDATES, state, None, numbers)
+            states[agent], _ = program.updates(SEED_UPDATES, state, SelfPlay(), numbers)
         return jax.block_until_ready(states)
 
     return run
@@ -106,11 +107,11 @@ def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
     program = Programs(outline, many=True)
     keys = jax.random.split(jax.random.key(0), num_seeds)
     of_all = jax.tree.map(lambda number: np.full(num_seeds, number), numbers)
-    states = program.start(keys, None)
+    states = program.start(keys, SelfPlay())
 
     def run() -> TrainState:
         nonlocal states
-        states, _ = program.updates(SEED_UPDATES, states, None, of_all)
+        states, _ = program.updates(SEED_UPDATES, states, SelfPlay(), of_all)
         return jax.block_until_ready(states)
 
     return run

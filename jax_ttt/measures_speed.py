@@ -13,6 +13,7 @@ from jax_ttt import tree as trees
 from jax_ttt.matches import play_seats
 from jax_ttt.measures import Figures, in_turn, ratios, show, show_ms, show_rate
 from jax_ttt.measures_updates import fused
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS, Preset
 
 NUM_ENVS = 2048
@@ -67,7 +68,7 @@ def exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
     config = dataclasses.replace(PRESETS["default"], eval_games=0)
     tree = trees.of(config.env_id)
-    params = learner.init(config, jax.random.key(0)).params
+    params = learner.init(config, jax.random.key(0), SelfPlay()).params
     key = jax.random.key(1)
 
     def run() -> object:

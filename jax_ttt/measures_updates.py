@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax_ttt import baseline, games, layers, learner
 from jax_ttt.config import Config
 from jax_ttt.measures import Figures, in_turn, ratios, show, show_rate
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 from jax_ttt.programs import Programs, divided
 
@@ -72,11 +73,11 @@ def fused(
     """Return a run of the compiled program, which goes on where the last one ended."""
     outline, numbers = divided(config)
     program = Programs(outline)
-    state = program.start(jax.random.key(0), None)
+    state = program.start(jax.random.key(0), SelfPlay())
 
     def run() -> learner.Metrics:
         nonlocal state
-        state, metrics = program.updates(num_updates, state, None, numbers)
+        state, metrics = program.updates(num_updates, state, SelfPlay(), numbers)
         return jax.block_until_ready((state, metrics))[1]
 
     return run

@@ -22,8 +22,6 @@ from jax_ttt import dqn, networks
 from jax_ttt.config import Config
 from jax_ttt.tree import locate
 
-Player = Callable[[jax.Array, pgx.State], jax.Array]
-
 
 def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     mask = env_state.legal_action_mask

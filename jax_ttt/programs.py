@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from flax import nnx
-from jax.tree_util import Partial
 from jaxtyping import Array, Key
 
 from jax_ttt import evaluation, learner
 from jax_ttt.config import Config, split
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.opponents import Opponent
 from jax_ttt.tree import Tree
 
 Numbers = dict[str, Any]
@@ -46,7 +46,7 @@ def keys(key: Key[Array, ""]) -> Keys:
     return Keys(*jax.random.split(key, 3))
 
 
-def start(config: Config, key: Key[Array, ""], opponent: Partial | None) -> TrainState:
+def start(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
     """Return a run's state before its first update."""
     return learner.init(config, keys(key).training, opponent)
 
@@ -55,7 +55,7 @@ def updates(
     config: Config,
     num_updates: int,
     state: TrainState,
-    opponent: Partial | None,
+    opponent: Opponent,
     numbers: Numbers,
 ) -> tuple[TrainState, Metrics]:
     """Return the state after some updates, and their metrics; `state` is used up."""
@@ -87,7 +87,7 @@ class Programs:
     def __init__(self, config: Config, many: bool = False) -> None:
         self._config, self._many = config, many
 
-    def start(self, key: jax.Array, opponent: Partial | None) -> TrainState:
+    def start(self, key: jax.Array, opponent: Opponent) -> TrainState:
         """See `start`."""
         return self._program(start, (), key, opponent)(key, opponent)
 
@@ -95,7 +95,7 @@ class Programs:
         self,
         num_updates: int,
         state: TrainState,
-        opponent: Partial | None,
+        opponent: Opponent,
         numbers: Numbers,
     ) -> tuple[TrainState, Metrics]:
         """See `updates`."""
@@ -113,7 +113,7 @@ class Programs:
         self,
         lengths: Iterable[int],
         key: jax.Array,
-        opponent: Partial | None,
+        opponent: Opponent,
         numbers: Numbers,
         tree: Tree | None,
     ) -> int:

@@ -20,10 +20,9 @@ from jax_ttt.mirrors import Mirrors
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
 if TYPE_CHECKING:
-    from jax.tree_util import Partial
-
     from jax_ttt.agents import Agent
     from jax_ttt.console import Console
+    from jax_ttt.opponents import Opponent
     from jax_ttt.run import RunFolder
     from jax_ttt.training import Progress
     from jax_ttt.tree import Tree
@@ -127,7 +126,7 @@ def train(
     device: str,
     folder: "RunFolder",
     signals: list[int],
-    opponent: "Partial | None",
+    opponent: "Opponent",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
     from jax_ttt import agents, console, grading, training

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import Partial
 
 from jax_ttt import evaluation, games, names, programs, roster
 from jax_ttt.config import Config
 from jax_ttt.evaluation import Evaluation
 from jax_ttt.learner import Metrics, TrainState
+from jax_ttt.opponents import Opponent, SelfPlay, Versus
 from jax_ttt.programs import Programs
 from jax_ttt.ranges import SettingError
 from jax_ttt.tree import Tree
@@ -60,7 +60,7 @@ def train(
     seed: int,
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
-    opponent: Partial | None = None,
+    opponent: Opponent | None = None,
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and at each evaluation.
 
@@ -109,7 +109,7 @@ def _train(
     config: Config,
     numbers: programs.Numbers,
     key: jax.Array,
-    opponent: Partial | None,
+    opponent: Opponent,
     tree: Tree | None,
     stop: Callable[[], bool],
     many: bool = False,
@@ -209,14 +209,14 @@ def check_first_move(config: Config) -> None:
         raise SettingError("first_move", rule, config.first_move)
 
 
-def make_opponent(config: Config, seed: int) -> Partial | None:
-    """Return whom the agent learns against, None for itself.
+def make_opponent(config: Config, seed: int) -> Opponent:
+    """Return the opponent that the settings name.
 
     Raises:
         PlayerError: there is no such opponent.
     """
-    if config.opponent == "self":
-        return None
+    if config.opponent == SelfPlay.name:
+        return SelfPlay()
     key = programs.keys(jax.random.key(seed)).opponent
     spec = names.read(config.opponent, config.env_id)
-    return roster.enter(spec, config.env_id, key).player
+    return Versus(config.opponent, roster.enter(spec, config.env_id, key).player)

@@ -30,6 +30,7 @@ from jax_ttt import (
 )
 from jax_ttt.matches import wilson_interval
 from jax_ttt.measures_proof import Spent
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 
 SMALL = dataclasses.replace(
@@ -49,9 +50,9 @@ def assert_close(a, b):
 
 def test_the_plain_loop_computes_each_update_of_the_compiled_program():
     key, games = jax.random.key(5), 0
-    state = learner.init(SMALL, key)
+    state = learner.init(SMALL, key, SelfPlay())
     for moment in itertools.islice(baseline.train(SMALL, key), 24):
-        state, metrics = learner.train_chunk(SMALL, state, 1)
+        state, metrics = learner.train_chunk(SMALL, state, 1, SelfPlay())
         games += int(metrics.games)
         assert_close(nnx.state(moment.network), state.params)
         assert_close(nnx.state(moment.target_network), state.target_params)

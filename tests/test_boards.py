@@ -10,6 +10,7 @@ import pytest
 
 from jax_ttt import boards, learner, networks, report
 from jax_ttt.agents import Agent
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
@@ -18,7 +19,9 @@ GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 @pytest.fixture(scope="module")
 def agent():
     config = PRESETS["default"]
-    return Agent(config, learner.init(config, jax.random.key(0)).params, 0, 0, {})
+    return Agent(
+        config, learner.init(config, jax.random.key(0), SelfPlay()).params, 0, 0, {}
+    )
 
 
 def marks(picture):

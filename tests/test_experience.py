@@ -11,6 +11,7 @@ from jax.tree_util import Partial
 
 from jax_ttt import experience, games, networks, players
 from jax_ttt.config import Config
+from jax_ttt.opponents import SelfPlay, Versus
 
 CONFIG = Config(
     opponent="scripted",
@@ -24,11 +25,12 @@ CONFIG = Config(
     gamma=0.5,
 )
 ENV = games.make("tic_tac_toe")
+RANDOM = Versus("random", players.random_player)
 
 
 @functools.partial(jax.jit, static_argnames="config")
 def start(config, opponent, key):
-    return experience.fresh(config, key, opponent)
+    return opponent.start(config, key)
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -50,7 +52,8 @@ def _reply(replies, key, env_state):
 
 def scripted(replies):
     """Return an opponent who makes these moves, one after another."""
-    return Partial(_reply, jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32))
+    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
+    return Versus("scripted", Partial(_reply, moves))
 
 
 def episode(config, replies, moves):
@@ -106,7 +109,7 @@ def test_the_next_board_is_the_one_after_the_reply():
 )
 def test_the_agent_sits_where_it_is_asked_to(seat, share):
     config = dataclasses.replace(CONFIG, seat=seat, num_envs=2000)
-    env_state = start(config, players.random_player, jax.random.key(3))
+    env_state = start(config, RANDOM, jax.random.key(3))
     stones = env_state.observation.sum(axis=(1, 2, 3))
     assert set(np.unique(stones)) <= {0, 1}
     assert abs(float((stones == 1).mean()) - share) < 0.05
@@ -122,7 +125,7 @@ def test_the_agent_sits_where_it_is_asked_to(seat, share):
 @pytest.mark.parametrize("seat", ["first", "second"])
 def test_a_forced_first_move_opens_every_game(seat):
     config = dataclasses.replace(CONFIG, seat=seat, first_move=4, num_envs=8)
-    opponent = players.random_player
+    opponent = RANDOM
     env_state = start(config, opponent, jax.random.key(0))
     if seat == "second":
         assert env_state.observation[:, 1, 1, 1].all()
@@ -139,9 +142,9 @@ def test_in_self_play_results_are_the_first_players():
     config = Config(num_envs=1, hidden_size=1, canonical=False)
     env_state = games.init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; then O wins with 6
-        env_state, row = play(config, env_state, None, jnp.int32(move))
+        env_state, row = play(config, env_state, SelfPlay(), jnp.int32(move))
         assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
-    _, row = play(config, env_state, None, jnp.int32(6))
+    _, row = play(config, env_state, SelfPlay(), jnp.int32(6))
     assert (row.games, row.wins, row.losses) == (1, 0, 1)
     assert row.transition.reward[0] == 1  # the mover's
 

@@ -11,6 +11,7 @@ from jax_ttt import fleet, programs, training
 from jax_ttt import tree as trees
 from jax_ttt.config import DATA, Config, joined, split
 from jax_ttt.fleet import Job
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.programs import Programs
 
 CONFIG = Config(num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0)
@@ -57,7 +58,8 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     config = dataclasses.replace(CONFIG, learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(training.train(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
-    constant = learner.train_chunk(config, learner.init(config, key), 6)[0].params
+    state = learner.init(config, key, SelfPlay())
+    constant = learner.train_chunk(config, state, 6, SelfPlay())[0].params
     for a, b in zip(leaves(data), leaves(constant), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 

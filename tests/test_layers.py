@@ -13,6 +13,7 @@ from flax import nnx
 from jax_ttt import evaluation as evaluations
 from jax_ttt import experience, gradients, layers, learner, networks
 from jax_ttt.config import Config
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 
 # tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
@@ -64,11 +65,12 @@ def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
 @jax.jit
 def moves():
     """Return params, and a batch of moves, many of which ended their games."""
-    state = learner.init(FLOAT32, jax.random.key(0))
+    state = learner.init(FLOAT32, jax.random.key(0), SelfPlay())
 
     def play(env_state, key):
         epsilon = jnp.float32(1)
-        return experience.play(FLOAT32, state.params, key, env_state, epsilon, None)
+        args = state.params, key, env_state, epsilon, SelfPlay()
+        return experience.play(FLOAT32, *args)
 
     keys = jax.random.split(jax.random.key(1), 7)
     _, played = jax.lax.scan(play, state.env_state, keys)
@@ -137,8 +139,8 @@ def test_both_precisions_reach_the_same_verdict(tree):
         config = dataclasses.replace(
             PRESETS["default"], precision=precision, eval_games=0
         )
-        state = learner.init(config, jax.random.key(0))
-        state, _ = learner.train_chunk(config, state, config.num_updates)
+        state = learner.init(config, jax.random.key(0), SelfPlay())
+        state, _ = learner.train_chunk(config, state, config.num_updates, SelfPlay())
         found = evaluations.evaluate(config, state.params, jax.random.key(1), tree)
         row = evaluations.summary(found)["exact"]
         assert row["unbeatable"]

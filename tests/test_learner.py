@@ -2,24 +2,28 @@
 
 import dataclasses
 import functools
+import inspect
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import dqn, games, learner, networks, schedules
+from jax_ttt import dqn, games, learner, networks, players, schedules
 from jax_ttt.config import Config
+from jax_ttt.opponents import SelfPlay, Versus
 
+SELF = SelfPlay()
 CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = dataclasses.replace(
     CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.01
 )
-UPDATE = jax.jit(learner.update, static_argnums=0)
+UPDATE = functools.partial(jax.jit(learner.update, static_argnums=0), opponent=SELF)
+TRAIN = functools.partial(learner.train_chunk, opponent=SELF)
 
 
 def start(seed, config=CONFIG):
-    return learner.init(config, jax.random.key(seed))
+    return learner.init(config, jax.random.key(seed), SELF)
 
 
 def numbers(tree):
@@ -36,17 +40,17 @@ def numbers(tree):
 
 @pytest.fixture(scope="module")
 def trained():
-    return learner.train_chunk(CONFIG, start(0), 10)
+    return TRAIN(CONFIG, start(0), 10)
 
 
 def test_the_same_seed_gives_the_same_bits(trained):
-    again = learner.train_chunk(CONFIG, start(0), 10)
+    again = TRAIN(CONFIG, start(0), 10)
     for a, b in zip(numbers(trained), numbers(again), strict=True):
         assert a.tobytes() == b.tobytes()
 
 
 def test_another_seed_gives_other_weights_in_every_layer(trained):
-    other = learner.train_chunk(CONFIG, start(1), 10)[0]
+    other = TRAIN(CONFIG, start(1), 10)[0]
     leaves = zip(numbers(trained[0].params), numbers(other.params), strict=True)
     assert all(not np.array_equal(a, b) for a, b in leaves)
 
@@ -62,7 +66,7 @@ def test_the_seed_reaches_the_weights_the_games_and_the_moves():
 def test_two_chunks_of_five_are_one_of_ten(trained):
     state = start(0)
     for _ in range(2):
-        state, _ = learner.train_chunk(CONFIG, state, 5)
+        state, _ = TRAIN(CONFIG, state, 5)
     for a, b in zip(numbers(trained[0]), numbers(state), strict=True):
         assert a.tobytes() == b.tobytes()
 
@@ -168,7 +172,7 @@ def test_the_schedules_end_with_the_last_update(trained):
 
 
 def test_the_last_update_has_no_step_left():
-    state, _ = learner.train_chunk(CONFIG, start(0), 10)
+    state, _ = TRAIN(CONFIG, start(0), 10)
     before = numbers(state.params)
     state, _ = UPDATE(CONFIG, state)
     for a, b in zip(before, numbers(state.params), strict=True):
@@ -176,8 +180,12 @@ def test_the_last_update_has_no_step_left():
 
 
 def test_an_update_keeps_shapes_and_types():
-    before = jax.eval_shape(functools.partial(learner.init, CONFIG), jax.random.key(0))
-    after, metrics = jax.eval_shape(functools.partial(learner.update, CONFIG), before)
+    before = jax.eval_shape(
+        functools.partial(learner.init, CONFIG), jax.random.key(0), SELF
+    )
+    after, metrics = jax.eval_shape(
+        functools.partial(learner.update, CONFIG), before, SELF
+    )
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
@@ -255,7 +263,7 @@ def test_a_second_seed_compiles_nothing(monkeypatch, trained):
     """The program of a chunk is traced once, whatever the seed."""
     del trained
     monkeypatch.setattr(learner, "update", None)  # tracing again would call it
-    learner.train_chunk(CONFIG, start(9), 10)
+    TRAIN(CONFIG, start(9), 10)
 
 
 TABLE = dataclasses.replace(
@@ -314,3 +322,24 @@ def test_epsilon_falls_with_the_games_that_have_ended():
         ended += int(metrics.games)
     assert ended > 64
     assert int(state.games) == ended
+
+
+def test_settings_and_opponent_can_not_disagree():
+    """Self-play on settings that name an opponent would be scored wrongly."""
+    key, state = jax.random.key(0), start(0)
+    versus = Versus("random", players.random_player)
+    against = dataclasses.replace(CONFIG, opponent="random", reward_draw=0.5)
+    for config, opponent in ((against, SELF), (CONFIG, versus)):
+        named = f"the settings name the opponent '{config.opponent}', the argument"
+        with pytest.raises(ValueError, match=named):
+            learner.init(config, key, opponent)
+        with pytest.raises(ValueError, match=named):
+            learner.update(config, state, opponent)
+        with pytest.raises(ValueError, match=named):
+            learner.train_chunk(config, state, 1, opponent)
+
+
+def test_no_function_of_the_learner_has_an_opponent_of_its_own():
+    for function in (learner.init, learner.update, learner.train_chunk):
+        parameter = inspect.signature(function).parameters["opponent"]
+        assert parameter.default is inspect.Parameter.empty

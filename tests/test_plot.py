@@ -6,7 +6,7 @@ import json
 import jax
 import pytest
 
-from jax_ttt import agents, learner, plot
+from jax_ttt import agents, networks, plot
 from jax_ttt.config import Config
 from jax_ttt.presets import PRESETS
 
@@ -42,7 +42,7 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = dataclasses.replace(PRESETS["default"], hidden_size=8)
-    params = learner.init(config, jax.random.key(0)).params
+    params = networks.init_params(config, jax.random.key(0))
     agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
     return folder
 

@@ -10,6 +10,7 @@ from jax.tree_util import Partial
 
 from jax_ttt import dqn, games, gradients, learner, networks, tabular
 from jax_ttt.config import Config
+from jax_ttt.opponents import Versus
 
 # nestedsoftware/tictac's test cases: alpha 0.9, gamma 1, every value 0 at first.
 CONFIG = Config(
@@ -40,7 +41,8 @@ def _reply(replies, key, env_state):
 
 def scripted(replies):
     """Return an opponent who makes these moves, one after another."""
-    return Partial(_reply, jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32))
+    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
+    return Versus("scripted", Partial(_reply, moves))
 
 
 def obs_of(cells):

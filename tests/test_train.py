@@ -20,6 +20,7 @@ import pytest
 from jax_ttt import __version__, agents, console, plot, programs, train, training
 from jax_ttt import run as run_module
 from jax_ttt.config import Config, EnvId
+from jax_ttt.opponents import SelfPlay
 from jax_ttt.presets import PRESETS
 from jax_ttt.programs import Programs
 
@@ -417,7 +418,7 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start(config, jax.random.key(0), None)
+    state = programs.start(config, jax.random.key(0), SelfPlay())
     run = Programs(config)
     keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
     games = [
