@@ -224,9 +224,8 @@ def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
     if len(seats) != 1:
         return ""
     (seat,) = seats
-    return (
-        f"learned to move {seat} only, as {games.seat_names(env_id)[SEATS.index(seat)]}"
-    )
+    name = games.seat_names(env_id)[SEATS.index(seat)]
+    return f"learned to move {seat} only, as {name}"
 
 
 def _seats(env_id: EnvId) -> list[tuple[str, str]]:
