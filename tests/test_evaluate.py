@@ -120,8 +120,8 @@ def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys)
         empty = [cell for cell in range(9) if board[cell] == "-"]
         if not empty:
             return (0.0, 1.0, 0.0)
-        # The last empty cell is no decision, and has no row.
-        chosen = [moves.get(board, empty[0])] if mover == agent else empty
+        # A board with one empty cell has its row too.
+        chosen = [moves[board]] if mover == agent else empty
         after = [outcome(board[:c] + mover + board[c + 1 :], agent) for c in chosen]
         return tuple(sum(chances) / len(after) for chances in zip(*after, strict=True))
 

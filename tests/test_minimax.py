@@ -1,5 +1,7 @@
 """Best play and distance from it, against fractions and published constants."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import rules
@@ -48,6 +50,24 @@ def test_outcomes_to_nine_digits(host_tree, players, first, second, percent):
     assert found == pytest.approx([p / 100 for p in percent], abs=5e-6)
 
 
+def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, position):
+    """The four moves of a random X lead there: 1 in 9, in 7, in 5, in 3."""
+    board, losing = "---XO---X", 2  # 0, 1, 6 and 7 hold the draw
+    line = {board: [losing]}
+    fractions = rules.outcome(rules.moves, lambda b: line.get(b, rules.first_best(b)))
+    assert fractions[0] == Fraction(1, 9 * 7 * 5 * 3) == Fraction(1, 945)
+    flawed = minimax.policy(host_tree, first_best=True)
+    flawed[position[board]] = np.eye(9)[losing]
+    found = exact.outcome(host_tree, policies.uniform(host_tree), flawed)
+    assert found == pytest.approx([float(f) for f in fractions], abs=1e-12)
+    assert proof.lines(host_tree, flawed, as_first=False)[2] == 1
+    as_x = exact.outcome(host_tree, flawed, policies.uniform(host_tree))
+    assert as_x.loss_rate == 0
+    drawn_seats = (fractions[0] + 0) / 2
+    assert drawn_seats == Fraction(1, 1890)
+    assert round(100 * (1 - float(drawn_seats)) ** 1024) == 58  # matches without a loss
+
+
 def test_random_against_random_in_closed_form(host_tree, players):
     found = exact.outcome(host_tree, players["random"][0], players["random"][0])
     assert found == pytest.approx([737 / 1260, 8 / 63, 121 / 420], abs=1e-12)
@@ -73,8 +93,7 @@ def test_values_are_those_of_the_rules(position, values):
 def test_values_of_published_positions(position, values, rows, value):
     board = as_board(rows)
     assert rules.value(board) == value
-    if board in position:  # the others, play stops short of
-        assert values[position[board]] == value
+    assert values[position[board]] == value
 
 
 def test_a_published_position_move_by_move(host_tree, position, values):

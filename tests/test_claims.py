@@ -1,0 +1,153 @@
+"""Figures that several pages state: they are the same everywhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jax_ttt import matches
+
+ROOT = Path(__file__).parents[1]
+README, PROOF, PERFORMANCE, PUBLISHED = (
+    (ROOT / name).read_text("utf-8")
+    for name in (
+        "README.md",
+        "docs/proof.md",
+        "docs/performance.md",
+        "docs/published.md",
+    )
+)
+RATE = re.compile(
+    r"^(\w+): (\d+) of 64 seeds \(1000 to 1063\) proven unbeatable "
+    r"\(95 % interval: ([\d.]+) to ([\d.]+) %\); not proven: (.*)$",
+    re.MULTILINE,
+)
+MEASURED = ("default", "table", "article")
+PAIRS = [  # each learner's row in the README, and where it stands in published.md
+    ("JAX DQN [1]", "article", "its code, 10 seeds"),
+    ("Q-table [2]", "tictac-q", "its code, 3 seeds"),
+    ("network [2]", "tictac-neural", "published"),
+    ("double DQN as X [3]", "go-first", "its code, 1 seed"),
+    ("double DQN as O [3]", "go-second", "its code, 1 seed"),
+    ("hashed Q-table [4]", "matlab", "its saved tables"),
+    ("web page [5]", "web", "its code, 10 runs"),
+    ("", "default", None),
+    ("", "table", None),
+]
+
+
+def seeds(text):
+    return [int(seed) for seed in re.findall(r"\d{4}", text)]
+
+
+def one(pattern, text):
+    """Return the groups of the only match."""
+    (found,) = re.findall(pattern, " ".join(text.split()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def rates():
+    """Return what the benchmark printed: proven agents, interval, failing seeds."""
+    found = {name: row for name, *row in RATE.findall(PERFORMANCE)}
+    assert found.keys() == set(MEASURED)
+    return found
+
+
+def of_preset(name, what):
+    """Return a line of the benchmark's output, of 64 seeds: its median and range."""
+    pattern = (
+        rf"{name}: \d+ of 64 .*?\n(?:{name}.*\n)*?{name}, {what} +(\S+) \S+ +(\(.*?\))"
+    )
+    ((median, span),) = re.findall(pattern, PERFORMANCE)
+    return f"{median} {span}"
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_pass_rate_counts_the_seeds_that_are_not_named(rates, name):
+    proven, low, high, failing = rates[name]
+    named = seeds(failing)
+    assert (failing == "none") == (named == [])
+    assert int(proven) == 64 - len(named)
+    assert named == sorted(set(named))
+    assert set(named) <= set(range(1000, 1064))
+    interval = matches.wilson_interval(int(proven), 64)
+    assert [f"{100 * end:.1f}" for end in interval] == [low, high]
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_readme_states_what_the_benchmark_printed(rates, name):
+    row = re.search(rf"^\| `{name}` \| .*$", README, re.MULTILINE)[0].replace("*", "")
+    _, _, proven, wins, update, _ = (cell.strip() for cell in row.split("|"))
+    assert proven == f"{rates[name][0]} of 64"
+    assert wins == of_preset(name, r"mean wins v random").replace(" %", "")
+    stays, num_updates = update.split(" of ")
+    assert stays == of_preset(name, r"until it stays proven(?= +[\d,]+ updates)")
+    assert re.search(rf"^{name}, all {num_updates} updates ", PERFORMANCE, re.MULTILINE)
+
+
+def test_the_pages_name_the_same_failing_seeds(rates):
+    named = seeds(one(r"Not proven with `article`: ([\d, ]+)\.", README))
+    assert named == seeds(rates["article"][-1])
+    assert len(named) == 24
+    first = [seed for seed in named if seed < 1020]
+    section = PUBLISHED.partition("\n[1] ")[2].partition("\n[2] ")[0]
+    assert seeds(one(r"Beatable seeds: ([\d, ]+)\.", section)) == first
+    assert one(r"article \[1\]: .*? redone, 20 seeds .*? (\d+) of 20 ", PUBLISHED) == (
+        str(20 - len(first))
+    )
+
+
+def test_the_text_states_the_same_pass_rates(rates):
+    default, table, article = (rates[name][0] for name in MEASURED)
+    assert (default, table, article) == ("64", "64", "40")
+    found = one(
+        r"of 64 agents trained by its algorithm and settings "
+        r"\(`--preset article`\), (\d+) are unbeatable",
+        PROOF,
+    )
+    assert found == article
+    found = one(
+        r"(\d+) of 64 agents of `default` are proven, (\d+) of 64 of `article`",
+        PERFORMANCE,
+    )
+    assert found == (default, article)
+    for page in (README, PERFORMANCE):
+        assert one(r"default (\d+) of 64 \(94\.3 to 100\.0 %\)", page) == default
+
+
+def published_rows(name):
+    """Return the figures under a system's title in the printed table, by source."""
+    section = re.search(rf"\n{name} \[\d+\]: .*\n((?:  .*\n)+)", PUBLISHED)[1]
+    rows = {}
+    for line in section.splitlines():
+        source, figures = line.strip().split("  ", 1)
+        wins = re.findall(r"([\d.]+)/[\d.]+/[\d.]+", figures)
+        proven = re.findall(r"\d+ of \d+", figures)
+        seconds = re.sub(r"\S+/\S+|\(.*?\)|\d+ of \d+", "", figures).strip()
+        rows[source] = [" / ".join(wins), *(proven or [""]), seconds]
+    return rows
+
+
+@pytest.mark.parametrize(("learner", "name", "source"), PAIRS)
+def test_the_readme_sets_the_same_figures_beside_each_other(learner, name, source):
+    row = re.search(
+        rf"^\| {re.escape(learner)} ?\|(.*\| `{name}` .*)\|$", README, re.MULTILINE
+    )
+    cells = [cell.strip() for cell in row[1].split("|")]
+    rows = published_rows(name)
+    ours = rows.get("redone, 20 seeds") or rows["20 seeds"]
+    assert cells[-3:] == ours
+    if source:
+        theirs = rows[source]
+        if name == "tictac-neural":  # its time stands in a line of its own
+            theirs[2] = rows["its code, by 2,000 games"][2]
+        assert cells[:3] == [cell or "not known" for cell in theirs]
+
+
+def test_the_readme_shows_the_sweep_of_the_page_on_performance():
+    command = "$ python -m jax_ttt.sweep --num-seeds 64\n"
+    first, second = (
+        page.partition(command)[2].partition("```")[0] for page in (README, PERFORMANCE)
+    )
+    assert first == second != ""
