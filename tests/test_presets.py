@@ -1,9 +1,11 @@
 """Published settings, and our own, written down once more."""
 
+import dataclasses
 from typing import get_args
 
 import pytest
 
+from jax_ttt.config import Config
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.systems import SYSTEMS
 
@@ -97,3 +99,6 @@ def test_every_preset_is_listed_with_its_system():
 def test_the_published_settings(name):
     found = {field: getattr(PRESETS[name], field) for field in SETTINGS[name]}
     assert found == SETTINGS[name]
+    fields = dataclasses.asdict(PRESETS[name]).items()
+    changed = {field for field, value in fields if value != getattr(Config(), field)}
+    assert changed <= SETTINGS[name].keys() | {"eval_every"}
