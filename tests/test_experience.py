@@ -24,6 +24,7 @@ CONFIG = Config(
     reward_loss=-0.75,
     gamma=0.5,
 )
+SELF_PLAY = Config(num_envs=1, hidden_size=1, canonical=False)
 ENV = games.make("tic_tac_toe")
 RANDOM = Versus("random", players.random_player)
 
@@ -122,24 +123,43 @@ def test_the_agent_sits_where_it_is_asked_to(seat, share):
         assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
 
 
-@pytest.mark.parametrize("seat", ["first", "second"])
-def test_a_forced_first_move_opens_every_game(seat):
-    config = dataclasses.replace(CONFIG, seat=seat, first_move=4, num_envs=8)
-    opponent = RANDOM
-    env_state = start(config, opponent, jax.random.key(0))
-    if seat == "second":
-        assert env_state.observation[:, 1, 1, 1].all()
-    else:
-        _, played = play(config, env_state, opponent, jnp.int32(2))
-        assert (played.transition.action == 4).all()
-        assert (played.transition.obs == 0).all()
-        after, _ = play(config, env_state, opponent, jnp.int32(2))
-        _, played = play(config, after, opponent, jnp.int32(2))
-        assert (played.transition.action != 4).all()
+@functools.partial(jax.jit, static_argnames="config")
+def random_moves(config, opponent):
+    """Return the games after each of three random moves of the agent."""
+    params = networks.init_params(config, jax.random.key(0))
+
+    def play(env_state, key):
+        explore = jnp.float32(1)
+        env_state, _ = experience.play(
+            config, params, key, env_state, explore, opponent
+        )
+        return env_state, env_state
+
+    env_state = opponent.start(config, jax.random.key(1))
+    return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
+
+
+@pytest.mark.parametrize("seat", ["self", "first", "second", "both"])
+def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
+    config = dataclasses.replace(CONFIG, seat=seat) if seat != "self" else SELF_PLAY
+    config = dataclasses.replace(config, first_move=4, num_envs=512)
+    opponent = SelfPlay() if seat == "self" else RANDOM
+    states = random_moves(config, opponent)
+    # No game is over in less than five moves, unless by a move that is not legal.
+    assert not (states.terminated & (states._step_count < 5)).any()
+    replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
+    mine, yours = np.moveaxis(np.asarray(replied.observation), -1, 0)
+    to_first = np.asarray(games.first_to_move(replied))[:, None, None]
+    first = np.where(to_first, mine, yours).reshape(-1, 9)
+    second = np.where(to_first, yours, mine).reshape(-1, 9)
+    assert first[:, 4].all()
+    assert (second.sum(axis=1) == 1).all()
+    counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
+    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # even: 99.9 % with 7 degrees
 
 
 def test_in_self_play_results_are_the_first_players():
-    config = Config(num_envs=1, hidden_size=1, canonical=False)
+    config = SELF_PLAY
     env_state = games.init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; then O wins with 6
         env_state, row = play(config, env_state, SelfPlay(), jnp.int32(move))
