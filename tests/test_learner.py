@@ -16,7 +16,7 @@ from jax_ttt.opponents import SelfPlay, Versus
 SELF = SelfPlay()
 CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = dataclasses.replace(
-    CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.01
+    CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
 UPDATE = functools.partial(jax.jit(learner.update, static_argnums=0), opponent=SELF)
 TRAIN = functools.partial(learner.train_chunk, opponent=SELF)
@@ -257,6 +257,22 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         *map(numbers, (state.params, steps, new.params)), strict=True
     ):
         np.testing.assert_allclose(found, old + step, atol=1e-6)
+
+
+def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
+    """With all games over there is no gradient, and AdamW's step is the decay alone."""
+    other = networks.init_params(LOCKSTEP, jax.random.key(9))
+    state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
+    over = state.env_state.replace(terminated=jnp.ones(16, bool))
+    after, metrics = UPDATE(LOCKSTEP, dataclasses.replace(state, env_state=over))
+    assert float(metrics.grad_norm) == 0
+    rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
+    assert rate == 2e-3
+    leaves = (state.params, other, after.params, after.target_params)
+    for old, target, new, new_target in zip(*map(numbers, leaves), strict=True):
+        np.testing.assert_allclose(new - old, -rate * old, atol=3e-7)
+        expected = 0.25 * new + 0.75 * target  # follows by tau, and does not decay
+        np.testing.assert_allclose(new_target, expected, atol=1e-7)
 
 
 def test_a_second_seed_compiles_nothing(monkeypatch, trained):
