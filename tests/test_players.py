@@ -15,7 +15,6 @@ from jax_ttt import (
     evaluation,
     games,
     grading,
-    lookahead,
     minimax,
     names,
     networks,
@@ -26,7 +25,6 @@ from jax_ttt import (
     proof,
     roster,
 )
-from jax_ttt import tree as trees
 from jax_ttt.agents import Agent
 from jax_ttt.config import SEATS_OF, Config
 
@@ -167,43 +165,6 @@ def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
     result = evaluation.evaluate(agent.config, params, jax.random.key(0), tree)
     with pytest.raises(FloatingPointError, match="not finite"):
         evaluation.summary(result)
-
-
-def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
-    """Exact values are the fixed point of every depth."""
-    index = jnp.asarray(trees.index("tic_tac_toe"))
-    exact_values = jnp.asarray(np.nan_to_num(q_star))
-
-    def q_fn(env_state):
-        return exact_values[trees.locate(index, env_state.observation)]
-
-    env = games.make("tic_tac_toe")
-    legal = np.asarray(deciding.legal_action_mask)
-    for depth in (0, 1, 2):
-        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
-        np.testing.assert_array_equal(
-            np.asarray(found)[legal], q_star[tree.decisions][legal]
-        )
-
-
-def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
-    """With values of 0 everywhere, as the tree's own successors say."""
-    env = games.make("tic_tac_toe")
-    legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
-    to_mover = np.where(tree.first_to_move, 1, -1)
-    won = np.asarray(tree.outcome) * to_mover  # as the one to move sees it
-    expected = np.where(legal, -won[successor], 0)  # depth 1
-    q_fn = lambda env_state: jnp.zeros(env_state.legal_action_mask.shape)  # noqa: E731
-    for depth in (1, 2):
-        if depth == 2:
-            best = np.where(legal, expected, -np.inf).max(axis=1)
-            reply = np.where(np.asarray(tree.terminal), won, best)
-            expected = np.where(legal, -reply[successor], 0)
-        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
-        mask = legal[tree.decisions]
-        np.testing.assert_array_equal(
-            np.asarray(found)[mask], expected[tree.decisions][mask]
-        )
 
 
 def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
