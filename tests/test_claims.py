@@ -23,6 +23,7 @@ RATE = re.compile(
     re.MULTILINE,
 )
 MEASURED = ("default", "table", "article")
+SEATS = ("first", "second")
 PAIRS = [  # each learner's row in the README, and where it stands in published.md
     ("JAX DQN [1]", "article", "its code, 10 seeds"),
     ("Q-table [2]", "tictac-q", "its code, 3 seeds"),
@@ -151,3 +152,80 @@ def test_the_readme_shows_the_sweep_of_the_page_on_performance():
         page.partition(command)[2].partition("```")[0] for page in (README, PERFORMANCE)
     )
     assert first == second != ""
+
+
+TEXT = re.sub(r"^```.*?^```", "", PERFORMANCE, flags=re.MULTILINE | re.DOTALL)
+
+
+def printed(label):
+    """Return the figures of the benchmark's only line so named: median and range."""
+    pattern = rf"^{re.escape(label)}  +([\d.,]+) (\S+) +\(([\d.,]+ to [\d.,]+)\)"
+    ((median, unit, span),) = re.findall(pattern, PERFORMANCE, re.MULTILINE)
+    return median, unit, span
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "compared"),
+    [
+        (
+            "an agent, from the start of the process",
+            "train, cold cache, start to proven and saved",
+            "the article's program, start to saved, 2 x",
+        ),
+        ("the same", "train, warm cache, start to proven and saved", None),
+        ("the article's algorithm", "article, one program", "article, a plain loop"),
+        ("an exact evaluation", "exact evaluation", None),
+        ("agents a minute", "agents 4, loop: the most a minute", None),
+    ],
+)
+def test_the_summary_on_performance_states_what_was_printed(question, label, compared):
+    row = re.search(rf"^\| {question}.*$", TEXT, re.MULTILINE)[0]
+    figures = [cell.strip() for cell in row.strip("|").split("|")[1:]]
+    for cell, name in zip(figures, (label, compared), strict=True):
+        assert (cell == "") == (name is None)
+        if name:
+            median, _, span = printed(name)
+            assert re.match(r"[\d.,]+", cell)[0] == median
+            assert re.findall(r"\((.* to .*)\)", cell) in ([], [span])
+
+
+@pytest.mark.parametrize(
+    "label", ["agents 64, vmap: each one's", "agents 64, loop: each one's"]
+)
+def test_the_text_on_performance_states_what_was_printed(label):
+    median, unit, span = printed(label)
+    assert f"{median} {unit.removesuffix('/update')} ({span})" in " ".join(TEXT.split())
+
+
+def test_the_text_states_the_updates_and_seconds_until_an_agent_stays_proven():
+    text = " ".join(TEXT.split())
+    stays = {
+        n: of_preset(n, r"until it stays proven(?= +[\d,]+ upd)") for n in MEASURED
+    }
+    assert re.search(r"after (\S+) updates (\(.*?\))", text).groups() == (
+        tuple(stays["default"].split(" ", 1))
+    )
+    assert f"it takes {stays['article']}" in text
+    seconds = of_preset("default", r"until it stays proven(?= +[\d.]+ s )")
+    whole = of_preset("default", "all 1,500 updates")
+    row = f"| {seconds.replace(' ', ' s ', 1)} | {whole.split()[0]} s for all 1,500"
+    assert row in text
+
+
+def test_the_readme_states_what_openspiel_came_to():
+    name = "OpenSpiel 2.0.2"
+    proven, failing = re.search(
+        rf"^{name}: (\d of 5) seeds .*not proven: (.*)$", PERFORMANCE, re.MULTILINE
+    ).groups()
+    cells = README.partition("\n| OpenSpiel's")[2].split("|")[1:4]
+    wins = [printed(f"{name}, wins v random as {seat}")[0] for seat in SEATS]
+    seconds = printed(f"{name}, all 200,000 episodes")[0]
+    assert [cell.strip() for cell in cells] == [
+        " / ".join(f"{float(share):.2f}" for share in wins),
+        proven,
+        f"{float(seconds):.0f}",
+    ]
+    last = README.partition("OpenSpiel is `make bench")[2].partition("\n\n")[0]
+    named = re.search(r"([\d, and]+) end beatable", " ".join(last.split()))[1]
+    assert seeds(named) == seeds(failing)
+    assert int(proven[0]) == 5 - len(seeds(failing))
