@@ -10,14 +10,12 @@ from jax_ttt.config import Config
 from jax_ttt.grading import RATES
 
 
-@pytest.fixture(scope="module")
-def quick():
+@pytest.fixture
+def quick(monkeypatch):
     """Make the trainings short; what they come to does not matter here."""
-    with pytest.MonkeyPatch.context() as patch:
-        short = Config(num_updates=2, num_envs=8, hidden_size=8)
-        for name in ("matlab", "go-second"):
-            patch.setitem(published.PRESETS, name, short)
-        yield
+    short = Config(num_updates=2, num_envs=8, hidden_size=8)
+    for name in ("matlab", "go-second"):
+        monkeypatch.setitem(published.PRESETS, name, short)
 
 
 def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
