@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import tyro
 
-from jax_ttt import compile_cache
+from jax_ttt import compile_cache, streams
 from jax_ttt.config import Config
 from jax_ttt.names import PlayerError
 from jax_ttt.presets import PRESETS, Preset
@@ -122,37 +122,46 @@ def guarded(command: Command) -> Command:
     """Turn what a user can cause into one line on stderr and an exit code."""
 
     def main(argv: Sequence[str] | None) -> int:
-        try:
-            return command(argv)
-        except SettingError as error:
-            return _fail(
-                2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
-            )
-        except (UsageError, PlayerError) as error:
-            return _fail(2, str(error))
-        except KeyboardInterrupt:
-            return _fail(130, "interrupted")
-        except BrokenPipeError:
-            # Whoever read our output has gone; don't complain on closing it either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
-        except FloatingPointError as error:
-            return _fail(3, str(error))
-        except OSError as error:
-            named = error.filename is not None
-            return _fail(1, str(error) if named else f"cannot write: {error.strerror}")
-        except (MemoryError, RuntimeError) as error:
-            # JAX raises the latter; any other RuntimeError is a fault of ours.
-            if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-                return _fail(
-                    1,
-                    "out of memory: try fewer --num-envs, --games or --at-once, "
-                    "or a smaller --replay-capacity",
-                )
-            raise
+        with streams.usable():
+            return _exit_code(command, argv)
 
     main.__doc__ = command.__doc__
     return main
+
+
+def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
+    try:
+        code = command(argv)
+        sys.stdout.flush()  # at exit, an error would be a traceback
+        return code
+    except SettingError as error:
+        return _fail(
+            2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
+        )
+    except (UsageError, PlayerError) as error:
+        return _fail(2, str(error))
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
+    except BrokenPipeError:
+        # Whoever read our output has gone; don't complain on closing it either.
+        streams.drop(sys.stdout)
+        return 141
+    except FloatingPointError as error:
+        return _fail(3, str(error))
+    except OSError as error:
+        if error.filename is not None:
+            return _fail(1, str(error))
+        streams.flush()
+        return _fail(1, f"cannot write: {error.strerror}")
+    except (MemoryError, RuntimeError) as error:
+        # JAX raises the latter; any other RuntimeError is a fault of ours.
+        if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+            return _fail(
+                1,
+                "out of memory: try fewer --num-envs, --games or --at-once, "
+                "or a smaller --replay-capacity",
+            )
+        raise
 
 
 def interrupted(signal_number: int) -> int:
@@ -192,7 +201,7 @@ def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _fail(code: int, message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    streams.tell(f"error: {message}")
     return code
 
 

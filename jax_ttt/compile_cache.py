@@ -8,8 +8,9 @@ import hashlib
 import os
 import platform
 import stat
-import sys
 from pathlib import Path
+
+from jax_ttt import streams
 
 _FLAGS = ("flags", "Features")
 """How Linux calls what a processor can do: x86's, Arm's."""
@@ -33,7 +34,7 @@ def use(wanted: bool = True) -> None:
         try:
             make_private(path)
         except OSError as error:
-            print(f"no compilation cache in {path}: {error.strerror}", file=sys.stderr)
+            streams.tell(f"no compilation cache in {path}: {error.strerror}")
             return
         jax.config.update("jax_compilation_cache_dir", str(path))
     # By default JAX keeps only what took a second or more.

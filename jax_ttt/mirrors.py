@@ -5,11 +5,12 @@ update. A mirror that fails is given up with a line on stderr, and the run goes 
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from jax_ttt import streams
 
 Numbers = dict[str, int | float]
 """A row's numbers, by name."""
@@ -50,7 +51,7 @@ class Mirrors:
             return function(*args)
         except Exception as error:  # whatever it is, it must not cost the run
             self._mirrors.pop(name, None)
-            print(f"warning: {name} is given up: {error!r}", file=sys.stderr)
+            streams.tell(f"warning: {name} is given up: {error!r}")
             return None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from jax_ttt import __version__, cli, mirrors, names
+from jax_ttt import __version__, cli, mirrors, names, streams
 from jax_ttt.config import ENUMERABLE, SEATS_OF, Config
 from jax_ttt.mirrors import Mirrors
 from jax_ttt.ranges import SEED_RANGE, SettingError
@@ -210,9 +210,8 @@ def finish(
             example = report.likeliest_game(game, trees.walked(game), probs)
             print(f"\nan example game\n{example}")
     if stopped == "interrupted":
-        print(
-            f"interrupted at update {agent.num_updates}: saved {folder.agent_path}",
-            file=sys.stderr,
+        streams.tell(
+            f"interrupted at update {agent.num_updates}: saved {folder.agent_path}"
         )
         return 128 + signals[0]
     return 0
