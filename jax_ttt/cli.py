@@ -211,30 +211,14 @@ def set_up(machine: Machine) -> str:
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
-    device = _choose_device(machine.device)
+    from jax_ttt import devices
+
+    try:
+        device = devices.choose(machine.device)
+    except devices.DeviceError as error:
+        raise UsageError(str(error)) from None
     compile_cache.use(machine.compile_cache)
     return device
-
-
-def _choose_device(device: Device) -> str:
-    import jax
-
-    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        raise UsageError("PGX works in 32 bits: unset JAX_ENABLE_X64")
-    if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-        raise UsageError("training is one compiled program: unset JAX_DISABLE_JIT")
-    try:
-        found = jax.devices(None if device == "auto" else device)[0]
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        if device == "auto":
-            raise UsageError(f"JAX finds no device to run on: {reason}") from None
-        raise UsageError(
-            f"--device must be auto, or a kind of device that this machine has, "
-            f"got '{device}': {reason}"
-        ) from None
-    jax.config.update("jax_default_device", found)
-    return f"{found.platform} ({found.device_kind})"
 
 
 @contextlib.contextmanager

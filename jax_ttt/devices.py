@@ -5,6 +5,55 @@ from typing import Any
 import jax
 
 
+class DeviceError(Exception):
+    """A device that is not there; the message says which, and what to do."""
+
+
+def choose(device: str) -> str:
+    """Make JAX compute on a kind of device, or with `auto` on its own choice.
+
+    Returns the device's name.
+
+    Raises:
+        DeviceError: there is no such device, or JAX is set up in a way that can't work.
+    """
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise DeviceError("PGX works in 32 bits: unset JAX_ENABLE_X64")
+    if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        raise DeviceError("training is one compiled program: unset JAX_DISABLE_JIT")
+    platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
+    found = _first(platforms)
+    try:
+        found = found if device == "auto" else jax.devices(device)[0]
+    except RuntimeError as error:
+        only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
+        raise DeviceError(
+            f"--device must be auto, or a kind of device that this machine has, "
+            f"got '{device}'{only}{_reason(error)}"
+        ) from None
+    jax.config.update("jax_default_device", found)
+    return f"{found.platform} ({found.device_kind})"
+
+
+def _first(platforms: str | None) -> jax.Device:
+    """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
+    try:
+        return jax.devices()[0]
+    except (RuntimeError, AssertionError) as error:  # the latter for absent CUDA
+        if not platforms:
+            raise DeviceError(f"JAX finds no device{_reason(error)}") from None
+        raise DeviceError(
+            "JAX_PLATFORMS must name platforms that this machine has, "
+            f"got '{platforms}': unset it, or set it to cpu{_reason(error)}"
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return what JAX says, on one line; its assertions say nothing."""
+    text = " ".join(str(error).split())
+    return f": {text}" if text else ""
+
+
 def current() -> Any:  # noqa: ANN401
     """Return the device that is in use: the one asked for, or else JAX's first."""
     return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]

@@ -164,6 +164,7 @@ def of_agent(args: Args) -> "Picture":
         raise cli.UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
+    cli.set_up(cli.Machine())
 
     from jax_ttt import agents, boards
 

@@ -1,5 +1,6 @@
 """The command line of `train`: what is refused and how, what help says, defaults."""
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -139,6 +140,38 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
     assert err.startswith("error: --device must be auto, or ")
     assert f"got '{kind}'" in err
     assert list(empty_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "platform"),
+    [
+        *(("train", platform) for platform in ("cuda", "tpu", "banana")),
+        ("bench", "cuda"),
+        ("plot --game run", "cuda"),
+    ],
+)
+def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
+    import jax
+
+    if platform != "banana":
+        with contextlib.suppress(RuntimeError, AssertionError):
+            pytest.skip(f"this machine has {jax.devices(platform)}")
+    (empty_dir / "run").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", *f"jax_ttt.{command}".split()],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "JAX_PLATFORMS": platform,
+        },
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: JAX_PLATFORMS must name platforms that ")
+    assert f"got '{platform}': unset it, or set it to cpu" in done.stderr
+    assert [path.name for path in empty_dir.iterdir()] == ["run"]
 
 
 def test_flags_are_refused_before_jax_is_imported(empty_dir):
