@@ -3,13 +3,15 @@
 The same agent gives the same bytes: the file holds no time and no path.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jax
 import numpy as np
@@ -18,8 +20,8 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__, networks
-from jax_ttt.config import Config, from_dict
-from jax_ttt.names import PlayerError
+from jax_ttt.config import Config, EnvId, from_dict
+from jax_ttt.names import PlayerError, Spec
 from jax_ttt.ranges import SEED_RANGE, Range, SettingError
 
 FORMAT_VERSION = 1
@@ -75,29 +77,70 @@ def load(path: Path, env_id: str | None = None) -> Agent:
         AgentError: the file is missing, damaged, of another program or version, or
             made for another game than `env_id` (None accepts any).
     """
+    path = _file(path)
+    with _reading(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = _about(file)
+    return _read(path, about, tensors, env_id)
+
+
+def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
+    """Return the game of players: the one that is asked for, else their saved agents'.
+
+    It is tic_tac_toe where no agent is among them. Of a file it reads the description
+    only.
+
+    Raises:
+        AgentError: a file can't be read, or two agents are made for different games.
+    """
+    if asked is not None:
+        return asked
+    found: dict[EnvId, Path] = {}
+    for spec in specs:
+        while spec.inner is not None:
+            spec = spec.inner
+        if spec.kind == "agent":
+            path = _file(spec.path)
+            with _reading(path) as file:
+                about = _about(file)
+            found.setdefault(_described_game(path, about), path)
+    if len(found) > 1:
+        (first, path), (second, other), *_ = found.items()
+        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
+    return next(iter(found)) if found else "tic_tac_toe"
+
+
+def _file(path: Path) -> Path:
+    """Return the agent's file, if what is there may be one."""
     path = path / "agent.safetensors" if path.is_dir() else path
     if not path.is_file():
         reason = "not a regular file" if path.exists() else "no such file"
         raise AgentError(f"{path}: {reason}")
     if path.stat().st_size > MAX_BYTES:
         raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
+    return path
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """Open an agent's file, and name it in what is wrong with its contents."""
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = json.loads(metadata.get(_KEY, "null"))
+            yield file
     except (
         *(safetensors.SafetensorError, OSError, ValueError, RecursionError),
         *(AttributeError, TypeError),  # a kind of number that NumPy has not
     ) as error:
         raise AgentError(f"{path}: damaged or not an agent ({error})") from error
-    return _read(path, about, tensors, env_id)
 
 
-def _read(
-    path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
-) -> Agent:
-    """Turn a file's contents into an agent, believing none of them."""
+def _about(file: Any) -> object:  # noqa: ANN401
+    """Return a file's description, whatever it is."""
+    return json.loads((file.metadata() or {}).get(_KEY, "null"))
+
+
+def _of_this_format(path: Path, about: object) -> dict[str, Any]:
+    """Return a file's description, refused if another program or version wrote it."""
     if not isinstance(about, dict):
         raise AgentError(f"{path}: not saved by jax_ttt")
     if about.get("format_version") != FORMAT_VERSION:
@@ -105,6 +148,23 @@ def _read(
             f"{path}: format version {about.get('format_version')!r}; "
             f"this program reads {FORMAT_VERSION}"
         )
+    return about
+
+
+def _described_game(path: Path, about: object) -> EnvId:
+    """Return the game that an agent is made for, as its description says."""
+    named = _of_this_format(path, about).get("env_id")
+    for env_id in get_args(EnvId):
+        if named == env_id:
+            return env_id
+    raise AgentError(f"{path}: made for {named!r}, which is none of our games")
+
+
+def _read(
+    path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
+) -> Agent:
+    """Turn a file's contents into an agent, believing none of them."""
+    about = _of_this_format(path, about)
     game = about.get("env_id")
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, asked for {env_id}")

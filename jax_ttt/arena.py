@@ -26,8 +26,8 @@ class Args(cli.Machine):
 
     players: tyro.conf.Positional[tuple[str, ...]] = ()
     """Who plays; by default all who need no file."""
-    env_id: EnvId = "tic_tac_toe"
-    """The game."""
+    env_id: EnvId | None = None
+    """The game; by default that of the saved agents, else tic_tac_toe."""
     games: int = 200
     """Games of each pair that can't be had exactly, 1 to 1,048,576."""
     seed: int = 0
@@ -48,8 +48,9 @@ def main(argv: Sequence[str] | None) -> int:
     )
     SEED_RANGE.check("seed", args.seed)
     _GAMES.check("games", args.games)
-    built_in = names.BUILT_IN if args.env_id in ENUMERABLE else ("random",)
-    specs = [names.read(name, args.env_id) for name in args.players or built_in]
+    env_id = args.env_id or "tic_tac_toe"
+    built_in = names.BUILT_IN if env_id in ENUMERABLE else ("random",)
+    specs = [names.read(name, env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     if args.svg:
@@ -58,26 +59,28 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import crosstable, report, roster, standings
+    from jax_ttt import agents, crosstable, report, roster, standings
 
+    env_id = agents.game(specs, args.env_id)
+    specs = [names.read(spec.name, env_id) for spec in specs]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrants = [roster.enter(spec, args.env_id, player_key) for spec in specs]
-    table = crosstable.play(entrants, args.env_id, match_key, args.games, watch)
+    entrants = [roster.enter(spec, env_id, player_key) for spec in specs]
+    table = crosstable.play(entrants, env_id, match_key, args.games, watch)
     if args.csv:
         cli.write_csv(args.csv, table.as_dict()["pairs"])
     if args.svg:
         from jax_ttt import plots
 
-        plots.cross_table(table, args.env_id).save(args.svg)
+        plots.cross_table(table, env_id).save(args.svg)
     if args.json:
-        about = {"env_id": args.env_id, "seed": args.seed, **table.as_dict()}
+        about = {"env_id": env_id, "seed": args.seed, **table.as_dict()}
         seats = {entrant.name: entrant.seats for entrant in entrants}
         print(json.dumps(about | {"learned_seats": seats}))
     else:
-        print(f"{args.env_id} on {device}\n")
-        print(standings.text(args.env_id, table))
+        print(f"{env_id} on {device}\n")
+        print(standings.text(env_id, table))
         for entrant in entrants:
-            if learned := report.learned_seat(args.env_id, entrant.seats):
+            if learned := report.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")
     return 0
 

@@ -110,7 +110,6 @@ def closing(
 ) -> str:
     """Return what came of the run, its files and the next command."""
     game = agent.config.env_id
-    option = "" if game == "tic_tac_toe" else f" --env-id {game}"
     files = ", ".join(sorted(path.name for path in folder.iterdir()))
     first = (
         f"stopped at update {agent.num_updates}, at the first proof, as "
@@ -122,5 +121,5 @@ def closing(
         f"{progress.update:,} updates, {progress.games:,} games in "
         f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
         f"saved in {folder}: {files}\n"
-        f"next: python -m jax_ttt.evaluate {folder}{option}"
+        f"next: python -m jax_ttt.evaluate {folder}"
     )

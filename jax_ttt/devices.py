@@ -35,7 +35,7 @@ def choose(device: str) -> str:
     return f"{found.platform} ({found.device_kind})"
 
 
-def _first(platforms: str | None) -> jax.Device:
+def _first(platforms: str | None) -> Any:  # noqa: ANN401
     """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
     try:
         return jax.devices()[0]

@@ -35,8 +35,8 @@ class Args(cli.Machine):
     agent: tyro.conf.Positional[str]
     """A run's folder or an agent.safetensors file; or a player of the arena,
     for instance minimax."""
-    env_id: EnvId = "tic_tac_toe"
-    """The game that the agent has to be for; another is refused."""
+    env_id: EnvId | None = None
+    """The game; by default the saved agent's, else tic_tac_toe."""
     games: int | None = None
     """Games of a match against random that is played out on PGX, up to 1,048,576;
     by default 0 where the result is exact, else 1,024."""
@@ -57,46 +57,62 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
         _GAMES.check("games", args.games)
-    files = {name: getattr(args, name) for name in ("policy_csv", "policy_json")}
-    asked = [name for name, path in files.items() if path]
-    for field in asked if args.env_id not in ENUMERABLE else []:
-        rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
-        raise SettingError(field, rule, args.env_id)
-    spec = names.read(args.agent, args.env_id)
-    for field in asked:
+    if args.env_id is not None:
+        check_files(args, args.env_id)
+    spec = names.read(args.agent, args.env_id or "tic_tac_toe")
+    for field, path in files(args).items():
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", args.agent)
-        cli.check_output(cli.flag(field), files[field])
+        cli.check_output(cli.flag(field), path)
     device = cli.set_up(args)
 
     import jax
 
-    from jax_ttt import report, roster
+    from jax_ttt import agents, report, roster
     from jax_ttt import tree as trees
 
+    env_id = agents.game([spec], args.env_id)
+    check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrant = roster.enter(spec, args.env_id, player_key)
-    tree = trees.on_host(args.env_id)
-    summary = grade(args, entrant, match_key, tree)
+    entrant = roster.enter(spec, env_id, player_key)
+    tree = trees.on_host(env_id)
+    summary = grade(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
-    verdict = report.verdict(args.env_id, summary, tree, *player)
+    verdict = report.verdict(env_id, summary, tree, *player)
     write_policy(args, entrant, tree)
     if args.json:
-        about = {"agent": args.agent, "env_id": args.env_id}
+        about = {"agent": args.agent, "env_id": env_id}
         print(json.dumps(about | _origin(entrant) | summary | {"verdict": verdict}))
         return 0
-    title = f"{args.agent}: {args.env_id}"
+    title = f"{args.agent}: {env_id}"
     if entrant.agent:
         title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
     if learned := report.learned_seat(args.env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
-    print(report.graded(args.env_id, summary, tree, entrant.probs, verdict))
+    print(report.graded(env_id, summary, tree, entrant.probs, verdict))
     return 0
 
 
+def files(args: Args) -> dict[str, Path]:
+    """Return the files of the policy that are asked for, by their fields."""
+    paths = {name: getattr(args, name) for name in ("policy_csv", "policy_json")}
+    return {name: path for name, path in paths.items() if path}
+
+
+def check_files(args: Args, env_id: EnvId) -> None:
+    """Refuse to write the policy of a game that can't be enumerated."""
+    for field in files(args) if env_id not in ENUMERABLE else ():
+        rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
+        raise SettingError(field, rule, env_id)
+
+
 def grade(
-    args: Args, entrant: "Entrant", key: "jax.Array", tree: "Tree | None"
+    env_id: EnvId,
+    num_games: int | None,
+    entrant: "Entrant",
+    key: "jax.Array",
+    tree: "Tree | None",
 ) -> dict[str, Any]:
     """Return what can be said of the player, exactly and by sample."""
     import numpy as np
@@ -110,11 +126,10 @@ def grade(
             q_values = evaluation.decision_values(agent.config, agent.params, tree)
             error = grading.q_error(tree, np.asarray(q_values))
             summary["exact"]["mean_abs_q_error"] = error
-    num_games = args.games
     if num_games is None:
         num_games = 0 if "exact" in summary else 1024
     if num_games:
-        env = games.make(args.env_id)
+        env = games.make(env_id)
         pair = entrant.player, players.random_player
         summary["sampled"] = grading.sampled(
             matches.play_match(env, key, *pair, num_games)

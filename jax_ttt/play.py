@@ -39,16 +39,15 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "play")
     SEED_RANGE.check("seed", args.seed)
-    env_id = args.env_id or "tic_tac_toe"
-    spec = names.read(newest() if args.player is None else args.player, env_id)
+    name = newest() if args.player is None else args.player
+    spec = names.read(name, args.env_id or "tic_tac_toe")
     cli.set_up(args)
 
     import jax
 
     from jax_ttt import agents, duel, report, roster
 
-    if spec.kind == "agent" and args.env_id is None:
-        env_id = agents.load(spec.path).config.env_id
+    env_id = agents.game([spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(args.seed))
     opponent = roster.enter(spec, env_id, player_key)
     print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")

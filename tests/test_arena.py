@@ -125,6 +125,20 @@ def test_nonsense_is_refused(flags, part, agent_path, capsys):
     assert part in refuse(flags, capsys)
 
 
+def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
+    config = Config(env_id="connect_four", hidden_size=8)
+    params = networks.init_params(config, jax.random.key(0))
+    path = tmp_path / "agent.safetensors"
+    agents.save(Agent(config, params, 0, 0, {}), path)
+    out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)
+    assert out.startswith("connect_four on ")
+    assert "minimax: needs a game whose tree can be" in refuse(
+        [path, "minimax"], capsys
+    )
+    refusal = refuse([path, agent_path], capsys)
+    assert f"{agent_path}: made for tic_tac_toe, but {path} for connect" in refusal
+
+
 def test_a_missing_package_is_named(monkeypatch, capsys):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     err = refuse(["random", "--svg", "x.svg"], capsys)

@@ -7,7 +7,7 @@ import json
 import jax
 import pytest
 
-from jax_ttt import agents, evaluate, networks, train
+from jax_ttt import agents, evaluate, names, networks, train
 from jax_ttt.agents import Agent
 from jax_ttt.config import Config
 
@@ -182,15 +182,47 @@ def test_a_missing_or_truncated_file_is_refused(run_dir, tmp_path, capsys):
     assert f"{short}: damaged" in refuse([short], capsys)
 
 
-def test_an_agent_of_another_game(tmp_path, capsys):
+@pytest.fixture(scope="module")
+def other_game(tmp_path_factory):
+    """Return the file of an agent for Connect Four."""
     config = Config(env_id="connect_four", hidden_size=8)
-    path = tmp_path / "agent.safetensors"
+    path = tmp_path_factory.mktemp("other") / "agent.safetensors"
     params = networks.init_params(config, jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
-    assert "made for connect_four, asked for tic_tac_toe" in refuse([path], capsys)
-    flags = [str(path), "--env-id", "connect_four", "--games", "8"]
-    assert evaluate.main(flags) == 0
+    return path
+
+
+@pytest.mark.parametrize("around", ["", "blend:0.1:", "lookahead:1:"])
+def test_the_game_is_read_from_the_agent(around, other_game, capsys):
+    assert evaluate.main([f"{around}{other_game}", "--games", "8"]) == 0
     out = capsys.readouterr().out
+    assert out.startswith(f"{around}{other_game}: connect_four, ")
     assert "v random, sampled" in out
     assert "nothing is proven" in out
     assert "exact" not in out
+
+
+@pytest.mark.parametrize("around", ["", "blend:0.1:"])
+def test_another_game_than_the_one_asked_for_is_refused(around, other_game, capsys):
+    flags = [f"{around}{other_game}", "--env-id", "tic_tac_toe"]
+    assert "made for connect_four, asked for tic_tac_toe" in refuse(flags, capsys)
+
+
+def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, capsys):
+    flags = [other_game, "--policy-csv", other_game.parent / "policy.csv"]
+    refusal = refuse(flags, capsys)
+    assert "--policy-csv must be used with a game that can be walked" in refusal
+    assert "got 'connect_four'" in refusal
+    assert list(other_game.parent.iterdir()) == [other_game]
+
+
+def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
+    monkeypatch.setattr(agents, "_read", None)
+    run, four = (names.read(str(path), "hex") for path in (run_dir, other_game))
+    built_in = names.read("random", "hex")
+    assert agents.game([built_in, run, run], None) == "tic_tac_toe"
+    assert agents.game([built_in, four], None) == "connect_four"
+    assert agents.game([built_in], None) == "tic_tac_toe"
+    assert agents.game([four], "hex") == "hex"
+    with pytest.raises(agents.AgentError, match=r"made for connect_four, but .* tic_"):
+        agents.game([run, four], None)

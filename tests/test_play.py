@@ -187,6 +187,16 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     assert "made for tic_tac_toe, asked for connect_four" in err
 
 
+def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
+    config = Config(env_id="connect_four", hidden_size=8)
+    params = networks.init_params(config, jax.random.key(0))
+    path = tmp_path / "agent.safetensors"
+    agents.save(Agent(config, params, 0, 0, {}), path)
+    code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)
+    assert code == 0
+    assert out.startswith(f"connect_four against blend:0.5:{path}: you are X\n")
+
+
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):
     class Interrupted(io.StringIO):
         def readline(self, size=-1):
