@@ -1,19 +1,17 @@
 """What the commands share: parsing, refusals, exit codes, the device.
 
-Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 130 Ctrl-C,
-143 terminated. Imports no JAX, so that bad flags are refused in a blink.
+Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung up,
+130 Ctrl-C, 143 terminated. Imports no JAX, so that bad flags are refused in a blink.
 """
 
 import argparse
-import contextlib
 import csv
 import dataclasses
 import functools
 import importlib.util
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -140,8 +138,8 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         )
     except (UsageError, PlayerError) as error:
         return _fail(2, str(error))
-    except KeyboardInterrupt:
-        return _fail(130, "interrupted")
+    except KeyboardInterrupt as error:  # or EndedAtOnce
+        return _fail(getattr(error, "code", 130), str(error) or "interrupted")
     except BrokenPipeError:
         # Whoever read our output has gone; don't complain on closing it either.
         streams.drop(sys.stdout)
@@ -219,28 +217,3 @@ def set_up(machine: Machine) -> str:
         raise UsageError(str(error)) from None
     compile_cache.use(machine.compile_cache)
     return device
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C and SIGTERM in a list, so that work can end in good order.
-
-    A second one ends the program at once, or when what is being compiled is compiled.
-    """
-    received: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        del frame
-        if received and number == signal.SIGTERM:
-            raise SystemExit(128 + number)
-        if received:
-            raise KeyboardInterrupt
-        received.append(number)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, note) for number in numbers]
-    try:
-        yield received
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None) -> int:
     title = f"{args.agent}: {env_id}"
     if entrant.agent:
         title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    if learned := report.learned_seat(args.env_id, entrant.seats):
+    if learned := report.learned_seat(env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
     print(report.graded(env_id, summary, tree, entrant.probs, verdict))

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.config import LEARNED, RATES
+from jax_ttt.interrupts import interruptible
 from jax_ttt.presets import PRESETS, Preset
 from jax_ttt.ranges import Range, SettingError, check_seeds
 from jax_ttt.systems import SYSTEMS, Result
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None) -> int:
         if name not in SYSTEMS:
             raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
-    with cli.interruptible() as signals:
+    with interruptible() as signals:
         device = cli.set_up(args)
         found: dict[Preset, list[dict[str, Any]]] = {name: [] for name in args.only}
         for name, row in agents(args, signals):

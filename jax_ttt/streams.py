@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from typing import TextIO
@@ -48,6 +49,15 @@ def drop(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def drop_terminal() -> None:
+    """Drop what is written to a terminal that has hung up: it would be an error."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # it has no descriptor
+            kind = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISCHR(kind) and not stream.isatty():
+                drop(stream)
 
 
 def tell(message: str) -> None:

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli, grid, names
 from jax_ttt.config import LEARNED, Config
 from jax_ttt.grid import Point
+from jax_ttt.interrupts import interruptible
 from jax_ttt.ranges import Range, SettingError, check_seeds
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse_settings(Args, argv, "sweep")
     points = checked(args)
-    with cli.interruptible() as signals:
+    with interruptible() as signals:
         device = cli.set_up(args)
         check_opponents(args, points)
         groups = [Group(point, config, []) for point, config in points]

@@ -16,6 +16,7 @@ import tyro
 
 from jax_ttt import __version__, cli, mirrors, names, streams
 from jax_ttt.config import ENUMERABLE, SEATS_OF, Config
+from jax_ttt.interrupts import Signals, interruptible
 from jax_ttt.mirrors import Mirrors
 from jax_ttt.ranges import SEED_RANGE, SettingError
 
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
     from jax_ttt.training import Progress
     from jax_ttt.tree import Tree
 
+_NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Run):
     """Train an agent, by self-play or against another; prove its worth; save it.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C (what was trained
-    so far is saved).
+    Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C, 143
+    terminated, 129 hung up (what was trained so far is saved).
     """
 
     seed: int = 1
@@ -78,7 +81,8 @@ def main(argv: Sequence[str] | None) -> int:
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
     # From here on a signal is noted: raised while libraries load, it gets lost there.
-    with cli.interruptible() as signals:
+    # Who calls `main` with arguments keeps the process.
+    with interruptible(_NOT_SAVED, watched=argv is None) as signals:
         device = cli.set_up(args)
         from jax_ttt import training
 
@@ -92,7 +96,7 @@ def main(argv: Sequence[str] | None) -> int:
             return train(args, config, device, folder, signals, opponent)
 
 
-def make_folder(args: Args, signals: list[int]) -> "RunFolder | None":
+def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
     """Make the run's folder, unless a signal came; `UsageError` if it can't be had."""
     from jax_ttt import run
 
@@ -125,7 +129,7 @@ def train(
     config: Config,
     device: str,
     folder: "RunFolder",
-    signals: list[int],
+    signals: Signals,
     opponent: "Opponent",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
@@ -134,7 +138,8 @@ def train(
 
     loud = not (args.quiet or args.json)
     if loud:
-        print(console.banner(config, args.preset, args.seed, device, folder.path))
+        about = console.banner(config, args.preset, args.seed, device, folder.path)
+        print(about, flush=True)  # before it compiles
 
     def agent() -> "Agent":
         params = latest.state.params
@@ -155,9 +160,9 @@ def train(
             for latest, summary in itertools.chain([start], steps):
                 record(latest, summary, shown, folder, mirrored)
         except OSError:  # whoever read our output has gone, or the disk is full
-            folder.save_agent(agent())
+            save(folder, agent(), signals)
             raise
-        folder.save_agent(agent())
+        save(folder, agent(), signals)
     return finish(args, folder, agent(), latest, tree, signals)
 
 
@@ -177,13 +182,19 @@ def record(
     mirrored.write_row(row)
 
 
+def save(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
+    """Save the agent, and have a second signal say so."""
+    folder.save_agent(agent)
+    signals.last_words = f"interrupted twice: the agent is saved in {folder.path}"
+
+
 def finish(
     args: Args,
     folder: "RunFolder",
     agent: "Agent",
     progress: "Progress",
     tree: "Tree | None",
-    signals: list[int],
+    signals: Signals,
 ) -> int:
     """Say what came of the run, and return its exit code."""
     import numpy as np
