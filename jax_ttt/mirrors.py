@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 from jax_ttt import streams
 
+EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
+"""TensorBoard's file in a run's folder, by its time."""
+
 Numbers = dict[str, int | float]
 """A row's numbers, by name."""
 
@@ -90,7 +93,7 @@ def tensorboard(folder: Path) -> Mirror:
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
     from tensorboardX.proto.summary_pb2 import Summary  # type: ignore[attr-defined]
 
-    path = folder / "tensorboard" / f"events.out.tfevents.{time.time():.0f}.jax_ttt"
+    path = folder / EVENTS.format(f"{time.time():.0f}")
     path.parent.mkdir(exist_ok=True)
     file = RecordWriter(str(path))
 

@@ -42,7 +42,8 @@ class Args(cli.Run):
     seed: int = 1
     """What all random numbers come from. 0 to 4,294,967,295."""
     run_dir: Path | None = None
-    """Folder to write to; by default runs/<time>-<preset>-seed<seed>."""
+    """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run there that
+    left no agent is replaced."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable where it sits."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -92,6 +93,8 @@ def main(argv: Sequence[str] | None) -> int:
         if folder is None:
             return cli.interrupted(signals[0])
         with contextlib.closing(folder):
+            if folder.replaced:
+                streams.tell(f"replacing the run in {folder.path}: it left no agent")
             folder.write_config(config, args.seed, args.preset)
             return train(args, config, device, folder, signals, opponent)
 

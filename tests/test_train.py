@@ -408,6 +408,71 @@ def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     assert (tmp_path / name).read_text() == "precious"
 
 
+@pytest.fixture
+def dead(tmp_path):
+    """Return the folder of a run that was killed, and its process."""
+    program = """
+import sys, time
+from pathlib import Path
+from jax_ttt.config import Config
+from jax_ttt.run import RunFolder
+folder = RunFolder(Path(sys.argv[1]))
+folder.write_config(Config(), 1, "plain")
+folder.write_row({"update": 7})
+print("running", flush=True)
+time.sleep(600)
+"""
+    path = tmp_path / "dead"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "running\n"
+        yield path, process
+        process.kill()
+
+
+def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
+    path, process = dead
+    events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
+    events.parent.mkdir()
+    events.write_text("old")
+    before = contents(path)
+    code, out, err = run(path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: --run-dir must be a folder that can be made and ")
+    assert err.endswith(f"got '{path}': another run is writing to it\n")
+    assert contents(path) == before
+
+    process.kill()
+    process.wait()
+    code, out, err = run(path)
+    assert (code, err) == (0, f"replacing the run in {path}: it left no agent\n")
+    assert [row["update"] for row in rows(path)] == [0, 2, 2, 4, 4]
+    assert json.loads((path / "config.json").read_text())["preset"] == "default"
+    assert not events.exists()
+
+    assert run(path)[0] == 2  # it holds an agent now
+
+
+def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
+    (tmp_path / "config.json").write_text('{"versions": {}, "seed": 1}')
+    (tmp_path / "metrics.jsonl").write_text("")
+    before = contents(tmp_path)
+    assert run(tmp_path)[0] == 2
+    assert contents(tmp_path) == before
+
+
+def test_without_locks_a_folder_that_was_used_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    run_module.RunFolder(tmp_path / "run").close()
+    with pytest.raises(FileExistsError):
+        run_module.RunFolder(tmp_path / "run")
+
+
 def test_a_runs_streams_of_random_numbers_are_apart():
     key = jax.random.key(1)
     grading = programs.keys(key).grading
