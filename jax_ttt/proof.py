@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
@@ -59,7 +60,14 @@ def playable(
     A chance that is not a number counts as one above 0.
     """
     others = tree.first_to_move[:, None] != as_first
-    return tree.legal_action_mask & (others | (probs != 0))
+    return tree.legal_action_mask & (others | _not_zero(probs))
+
+
+def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
+    if isinstance(x, np.ndarray):
+        return x != 0
+    # XLA takes float32's smallest numbers for 0. Their bits, but the sign's, are not.
+    return jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32) << 1 != 0
 
 
 def reachable(
