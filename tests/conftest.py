@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt import layers, minimax
+from jax_ttt import layers, minimax, report
 from jax_ttt import tree as trees
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -41,6 +41,18 @@ def tree():
 def host_tree():
     """The same tree of NumPy arrays."""
     return trees.on_host("tic_tac_toe")
+
+
+@pytest.fixture(scope="session")
+def boards(host_tree):
+    """The positions' boards, as `rules` writes them."""
+    return [report.board(host_tree, p) for p in range(host_tree.num_positions)]
+
+
+@pytest.fixture(scope="session")
+def position(boards):
+    """The positions by their boards."""
+    return {board: p for p, board in enumerate(boards)}
 
 
 @pytest.fixture(scope="session")

@@ -69,3 +69,41 @@ def outcome(x_moves, o_moves):
         return tuple(sum(r) / len(chosen) for r in zip(*results, strict=True))
 
     return walk("-" * 9)
+
+
+def most(moves_of, own, worth):
+    """Return the most that an opponent can expect against the player of `own`.
+
+    `own` is `X` or `O`, `moves_of` as for `outcome`, and `worth` what an end is worth
+    to the opponent: a function of the winner, None in a draw.
+    """
+
+    @functools.cache
+    def walk(board):
+        if not moves(board):
+            return Fraction(worth(winner(board)))
+        if mover(board) == own:
+            chosen = moves_of(board)
+            return sum(walk(after(board, cell)) for cell in chosen) / len(chosen)
+        return max(walk(after(board, cell)) for cell in moves(board))
+
+    return walk("-" * 9)
+
+
+def worst_case(moves_of, own):
+    """Return how often the player of `own` loses to who beats it most often."""
+    return most(moves_of, own, lambda won: won not in (own, None))
+
+
+def reached(moves_of, own):
+    """Return the boards that come up where the player of `own` is to move."""
+    boards, level = [], {"-" * 9}
+    while level:
+        boards += [b for b in sorted(level) if moves(b) and mover(b) == own]
+        level = {
+            after(board, cell)
+            for board in level
+            for cell in (moves_of if mover(board) == own else moves)(board)
+            if moves(board)
+        }
+    return boards

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt import exact, grading, minimax, policies, proof, report
-
-
-@pytest.fixture(scope="module")
-def position(host_tree):
-    """Return the positions by their boards."""
-    return {report.board(host_tree, p): p for p in range(host_tree.num_positions)}
+from jax_ttt import exact, grading, minimax, policies, proof
 
 
 def as_board(rows):
