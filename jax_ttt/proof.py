@@ -42,14 +42,15 @@ def unbeatable(
     """
     xp = np if isinstance(probs, np.ndarray) else jnp
     every = [playable(tree, probs, seat == "first") for seat in seats]
-    moves = xp.stack(every, axis=-1)  # (P, A, S)
     lost = [tree.outcome == (-1 if seat == "first" else 1) for seat in seats]
+    # Yes and no as 1 and 0: XLA reduces floats on a CPU far faster than bools.
+    moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
     can_lose = exact.backward(
         tree,
-        xp.stack(lost, axis=-1),
-        lambda here, after: (moves[here] & after).any(axis=1),
+        xp.stack(lost, axis=-1).astype(np.float32),
+        lambda here, after: (moves[here] * after).max(axis=1),
     )
-    return ~can_lose[0].any()
+    return (can_lose[0] == 0).all()
 
 
 def playable(
