@@ -112,6 +112,39 @@ def test_the_same_key_gives_the_same_sample(mixed):
     assert (again.counts == mixed.counts).all()
 
 
+def keys_of_pairs(entrants, key, monkeypatch):
+    """Return the key that each sampled pair is played with, by its names."""
+    found = {}
+
+    def play_seats(env, key, first, second, num_games):
+        found[first, second] = tuple(jax.random.key_data(key).tolist())
+        return matches.Counts(*(jnp.int32(n) for n in (num_games, 0, 0))), None
+
+    monkeypatch.setattr(crosstable.matches, "play_seats", play_seats)
+    crosstable.play(entrants, ENV, jax.random.key(key), 2)
+    return found
+
+
+def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
+    """Both seats, a player against itself and one who is entered twice included."""
+    entrants = [roster.Entrant("same", i, None) for i in range(7)]
+    found = keys_of_pairs(entrants, 3, monkeypatch)
+    assert set(found) == set(np.ndindex(7, 7))
+    assert len(set(found.values())) == 49
+    others = keys_of_pairs(entrants, 4, monkeypatch)
+    assert not set(found.values()) & set(others.values())
+
+
+def test_players_entered_twice_play_other_games():
+    twice = [roster.Entrant("random", players.random_player, None)] * 2
+    table = crosstable.play(twice, ENV, jax.random.key(5), 256)
+    assert table.sampled.all()
+    assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
+    np.testing.assert_allclose(
+        table.rates, np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3)), atol=0.12
+    )
+
+
 def test_seats_are_as_asked():
     """Whoever PGX calls player 0, the first player is the first player."""
     env = games.make(ENV)

@@ -1,6 +1,8 @@
 """Many agents: each as if alone, beside whom it trains; and what is said of them."""
 
 import dataclasses
+import functools
+import itertools
 from types import SimpleNamespace
 
 import jax
@@ -10,6 +12,7 @@ import pytest
 from jax_ttt import fleet, programs, training
 from jax_ttt import tree as trees
 from jax_ttt.config import DATA, Config, joined, split
+from jax_ttt.evaluation import Evaluation
 from jax_ttt.fleet import Job
 from jax_ttt.opponents import SelfPlay
 from jax_ttt.programs import Programs
@@ -143,6 +146,45 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     first, *_, last = training.train_many([CONFIG, CONFIG], [2, 1], None)
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
+
+
+def steps_of(*seconds, num=None):
+    """Return a run that took so many seconds by each step; `num` agents at once."""
+    shape = () if num is None else (num,)
+    nothing = Evaluation(None, None, None)
+    for update, sum_so_far in enumerate(seconds, CONFIG.num_updates - len(seconds) + 1):
+        yield SimpleNamespace(
+            update=update,
+            games=np.full(shape, 7),
+            seconds=sum_so_far,
+            evaluation=nothing,
+            diverged=np.zeros(shape, bool),
+        )
+
+
+@pytest.mark.parametrize("num", [2, 3, 5])
+def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
+    """So their sum is what training took, however many train at once."""
+    run = functools.partial(steps_of, 4.0, 12.0)
+    monkeypatch.setattr(
+        training, "train_many", lambda configs, *_: run(num=len(configs))
+    )
+    monkeypatch.setattr(training, "train", lambda *_: run())
+    jobs = [Job(CONFIG, seed) for seed in range(num)]
+    assert [row["seconds"] for row in fleet.train(jobs, num)] == [12 / num] * num
+    assert [row["seconds"] for row in fleet.train(jobs, 1)] == [12] * num
+    rest = [row["seconds"] for row in fleet.train([*jobs, Job(CONFIG, 9)], num)]
+    assert rest == [12 / num] * num + [12]  # the last one is alone in its turn
+
+
+def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
+    def diverging(*_):
+        yield from itertools.islice(steps_of(1.0, 3.0, 12.0), 2)
+        raise FloatingPointError
+
+    monkeypatch.setattr(training, "train", diverging)
+    (row,) = fleet.train([Job(CONFIG, 1)], 1)
+    assert row == {"seed": 1, "games": 7, "seconds": 3, "diverged": True}
 
 
 def graded(seed, wins, unbeatable):

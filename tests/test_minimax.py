@@ -171,3 +171,19 @@ def test_q_error(host_tree, q_star):
     assert grading.q_error(host_tree, decided) == 0  # whatever stands at illegal moves
     legal = host_tree.legal_action_mask[host_tree.decisions]
     assert grading.q_error(host_tree, decided + legal * 0.25) == pytest.approx(0.25)
+
+
+def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
+    """Errors by hand, 0, 1, 4, 9 ... with signs in turn, over the 16,167 pairs."""
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    n = int(legal.sum())
+    assert n == 16_167
+    off = np.zeros(legal.shape)
+    off[legal] = np.arange(n) ** 2.0 * np.where(np.arange(n) % 2, -1, 1)
+    off[~legal] = np.nan  # of no account
+    found = grading.q_error(host_tree, q_star[host_tree.decisions] + off)
+    assert found == pytest.approx((n - 1) * (2 * n - 1) / 6, rel=1e-12)
+    one = np.zeros(legal.shape)
+    one[-1, legal[-1].argmax()] = 1
+    found = grading.q_error(host_tree, q_star[host_tree.decisions] + one)
+    assert found == pytest.approx(1 / 16_167)
