@@ -1,12 +1,15 @@
 """The equations, by hand and by the fixed point that they must have."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
 
-from jax_ttt import dqn, games
+from jax_ttt import dqn, exact, games, policies, proof
+from jax_ttt.config import SEATS
 
 LEGAL = jnp.array([[True, True, False]])
 Q = jnp.array([[0.2, -0.6, 0.9]])  # the best cell is not legal
@@ -182,3 +185,60 @@ def test_two_ply_targets_of_a_finished_game_see_no_junk():
     one = jnp.ones(1)
     mover, waiting = dqn.two_ply_targets(one, 0 * one, junk, -junk, legal, 0.5)
     assert (float(mover[0]), float(waiting[0])) == (1, -1)
+
+
+@functools.partial(jax.jit, static_argnames="backup")
+def fixed_point(tree, backup, tremble):
+    """Return the report of who is greedy over exact values, and whether it is proven.
+
+    Nine sweeps of the target over all positions reach the end of every game.
+    """
+    legal, over = tree.legal_action_mask, tree.terminal
+    # Of a move to each position, to the player who made it.
+    reward = jnp.where(tree.first_to_move, -tree.outcome, tree.outcome) * 1.0
+    discount = jnp.where(over, 0.0, -1.0)
+
+    def sweep(_, values):
+        q_values, replies = values
+        if backup == "one-ply":
+            target = dqn.td_target(reward, discount, q_values, legal, tremble)
+            return target[tree.successor], replies
+        targets = dqn.two_ply_targets(
+            reward, discount, q_values, replies, legal, tremble
+        )
+        return tuple(target[tree.successor] for target in targets)
+
+    start = (jnp.zeros(legal.shape), jnp.zeros(legal.shape))
+    q_values, _ = jax.lax.fori_loop(0, 9, sweep, start)
+    actions = dqn.greedy(q_values[tree.decisions], legal[tree.decisions])
+    probs = policies.deterministic(tree, actions)
+    return exact.report(tree, probs), proof.unbeatable(tree, probs, SEATS)
+
+
+CORNER, CENTRE = [99.479, 0.521, 0], [98.958, 1.042, 0]
+TRAPS = [91.640, 8.360, 0]
+
+
+@pytest.mark.parametrize(
+    ("backup", "tremble", "as_first", "as_second"),
+    [
+        ("one-ply", 0.0, CORNER, [80.635, 19.365, 0]),  # that is minimax
+        *(("one-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3, 0.7)),
+        *(("two-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3)),
+        *(("two-ply", tremble, CORNER, TRAPS) for tremble in (0.6, 0.7)),  # the ceiling
+        ("two-ply", 0.9, CORNER, [92.9, 6.7, 0.4]),
+        ("two-ply", 1.0, CORNER, [93.2, 6.0, 0.7]),
+    ],
+)
+def test_what_the_targets_lead_to(backup, tremble, as_first, as_second, tree):
+    """Greedy over their fixed points, against random: safe unless the hand shakes much.
+
+    Two plies at 0.6 and 0.7 give the most wins of a player who never loses.
+    """
+    found, unbeatable = fixed_point(tree, backup, tremble)
+    digits = 5e-4 if as_second[2] == 0 else 0.06
+    for seat, expected in zip(found, (as_first, as_second), strict=True):
+        percent = [100 * float(rate) for rate in seat.random]
+        assert percent == pytest.approx(expected, abs=digits)
+    assert bool(unbeatable) == (as_second[2] == 0)
+    assert (float(found.second.worst_loss_rate) == 0) == (as_second[2] == 0)

@@ -92,6 +92,8 @@ def test_the_most_wins_of_a_player_who_never_loses(tree, values, best):
     assert percent(report.first.random) == expected
     expected = pytest.approx([91.6402, 8.3598, 0], abs=5e-5)
     assert percent(report.second.random) == expected
+    mean = np.mean([percent(seat.random) for seat in report], axis=0)
+    assert mean == pytest.approx([95.5597, 4.4403, 0], abs=5e-5)
     assert report.first.worst_loss_rate == report.second.worst_loss_rate == 0
 
 

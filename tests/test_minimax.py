@@ -124,7 +124,11 @@ def test_who_gains_most_from_a_random_player(host_tree, players):
     assert gain == pytest.approx(0.93016 - 0.00529, abs=1e-5)
     winner = minimax.best_response(host_tree, random, draw=-1.0)
     found = exact.outcome(host_tree, random, winner)
-    assert found.loss_rate == pytest.approx(0.93862, abs=5e-6)
+    assert found.loss_rate == pytest.approx(887 / 945, abs=1e-12)
+    # To win that often it has to lose some games: 1.587 % at least.
+    careful = minimax.best_response(host_tree, random, draw=-0.999)
+    found = exact.outcome(host_tree, random, careful)
+    assert found == pytest.approx([1 / 63, 43 / 945, 887 / 945], abs=1e-12)
 
 
 def test_nobody_gains_from_minimax(host_tree, players):

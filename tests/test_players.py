@@ -1,6 +1,7 @@
 """Players as functions and as matrices: both views agree."""
 
 import dataclasses
+import itertools
 import json
 
 import jax
@@ -224,14 +225,22 @@ def test_the_seat_travels_with_the_player(one_seat):
         assert entrant.seats == seats
 
 
-def test_training_and_evaluate_agree_on_the_seat(one_seat, tree):
+@pytest.mark.parametrize("setting", SEATS_OF)
+def test_training_and_evaluate_agree_on_the_seat(setting, one_seat, host_tree, q_star):
+    """Tables that are perfect or the worst in each seat, for every setting."""
     agent = agents.load(one_seat)
-    key = jax.random.key(0)
-    result = evaluation.evaluate(agent.config, agent.params, key, tree)
-    assert evaluation.summary(result)["exact"]["unbeatable"] is True
-    both = dataclasses.replace(agent.config, seat="both")
-    result = evaluation.evaluate(both, agent.params, key, tree)
-    assert evaluation.summary(result)["exact"]["unbeatable"] is False
+    config = dataclasses.replace(agent.config, seat=setting)
+    first = host_tree.first_to_move[:, None]
+    for safe in itertools.product([True, False], repeat=2):
+        signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
+        values = jnp.asarray(signs * q_star, jnp.float32)
+        params = jax.tree.map(lambda _, v=values: v, agent.params)
+        found = evaluation.evaluate(
+            config, params, jax.random.key(0), trees.of("tic_tac_toe")
+        )
+        is_safe = dict(zip(("first", "second"), safe, strict=True))
+        expected = all(is_safe[seat] for seat in SEATS_OF[setting])
+        assert evaluation.summary(found)["exact"]["unbeatable"] is expected
 
 
 def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):

@@ -23,6 +23,7 @@ def test_the_positions_of_tic_tac_toe(tree):
     assert [(outcome[terminal] == r).sum() for r in (1, -1, 0)] == [626, 316, 16]
     assert len(tree.decisions) == 4520
     assert first[~terminal].sum() == 2423
+    assert (~first[~terminal]).sum() == 2097
     assert legal.sum() == 16_167
     assert (~legal[~terminal]).sum() == 24_513
     assert not legal[terminal].any()
