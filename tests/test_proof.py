@@ -26,11 +26,11 @@ from jax_ttt import (
     report,
     roster,
 )
-from jax_ttt.config import SEATS, SEATS_OF, Config
+from jax_ttt.config import SEATS, SEATS_OF, Config, Seat
 
 ENV = "tic_tac_toe"
 OTHER = {"X": "O", "O": "X"}
-SEAT = {"X": "first", "O": "second"}
+SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
 ROWS = {"X": "as_first", "O": "as_second"}
 
 
@@ -106,12 +106,12 @@ def test_unbeatable_means_in_every_seat_that_is_asked_for(
         assert report.step_line(ENV, 0, row).endswith(f"  | {word}")
         text = report.verdict(ENV, row, host_tree, probs, seats)
         assert text.startswith(f"{word}: ")
-        names = {"first": "as X", "second": "as O"}
+        called = {"first": "as X", "second": "as O"}
         if expected:
-            claimed = {n for n in names.values() if n in text}
-            assert claimed == {names[seat] for seat in seats}
+            claimed = {name for name in called.values() if name in text}
+            assert claimed == {called[seat] for seat in seats}
         else:
-            losing = [names[seat] for seat in seats if not safe[seat]]
+            losing = [called[seat] for seat in seats if not safe[seat]]
             assert any(f"playing {name} (" in text for name in losing)
         for seat, name in zip(SEATS, ("as_first", "as_second"), strict=True):
             assert (row["exact"][name]["worst_loss_rate"] == 0) is safe[seat]
@@ -369,7 +369,7 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
 # The worst case.
 
 
-def most_of_three(board):
+def first_three(board):
     """Return the first three empty cells: they lose 80 of 81 games as X at worst."""
     return rules.moves(board)[:3]
 
@@ -385,7 +385,7 @@ def a_win_or_any(board):
     [
         (rules.moves, "X", "887/945", "874/945"),
         (rules.moves, "O", "191/192", "191/192"),
-        (most_of_three, "X", "80/81", "79/81"),
+        (first_three, "X", "80/81", "79/81"),
         (a_win_or_any, "X", "58/63", "866/945"),
     ],
 )
