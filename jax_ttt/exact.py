@@ -103,7 +103,8 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
 
     One pass for both seats (S): each position carries the chances that the policy
     wins, draws and loses to a random opponent, and how often it loses to the opponent
-    who beats it most often. That last is 0 exactly when no line of play wins.
+    who beats it most often. Of a deterministic policy that last is 0 exactly when no
+    line of play wins; a rare chance may round to 0, see `proof.unbeatable`.
     """
     own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
