@@ -12,6 +12,7 @@ from jax.tree_util import Partial
 
 from jax_ttt import dqn, gradients, learner, networks
 from jax_ttt.config import Config
+from jax_ttt.opponents import SelfPlay, Versus
 from jax_ttt.presets import PRESETS
 
 NUM_GAMES = 2000
@@ -46,11 +47,8 @@ def _reply(key, env_state):
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def learned(config, keys, opponent=None):
-    """Learn from one game for each key, each time as the first; return the states.
-
-    Self-play has no opponent.
-    """
+def learned(config, keys, opponent):
+    """Learn from one game for each key, each time as the first; return the states."""
     state = learner.init(config, jax.random.key(0), opponent)
 
     def game(key):
@@ -72,7 +70,7 @@ def assert_near(count, num_draws, chance):
 @pytest.fixture(scope="module")
 def changed():
     """Return which of two tables learned from which of three moves, game by game."""
-    states = learned(DOUBLE, keys(), Partial(_reply))
+    states = learned(DOUBLE, keys(), Versus("scripted", Partial(_reply)))
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
     cells[2, [1, 5]] = 1, -1
@@ -132,7 +130,7 @@ def games(tree):
 
     Greedy is the first empty cell; half of the moves are drawn at random.
     """
-    met = np.asarray(learned(SELF_PLAY, keys()).met)
+    met = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).met)
     filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
     games = []
     for rows in met:

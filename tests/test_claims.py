@@ -37,6 +37,13 @@ PAIRS = [  # each learner's row in the README, and where it stands in published.
 ]
 
 
+def search(pattern, text, flags=0):
+    """Return where the pattern first stands; it has to stand somewhere."""
+    match = re.search(pattern, text, flags)
+    assert match, f"not in the page: {pattern}"
+    return match
+
+
 def seeds(text):
     return [int(seed) for seed in re.findall(r"\d{4}", text)]
 
@@ -78,13 +85,13 @@ def test_a_pass_rate_counts_the_seeds_that_are_not_named(rates, name):
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_readme_states_what_the_benchmark_printed(rates, name):
-    row = re.search(rf"^\| `{name}` \| .*$", README, re.MULTILINE)[0].replace("*", "")
+    row = search(rf"^\| `{name}` \| .*$", README, re.MULTILINE)[0].replace("*", "")
     _, _, proven, wins, update, _ = (cell.strip() for cell in row.split("|"))
     assert proven == f"{rates[name][0]} of 64"
     assert wins == of_preset(name, r"mean wins v random").replace(" %", "")
     stays, num_updates = update.split(" of ")
     assert stays == of_preset(name, r"until it stays proven(?= +[\d,]+ updates)")
-    assert re.search(rf"^{name}, all {num_updates} updates ", PERFORMANCE, re.MULTILINE)
+    assert search(rf"^{name}, all {num_updates} updates ", PERFORMANCE, re.MULTILINE)
 
 
 def test_the_pages_name_the_same_failing_seeds(rates):
@@ -119,7 +126,7 @@ def test_the_text_states_the_same_pass_rates(rates):
 
 def published_rows(name):
     """Return the figures under a system's title in the printed table, by source."""
-    section = re.search(rf"\n{name} \[\d+\]: .*\n((?:  .*\n)+)", PUBLISHED)[1]
+    section = search(rf"\n{name} \[\d+\]: .*\n((?:  .*\n)+)", PUBLISHED)[1]
     rows = {}
     for line in section.splitlines():
         source, figures = line.strip().split("  ", 1)
@@ -132,7 +139,7 @@ def published_rows(name):
 
 @pytest.mark.parametrize(("learner", "name", "source"), PAIRS)
 def test_the_readme_sets_the_same_figures_beside_each_other(learner, name, source):
-    row = re.search(
+    row = search(
         rf"^\| {re.escape(learner)} ?\|(.*\| `{name}` .*)\|$", README, re.MULTILINE
     )
     cells = [cell.strip() for cell in row[1].split("|")]
@@ -179,13 +186,13 @@ def printed(label):
     ],
 )
 def test_the_summary_on_performance_states_what_was_printed(question, label, compared):
-    row = re.search(rf"^\| {question}.*$", TEXT, re.MULTILINE)[0]
+    row = search(rf"^\| {question}.*$", TEXT, re.MULTILINE)[0]
     figures = [cell.strip() for cell in row.strip("|").split("|")[1:]]
     for cell, name in zip(figures, (label, compared), strict=True):
         assert (cell == "") == (name is None)
         if name:
             median, _, span = printed(name)
-            assert re.match(r"[\d.,]+", cell)[0] == median
+            assert search(r"^[\d.,]+", cell)[0] == median
             assert re.findall(r"\((.* to .*)\)", cell) in ([], [span])
 
 
@@ -202,7 +209,7 @@ def test_the_text_states_the_updates_and_seconds_until_an_agent_stays_proven():
     stays = {
         n: of_preset(n, r"until it stays proven(?= +[\d,]+ upd)") for n in MEASURED
     }
-    assert re.search(r"after (\S+) updates (\(.*?\))", text).groups() == (
+    assert search(r"after (\S+) updates (\(.*?\))", text).groups() == (
         tuple(stays["default"].split(" ", 1))
     )
     assert f"it takes {stays['article']}" in text
@@ -214,7 +221,7 @@ def test_the_text_states_the_updates_and_seconds_until_an_agent_stays_proven():
 
 def test_the_readme_states_what_openspiel_came_to():
     name = "OpenSpiel 2.0.2"
-    proven, failing = re.search(
+    proven, failing = search(
         rf"^{name}: (\d of 5) seeds .*not proven: (.*)$", PERFORMANCE, re.MULTILINE
     ).groups()
     cells = README.partition("\n| OpenSpiel's")[2].split("|")[1:4]
@@ -226,6 +233,6 @@ def test_the_readme_states_what_openspiel_came_to():
         f"{float(seconds):.0f}",
     ]
     last = README.partition("OpenSpiel is `make bench")[2].partition("\n\n")[0]
-    named = re.search(r"([\d, and]+) end beatable", " ".join(last.split()))[1]
+    named = search(r"([\d, and]+) end beatable", " ".join(last.split()))[1]
     assert seeds(named) == seeds(failing)
     assert int(proven[0]) == 5 - len(seeds(failing))

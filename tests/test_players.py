@@ -226,7 +226,9 @@ def test_the_seat_travels_with_the_player(one_seat):
 
 
 @pytest.mark.parametrize("setting", SEATS_OF)
-def test_training_and_evaluate_agree_on_the_seat(setting, one_seat, host_tree, q_star):
+def test_training_and_evaluate_agree_on_the_seat(
+    setting, one_seat, tree, host_tree, q_star
+):
     """Tables that are perfect or the worst in each seat, for every setting."""
     agent = agents.load(one_seat)
     config = dataclasses.replace(agent.config, seat=setting)
@@ -235,9 +237,7 @@ def test_training_and_evaluate_agree_on_the_seat(setting, one_seat, host_tree, q
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = evaluation.evaluate(
-            config, params, jax.random.key(0), trees.of("tic_tac_toe")
-        )
+        found = evaluation.evaluate(config, params, jax.random.key(0), tree)
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
         assert evaluation.summary(found)["exact"]["unbeatable"] is expected

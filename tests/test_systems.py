@@ -5,6 +5,7 @@ from statistics import mean
 
 import pytest
 
+from jax_ttt.presets import Preset
 from jax_ttt.systems import SYSTEMS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "published.md").read_text("utf-8")
@@ -130,7 +131,7 @@ ARTICLE = {
     2502: 94.14,
 }
 # What the Go program printed: episodes, and wins of the latest 1,000; last its test.
-GO = {
+GO: dict[Preset, dict[int, int]] = {
     "go-first": {
         **{1_000: 590, 50_000: 771, 100_000: 870, 200_000: 946, 300_000: 859},
         **{400_000: 966, 500_000: 967},
