@@ -140,6 +140,7 @@ def run(module: str, args: Sequence[str], cache: Path | None) -> Child:
     variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
     if cache is not None:
         variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
+        variables["JAX_ENABLE_COMPILATION_CACHE"] = "true"  # whatever the user chose
     children = resource.RUSAGE_CHILDREN
     before, begin = resource.getrusage(children), time.perf_counter()
     done = subprocess.run(

@@ -219,11 +219,13 @@ def test_a_process_is_not_charged_with_its_parents_memory():
 def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    name = "JAX_COMPILATION_CACHE_DIR"
-    source = f"import os, sys\nprint(os.environ.get('{name}'), sys.argv[1:])"
+    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "false")
+    names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
+    source = f"import os, sys\nprint(*map(os.environ.get, {names}), sys.argv[1:])"
     (tmp_path / "told.py").write_text(source)
     child = measures_startup.run("told", ["a"], cache and tmp_path / cache)
-    assert child.output == f"{cache and tmp_path / cache} ['a']\n"
+    enabled = "true" if cache else "false"
+    assert child.output == f"{cache and tmp_path / cache} {enabled} ['a']\n"
     assert child.wall > 0
     assert child.cpu > 0
     with pytest.raises(RuntimeError, match="no_such_module"):
@@ -375,6 +377,8 @@ def test_every_part_runs(tmp_path):
     figures = json.loads(file.read_text(encoding="utf-8"))["parts"]
     assert figures.keys() == set(get_args(bench.Part)) - {"openspiel"}
     assert figures["tabular"]["games"] == 14_016
+    cold, warm = (figures["startup"][cache]["compile"] for cache in ("cold", "warm"))
+    assert warm["median"] < cold["median"] / 2
     parts = figures["startup"]["cold"]
     assert parts.keys() == {*measures_startup.PARTS, "peak_memory"}
     assert parts["compile"]["median"] > parts["write"]["median"] > 0
