@@ -26,6 +26,14 @@ def no_amx():
 
 
 @pytest.fixture
+def optimized():
+    """Long trainings earn back what compiling them well takes."""
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)
+
+
+@pytest.fixture
 def promoted_ranks():
     """Some of PGX's games add arrays of different ranks."""
     with jax.numpy_rank_promotion("allow"):

@@ -370,6 +370,7 @@ def test_a_part_prints_its_figures_and_writes_them(monkeypatch, tmp_path, capsys
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 def test_every_part_runs(tmp_path):
     file, svg = tmp_path / "figures.json", tmp_path / "growth.svg"
     flags = ["--presets", "table", "--json", str(file), "--svg", str(svg)]

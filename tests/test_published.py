@@ -120,6 +120,7 @@ def test_an_unknown_system_is_refused(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize(
     "preset",
     ["tictac-q", "web", "matlab", "tictac-neural", "go-first", "go-second"],
