@@ -22,13 +22,13 @@ train: $(VENV)/.train ## train an agent; ARGS="--seed 2" passes flags
 test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(ARGS)
 
+test-slow: $(VENV)/.dev ## run the slow tests: trainings, and games that compile for long
+	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(RUN) -m pyright
-
-check-games: $(VENV)/.dev ## the slow tests: trainings, and games that compile for long
-	$(RUN) -m pytest -m slow $(ARGS)
 
 format: $(VENV)/.dev ## format the code and mend what the linter can
 	$(RUN) -m ruff format .
@@ -65,4 +65,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test check check-games format bench figures anew
+.PHONY: help train test test-slow check format bench figures anew
