@@ -27,7 +27,7 @@ def no_amx():
 
 @pytest.fixture
 def optimized():
-    """Long trainings earn back what compiling them well takes."""
+    """Compile with optimizations: a long training then takes less time in total."""
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", True)
