@@ -122,6 +122,9 @@ def playout(
         bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
         best = bound == bound.max(axis=1, keepdims=True)
+        # XLA may compute a bound twice and round it differently. Then no bound equals
+        # the maximum, and without the next line an illegal move would be chosen.
+        best |= bound.argmax(axis=1)[:, None] == jnp.arange(bound.shape[1])[None]
         action = dqn.random_legal(draws[moves], best)
         over = graph.terminal[node]
         after = jnp.where(over, num_nodes, child[row, action])
