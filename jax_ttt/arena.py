@@ -12,9 +12,10 @@ from pathlib import Path
 import tyro
 from tqdm import tqdm
 
-from jax_ttt import cli, names
-from jax_ttt.config import ENUMERABLE, EnvId
-from jax_ttt.ranges import SEED_RANGE, Range
+from jax_ttt import cli
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.settings import ENUMERABLE, EnvId
+from jax_ttt.players import names
 
 _GAMES = Range(int, 1, 2**20)
 _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
@@ -59,19 +60,21 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import agents, crosstable, report, roster, standings
+    from jax_ttt.evaluation import crosstable
+    from jax_ttt.players import agents, registry
+    from jax_ttt.reports import result_text, standings
 
     env_id = agents.game(specs, args.env_id)
     specs = [names.read(spec.name, env_id) for spec in specs]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrants = [roster.enter(spec, env_id, player_key) for spec in specs]
+    entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
     table = crosstable.play(entrants, env_id, match_key, args.games, watch)
     if args.csv:
         cli.write_csv(args.csv, table.as_dict()["pairs"])
     if args.svg:
-        from jax_ttt import plots
+        from jax_ttt.reports import charts
 
-        plots.cross_table(table, env_id).save(args.svg)
+        charts.cross_table(table, env_id).save(args.svg)
     if args.json:
         about = {"env_id": env_id, "seed": args.seed, **table.as_dict()}
         seats = {entrant.name: entrant.seats for entrant in entrants}
@@ -80,7 +83,7 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"{env_id} on {device}\n")
         print(standings.text(env_id, table))
         for entrant in entrants:
-            if learned := report.learned_seat(env_id, entrant.seats):
+            if learned := result_text.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")
     return 0
 

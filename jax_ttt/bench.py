@@ -15,9 +15,9 @@ from typing import Literal, get_args
 import tyro
 
 from jax_ttt import __version__, cli
-from jax_ttt.measures import Figures
-from jax_ttt.presets import Preset
-from jax_ttt.ranges import Range, check_seeds
+from jax_ttt.benchmarks.timing import Figures
+from jax_ttt.config.presets import Preset
+from jax_ttt.config.ranges import Range, check_seeds
 
 Part = Literal[
     "updates",
@@ -89,9 +89,9 @@ def main(argv: Sequence[str] | None) -> int:
             text = json.dumps(about | {"quick": args.quick, "parts": figures}, indent=2)
             args.json.write_text(text + "\n", encoding="utf-8")
     if args.svg:
-        from jax_ttt import plots
+        from jax_ttt.reports import charts
 
-        plots.growth(figures["growth"], about["device"]).save(args.svg)
+        charts.growth(figures["growth"], about["device"]).save(args.svg)
     return 0
 
 
@@ -121,27 +121,27 @@ def checked(args: Args) -> Args:
 
 def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
     """Return what measures each part."""
-    from jax_ttt import (
-        measures_growth,
-        measures_openspiel,
-        measures_proof,
-        measures_speed,
-        measures_startup,
-        measures_updates,
+    from jax_ttt.benchmarks import (
+        growth,
+        openspiel,
+        speed,
+        startup,
+        time_to_proof,
+        updates,
     )
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     processes = max(args.rounds // 5, 1)
     return {
-        "updates": lambda: measures_updates.updates(args.rounds),
-        "startup": lambda: measures_startup.startup(processes, not args.quick),
-        "proof": lambda: measures_proof.proof(args.presets, seeds),
-        "steps": lambda: measures_speed.steps(args.rounds),
-        "evaluation": lambda: measures_speed.exact_evaluation(args.rounds),
-        "arena": lambda: measures_speed.arena(args.rounds),
-        "tabular": lambda: measures_speed.tabular(args.rounds),
-        "growth": lambda: measures_growth.growth(args.quick),
-        "openspiel": lambda: measures_openspiel.openspiel(seeds, args.quick),
+        "updates": lambda: updates.updates(args.rounds),
+        "startup": lambda: startup.startup(processes, not args.quick),
+        "proof": lambda: time_to_proof.proof(args.presets, seeds),
+        "steps": lambda: speed.steps(args.rounds),
+        "evaluation": lambda: speed.exact_evaluation(args.rounds),
+        "arena": lambda: speed.arena(args.rounds),
+        "tabular": lambda: speed.tabular(args.rounds),
+        "growth": lambda: growth.growth(args.quick),
+        "openspiel": lambda: openspiel.openspiel(seeds, args.quick),
     }
 
 

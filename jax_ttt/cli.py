@@ -17,11 +17,11 @@ from typing import Any, Literal, TypeVar
 
 import tyro
 
-from jax_ttt import compile_cache, streams
-from jax_ttt.config import Config
-from jax_ttt.names import PlayerError
-from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import SettingError
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import SettingError
+from jax_ttt.config.settings import Config
+from jax_ttt.players.names import PlayerError
+from jax_ttt.runtime import compile_cache, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
@@ -209,7 +209,7 @@ def set_up(machine: Machine) -> str:
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
-    from jax_ttt import devices
+    from jax_ttt.runtime import devices
 
     try:
         device = devices.choose(machine.device)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from jax_ttt import cli, names
-from jax_ttt.config import ENUMERABLE, EnvId
-from jax_ttt.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt import cli
+from jax_ttt.config.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt.config.settings import ENUMERABLE, EnvId
+from jax_ttt.players import names
 
 if TYPE_CHECKING:
     import jax
 
-    from jax_ttt.roster import Entrant
-    from jax_ttt.tree import Tree
+    from jax_ttt.envs.tree import Tree
+    from jax_ttt.players.registry import Entrant
 
 _GAMES = Range(int, 0, 2**20)
 
@@ -68,17 +69,18 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import agents, report, roster
-    from jax_ttt import tree as trees
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.players import agents, registry
+    from jax_ttt.reports import result_text
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrant = roster.enter(spec, env_id, player_key)
+    entrant = registry.enter(spec, env_id, player_key)
     tree = trees.on_host(env_id)
     summary = grade(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
-    verdict = report.verdict(env_id, summary, tree, *player)
+    verdict = result_text.verdict(env_id, summary, tree, *player)
     write_policy(args, entrant, tree)
     if args.json:
         about = {"agent": args.agent, "env_id": env_id}
@@ -87,10 +89,10 @@ def main(argv: Sequence[str] | None) -> int:
     title = f"{args.agent}: {env_id}"
     if entrant.agent:
         title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    if learned := report.learned_seat(env_id, entrant.seats):
+    if learned := result_text.learned_seat(env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
-    print(report.graded(env_id, summary, tree, entrant.probs, verdict))
+    print(result_text.graded(env_id, summary, tree, entrant.probs, verdict))
     return 0
 
 
@@ -117,25 +119,27 @@ def grade(
     """Return what can be said of the player, exactly and by sample."""
     import numpy as np
 
-    from jax_ttt import evaluation, games, grading, matches, players
+    from jax_ttt.envs import pgx_games
+    from jax_ttt.evaluation import evaluation, grades, matches
+    from jax_ttt.players import players
 
     summary: dict[str, Any] = {}
     if tree is not None and entrant.probs is not None:
-        summary["exact"] = grading.exactly(tree, entrant.probs, entrant.seats)
+        summary["exact"] = grades.exactly(tree, entrant.probs, entrant.seats)
         if (agent := entrant.agent) is not None:
             q_values = evaluation.decision_values(agent.config, agent.params, tree)
-            error = grading.q_error(tree, np.asarray(q_values))
+            error = grades.q_error(tree, np.asarray(q_values))
             summary["exact"]["mean_abs_q_error"] = error
     if num_games is None:
         num_games = 0 if "exact" in summary else 1024
     if num_games:
-        env = games.make(env_id)
+        env = pgx_games.make(env_id)
         pair = entrant.player, players.random_player
-        summary["sampled"] = grading.sampled(
+        summary["sampled"] = grades.sampled(
             matches.play_match(env, key, *pair, num_games)
         )
     if num_games and "exact" in summary:
-        found = grading.disagreements(summary["exact"], summary["sampled"])
+        found = grades.disagreements(summary["exact"], summary["sampled"])
         summary["sampled"]["disagreements"] = [list(pair) for pair in found]
     return summary
 
@@ -153,7 +157,7 @@ def _origin(entrant: "Entrant") -> dict[str, Any]:
 
 def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
     """Write the files that are asked for."""
-    from jax_ttt import export
+    from jax_ttt.reports import export
 
     agent, probs = entrant.agent, entrant.probs
     if agent is None or probs is None or tree is None:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tqdm import tqdm
 
 from jax_ttt import cli
-from jax_ttt.pictures import Theme
-from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import Range, check_seeds
-from jax_ttt.systems import SYSTEMS
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.systems import SYSTEMS
+from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:
-    from jax_ttt.agents import Agent
-    from jax_ttt.pictures import Picture
+    from jax_ttt.players.agents import Agent
+    from jax_ttt.reports.pictures import Picture
 
 Name = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
 _NUM_SEEDS = Range(int, 1, 1000)
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None) -> int:
 
 def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
     """Return for each figure the function that draws it in a theme."""
-    from jax_ttt import boards, curves
+    from jax_ttt.reports import boards, curves
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
 
@@ -114,16 +114,17 @@ def runs(
 @functools.cache
 def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     """Train an agent, and return it with its metrics; it is evaluated 30 times."""
-    from jax_ttt import agents, training
-    from jax_ttt import tree as trees
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.players import agents
+    from jax_ttt.training import loop
 
     every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
     config = dataclasses.replace(PRESETS[preset], eval_every=every, eval_games=0)
-    run = training.train(config, seed, trees.of(config.env_id))
-    steps = list(training.graded(run))
+    run = loop.train(config, seed, trees.of(config.env_id))
+    steps = list(loop.graded(run))
     last, score = steps[-1]
     agent = agents.Agent(config, last.state.params, seed, last.update, score)
-    return agent, [training.row(*step) for step in steps]
+    return agent, [loop.row(*step) for step in steps]
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ from typing import Literal
 
 import tyro
 
-from jax_ttt import cli, names
-from jax_ttt.config import EnvId
-from jax_ttt.ranges import SEED_RANGE
+from jax_ttt import cli
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.settings import EnvId
+from jax_ttt.players import names
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,15 +46,16 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt import agents, duel, report, roster
+    from jax_ttt.players import agents, registry, session
+    from jax_ttt.reports import result_text
 
     env_id = agents.game([spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(args.seed))
-    opponent = roster.enter(spec, env_id, player_key)
+    opponent = registry.enter(spec, env_id, player_key)
     print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
-    if learned := report.learned_seat(env_id, opponent.seats):
+    if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    print(duel.play(opponent, env_id, args.side == "x", key))
+    print(session.play(opponent, env_id, args.side == "x", key))
     return 0
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config import ENUMERABLE, LEARNED, RATES, SEATS_OF, Config
-from jax_ttt.pictures import Theme
-from jax_ttt.presets import PRESETS
-from jax_ttt.ranges import SettingError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.ranges import SettingError
+from jax_ttt.config.settings import ENUMERABLE, LEARNED, RATES, SEATS_OF, Config
+from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:
-    from jax_ttt.pictures import Picture
+    from jax_ttt.reports.pictures import Picture
 
 _DRAWN = ("update", "games", "wins", "losses", "loss", "epsilon", "learning_rate")
 
@@ -128,9 +128,9 @@ def about(run: Path) -> tuple[str, Config]:
 
 def show_learned_seat(run: Path, config: Config) -> str:
     """Print which single seat the run's agent learned, and return that; else ""."""
-    from jax_ttt import report
+    from jax_ttt.reports import result_text
 
-    learned = report.learned_seat(config.env_id, SEATS_OF[config.seat])
+    learned = result_text.learned_seat(config.env_id, SEATS_OF[config.seat])
     if learned:
         print(f"{run} {learned}")
     return learned
@@ -144,7 +144,7 @@ def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
         if (other.env_id, other.seat) != (first.env_id, first.seat):
             raise cli.UsageError("runs of one game, and of the same seats")
 
-    from jax_ttt import curves
+    from jax_ttt.reports import curves
 
     learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
     note = f": {learned[0]}" if learned[0] else ""
@@ -166,7 +166,8 @@ def of_agent(args: Args) -> "Picture":
         cli.require("matplotlib", "plots", "--values")
     cli.set_up(cli.Machine())
 
-    from jax_ttt import agents, boards
+    from jax_ttt.players import agents
+    from jax_ttt.reports import boards
 
     agent = agents.load(args.runs[0])
     game = agent.config.env_id

@@ -16,11 +16,11 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.config import LEARNED, RATES
-from jax_ttt.interrupts import interruptible
-from jax_ttt.presets import PRESETS, Preset
-from jax_ttt.ranges import Range, SettingError, check_seeds
-from jax_ttt.systems import SYSTEMS, Result
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import Range, SettingError, check_seeds
+from jax_ttt.config.settings import LEARNED, RATES
+from jax_ttt.config.systems import SYSTEMS, Result
+from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 
@@ -68,22 +68,26 @@ def main(argv: Sequence[str] | None) -> int:
         else:
             print(f"jax_ttt {__version__} on {device}\n\n{table(found)}")
         if args.csv and found:
-            from jax_ttt import fleet
+            from jax_ttt.training import many_agents
 
             named = ((name, row) for name, rows in found.items() for row in rows)
-            table_rows = [{"preset": name} | fleet.as_cells(row) for name, row in named]
+            table_rows = [
+                {"preset": name} | many_agents.as_cells(row) for name, row in named
+            ]
             cli.write_csv(args.csv, table_rows)
         return cli.interrupted(signals[0]) if signals else 0
 
 
 def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, Any]]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
-    from jax_ttt import fleet
+    from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     names: list[Preset] = [name for name in args.only for _ in seeds]
-    jobs = [fleet.Job(PRESETS[name], seed) for name in args.only for seed in seeds]
-    rows = fleet.train(jobs, None, lambda: bool(signals))
+    jobs = [
+        many_agents.Job(PRESETS[name], seed) for name in args.only for seed in seeds
+    ]
+    rows = many_agents.train(jobs, None, lambda: bool(signals))
     quiet = not sys.stderr.isatty()
     with tqdm(total=len(jobs), unit="agent", disable=quiet) as bar:
         for name, row in zip(names, rows, strict=False):

@@ -14,11 +14,13 @@ from typing import Any
 import tyro
 from tqdm import tqdm
 
-from jax_ttt import __version__, cli, grid, names
-from jax_ttt.config import LEARNED, Config
-from jax_ttt.grid import Point
-from jax_ttt.interrupts import interruptible
-from jax_ttt.ranges import Range, SettingError, check_seeds
+from jax_ttt import __version__, cli
+from jax_ttt.config import grid
+from jax_ttt.config.grid import Point
+from jax_ttt.config.ranges import Range, SettingError, check_seeds
+from jax_ttt.config.settings import LEARNED, Config
+from jax_ttt.players import names
+from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
@@ -104,55 +106,56 @@ class Group:
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
     """Refuse, before any training, whom or what no game can be played with."""
-    from jax_ttt import training
+    from jax_ttt.training import loop
 
     checked = {(config.opponent, config.first_move): config for _, config in points}
     for config in checked.values():
-        training.check_first_move(config)
-        training.make_opponent(config, args.first_seed)
+        loop.check_first_move(config)
+        loop.make_opponent(config, args.first_seed)
 
 
 def train(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
-    from jax_ttt import fleet, grading
+    from jax_ttt.evaluation import grades
+    from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
-    jobs = [fleet.Job(group.config, seed) for group in groups for seed in seeds]
+    jobs = [many_agents.Job(group.config, seed) for group in groups for seed in seeds]
     proven = 0
     with tqdm(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
-        rows = fleet.train(jobs, args.at_once or None, lambda: bool(signals))
+        rows = many_agents.train(jobs, args.at_once or None, lambda: bool(signals))
         for number, row in enumerate(rows):
             groups[number // args.num_seeds].rows.append(row)
-            proven += grading.is_proven(row)
+            proven += grades.is_proven(row)
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
 
 
 def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     """Print the table or the JSON object, and write the files that are asked for."""
-    from jax_ttt import fleet
+    from jax_ttt.training import many_agents
 
-    found = [fleet.summary(group.rows, group.config) for group in groups]
+    found = [many_agents.summary(group.rows, group.config) for group in groups]
     if args.json:
         print(json.dumps(as_dict(args, device, groups, found, seconds)))
     else:
         print(table(args, device, groups, found, seconds))
     if args.csv and groups:
         rows = [
-            {"preset": args.preset, **group.point, **fleet.as_cells(row)}
+            {"preset": args.preset, **group.point, **many_agents.as_cells(row)}
             for group in groups
             for row in group.rows
         ]
         cli.write_csv(args.csv, rows)
     if args.svg and groups:
-        from jax_ttt import plots
+        from jax_ttt.reports import charts
 
         first = groups[0]
         if args.grid:
             points = [group.point for group in groups]
-            picture = plots.grid(points, found, args.preset)
+            picture = charts.grid(points, found, args.preset)
         else:
-            picture = plots.agents(first.config, first.rows, args.preset)
+            picture = charts.agents(first.config, first.rows, args.preset)
         picture.save(args.svg)
 
 
@@ -164,14 +167,14 @@ def table(
     seconds: float,
 ) -> str:
     """Return what came of each combination, a line each, and which seeds failed."""
-    from jax_ttt import games
+    from jax_ttt.envs import pgx_games
 
     if not groups:
         return "no agent was finished"
     num_agents = sum(len(group.rows) for group in groups)
     names = [grid.text(group.point) or args.preset for group in groups]
     width = max(map(len, ["", *names])) + 2
-    seats = games.seat_names(args.config.env_id)
+    seats = pgx_games.seat_names(args.config.env_id)
     first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "

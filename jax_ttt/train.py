@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from jax_ttt import __version__, cli, mirrors, names, streams
-from jax_ttt.config import ENUMERABLE, SEATS_OF, Config
-from jax_ttt.interrupts import Signals, interruptible
-from jax_ttt.mirrors import Mirrors
-from jax_ttt.ranges import SEED_RANGE, SettingError
+from jax_ttt import __version__, cli
+from jax_ttt.config.ranges import SEED_RANGE, SettingError
+from jax_ttt.config.settings import ENUMERABLE, SEATS_OF, Config
+from jax_ttt.players import names
+from jax_ttt.runtime import streams
+from jax_ttt.runtime.interrupts import Signals, interruptible
+from jax_ttt.training import loggers
+from jax_ttt.training.loggers import Mirrors
 
 if TYPE_CHECKING:
-    from jax_ttt.agents import Agent
-    from jax_ttt.console import Console
-    from jax_ttt.opponents import Opponent
-    from jax_ttt.run import RunFolder
-    from jax_ttt.training import Progress
-    from jax_ttt.tree import Tree
+    from jax_ttt.dqn.opponents import Opponent
+    from jax_ttt.envs.tree import Tree
+    from jax_ttt.players.agents import Agent
+    from jax_ttt.reports.console import Console
+    from jax_ttt.training.loop import Progress
+    from jax_ttt.training.run_folder import RunFolder
 
 _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
@@ -85,10 +88,10 @@ def main(argv: Sequence[str] | None) -> int:
     # Who calls `main` with arguments keeps the process.
     with interruptible(_NOT_SAVED, watched=argv is None) as signals:
         device = cli.set_up(args)
-        from jax_ttt import training
+        from jax_ttt.training import loop
 
-        training.check_first_move(config)
-        opponent = training.make_opponent(config, args.seed)
+        loop.check_first_move(config)
+        opponent = loop.make_opponent(config, args.seed)
         folder = make_folder(args, signals)
         if folder is None:
             return cli.interrupted(signals[0])
@@ -101,14 +104,14 @@ def main(argv: Sequence[str] | None) -> int:
 
 def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
     """Make the run's folder, unless a signal came; `UsageError` if it can't be had."""
-    from jax_ttt import run
+    from jax_ttt.training import run_folder
 
     if signals:
         return None
     try:
         if args.run_dir is None:
-            return run.new_folder(Path("runs"), args.preset, args.seed)
-        return run.RunFolder(args.run_dir)
+            return run_folder.new_folder(Path("runs"), args.preset, args.seed)
+        return run_folder.RunFolder(args.run_dir)
     except OSError as error:
         raise cli.UsageError(
             "--run-dir must be a folder that can be made and holds no run, "
@@ -119,11 +122,11 @@ def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
 def make_mirrors(args: Args, config: Config, path: Path) -> Mirrors:
     """Open what the metrics of the run in this folder are mirrored to, if anything."""
     about = {"preset": args.preset, "seed": args.seed, **dataclasses.asdict(config)}
-    openers: dict[str, Callable[[], mirrors.Mirror]] = {}
+    openers: dict[str, Callable[[], loggers.Mirror]] = {}
     if args.tensorboard:
-        openers["tensorboard"] = lambda: mirrors.tensorboard(path)
+        openers["tensorboard"] = lambda: loggers.tensorboard(path)
     if args.wandb:
-        openers["wandb"] = lambda: mirrors.wandb(path, about)
+        openers["wandb"] = lambda: loggers.wandb(path, about)
     return Mirrors(openers)
 
 
@@ -136,8 +139,11 @@ def train(
     opponent: "Opponent",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt import agents, console, grading, training
-    from jax_ttt import tree as trees
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.evaluation import grades
+    from jax_ttt.players import agents
+    from jax_ttt.reports import console
+    from jax_ttt.training import loop
 
     loud = not (args.quiet or args.json)
     if loud:
@@ -149,15 +155,15 @@ def train(
         return agents.Agent(config, params, args.seed, latest.update, summary)
 
     def stop() -> bool:
-        return bool(signals) or (args.until_proven and grading.is_proven(summary))
+        return bool(signals) or (args.until_proven and grades.is_proven(summary))
 
     with (
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
         contextlib.closing(make_mirrors(args, config, folder.path)) as mirrored,
     ):
         tree = trees.of(config.env_id)
-        steps = training.train(config, args.seed, tree, stop, opponent)
-        steps = training.graded(steps)
+        steps = loop.train(config, args.seed, tree, stop, opponent)
+        steps = loop.graded(steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
@@ -177,9 +183,9 @@ def record(
     mirrored: Mirrors,
 ) -> None:
     """Show a step of the run and write it down."""
-    from jax_ttt import training
+    from jax_ttt.training import loop
 
-    row = training.row(progress, summary)
+    row = loop.row(progress, summary)
     shown.show(progress, summary)
     folder.write_row(row)
     mirrored.write_row(row)
@@ -202,14 +208,15 @@ def finish(
     """Say what came of the run, and return its exit code."""
     import numpy as np
 
-    from jax_ttt import console, evaluation, report
-    from jax_ttt import tree as trees
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.evaluation import evaluation
+    from jax_ttt.reports import console, result_text
 
     game = agent.config.env_id
     probs = None
     if tree is not None:
         probs = np.asarray(evaluation.policy(agent.config, agent.params, tree))
-    result = report.verdict(
+    result = result_text.verdict(
         game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
     )
     complete = agent.num_updates == agent.config.num_updates
@@ -221,7 +228,7 @@ def finish(
     else:
         print(console.closing(folder.path, agent, progress, result, stopped))
         if args.details and probs is not None:
-            example = report.likeliest_game(game, trees.walked(game), probs)
+            example = result_text.likeliest_game(game, trees.walked(game), probs)
             print(f"\nan example game\n{example}")
     if stopped == "interrupted":
         streams.tell(

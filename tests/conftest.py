@@ -13,8 +13,10 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt import layers, minimax, report
-from jax_ttt import tree as trees
+from jax_ttt.envs import tree as trees
+from jax_ttt.networks import mlp
+from jax_ttt.reports import result_text
+from jax_ttt.solver import minimax
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # A test neither finds nor leaves programs in the user's folder; commands it starts too.
@@ -28,7 +30,7 @@ jax.config.update("jax_disable_most_optimizations", True)
 def no_amx():
     """Where nothing else is asked for, test float32 arithmetic on every CPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layers, "has_amx", lambda: False)
+        patch.setattr(mlp, "has_amx", lambda: False)
         yield
 
 
@@ -61,7 +63,7 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """The positions' boards, as `rules` writes them."""
-    return [report.board(host_tree, p) for p in range(host_tree.num_positions)]
+    return [result_text.board(host_tree, p) for p in range(host_tree.num_positions)]
 
 
 @pytest.fixture(scope="session")

@@ -15,23 +15,23 @@ import numpy as np
 import pytest
 from flax import nnx
 
-from jax_ttt import (
-    baseline,
-    bench,
-    evaluation,
-    learner,
-    measures,
-    measures_child,
-    measures_growth,
-    measures_proof,
-    measures_startup,
-    measures_updates,
-    plots,
+from jax_ttt import bench
+from jax_ttt.benchmarks import (
+    growth,
+    plain_loop,
+    startup,
+    time_to_proof,
+    timed_run,
+    timing,
+    updates,
 )
-from jax_ttt.matches import wilson_interval
-from jax_ttt.measures_proof import Spent
-from jax_ttt.opponents import SelfPlay
-from jax_ttt.presets import PRESETS
+from jax_ttt.benchmarks.time_to_proof import Spent
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.dqn import learner
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.evaluation import evaluation
+from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.reports import charts
 
 SMALL = dataclasses.replace(
     PRESETS["article"],
@@ -51,7 +51,7 @@ def assert_close(a, b):
 def test_the_plain_loop_computes_each_update_of_the_compiled_program():
     key, games = jax.random.key(5), 0
     state = learner.init(SMALL, key, SelfPlay())
-    for moment in itertools.islice(baseline.train(SMALL, key), 24):
+    for moment in itertools.islice(plain_loop.train(SMALL, key), 24):
         state, metrics = learner.train_chunk(SMALL, state, 1, SelfPlay())
         games += int(metrics.games)
         assert_close(nnx.state(moment.network), state.params)
@@ -62,8 +62,8 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program():
 
 
 def test_the_plain_loops_evaluation_agrees_with_the_exact_one(tree):
-    network = next(baseline.train(SMALL, jax.random.key(2))).network
-    counts = baseline.evaluate(SMALL, network, jax.random.key(3))
+    network = next(plain_loop.train(SMALL, jax.random.key(2))).network
+    counts = plain_loop.evaluate(SMALL, network, jax.random.key(3))
     assert sum(counts) == 2048
     config = dataclasses.replace(SMALL, eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
@@ -76,7 +76,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(tree):
 
 def test_the_plain_loop_trains_evaluates_and_saves(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(PRESETS, "article", SMALL)
-    assert baseline.main([str(tmp_path / "weights.npz")]) == 0
+    assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]
     with np.load(tmp_path / "weights.npz") as saved:
@@ -85,12 +85,12 @@ def test_the_plain_loop_trains_evaluates_and_saves(monkeypatch, tmp_path, capsys
 
 
 def test_an_update_of_the_article_takes_301_million_operations():
-    sizes = measures_updates.layer_sizes(PRESETS["article"])
+    sizes = updates.layer_sizes(PRESETS["article"])
     assert sizes == [9, 128, 128, 9]
     # Forward, target's forward, weights' gradients: 3 x (1,152 + 16,384 + 1,152)
     # products a board; inputs' gradients, not of the first layer: 16,384 + 1,152.
     assert 2 * 2048 * (3 * 18_688 + 17_536) == 301_465_600
-    assert measures_updates.update_flops(sizes, 2048) == 301_465_600
+    assert updates.update_flops(sizes, 2048) == 301_465_600
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_proof_counts_from_where_it_stays(proofs, first, kept):
         for spent, proven in zip(costs, proofs, strict=True)
     ]
     evaluations = zip(costs, grades, strict=True)
-    assert measures_proof.proven_when(7, evaluations) == {
+    assert time_to_proof.proven_when(7, evaluations) == {
         "seed": 7,
         "first": None if first is None else costs[first],
         "kept": None if kept is None else costs[kept],
@@ -133,9 +133,9 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
             yield row
 
     summary = lambda config, found: {"exact": found}  # noqa: E731
-    monkeypatch.setattr(measures_proof, "train", train)
-    monkeypatch.setattr(measures_proof, "summary", summary)
-    found = list(measures_proof.evaluations(PRESETS["default"], 3))
+    monkeypatch.setattr(time_to_proof, "train", train)
+    monkeypatch.setattr(time_to_proof, "summary", summary)
+    found = list(time_to_proof.evaluations(PRESETS["default"], 3))
     assert [result for _, result in found] == ["some"] * 3
     ends = [(spent.seconds, spent.updates, spent.games) for spent, _ in found]
     assert ends == [(0, 0, 0), (10, 2, 18), (10, 2, 18)]
@@ -144,7 +144,7 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
 
 def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
     rows = [{"seed": s, "kept": None if s in (5, 8) else True} for s in range(1, 11)]
-    figures = measures_proof.pass_rate("article", rows)
+    figures = time_to_proof.pass_rate("article", rows)
     assert figures["proven"] == 8
     # Wilson's interval for 8 of 10, as the textbooks have it.
     np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)
@@ -156,14 +156,14 @@ def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
 def test_runs_are_timed_in_turn_after_each_has_run_once():
     calls = []
     runs = [lambda: calls.append("a"), lambda: calls.append("b")]
-    times = measures.in_turn(runs, 2)
+    times = timing.in_turn(runs, 2)
     assert "".join(calls) == "ab" + "abab"
     assert [(len(t.wall), len(t.cpu)) for t in times] == [(2, 2), (2, 2)]
 
 
 def test_a_line_has_median_unit_spread_and_cpu_beside_wall_seconds(capsys):
-    timed = measures.Timed(9.0, [2.0, 1.0, 4.0], [0.5, 0.7, 0.3])
-    row = measures.show_rate("it", 4000, timed, "moves/s")
+    timed = timing.Timed(9.0, [2.0, 1.0, 4.0], [0.5, 0.7, 0.3])
+    row = timing.show_rate("it", 4000, timed, "moves/s")
     assert row == {
         "unit": "moves/s",
         "min": 1000,
@@ -174,11 +174,11 @@ def test_a_line_has_median_unit_spread_and_cpu_beside_wall_seconds(capsys):
     }
     words = " ".join(capsys.readouterr().out.split())
     assert words == "it 2,000 moves/s (1,000 to 4,000) 0.5 CPU s in 2 s"
-    assert measures.show_ms("it", timed, count=10)["median"] == 200
+    assert timing.show_ms("it", timed, count=10)["median"] == 200
 
 
 def test_the_median_of_an_even_number_is_between_the_middle_ones():
-    assert measures.spread([3.0, 1.0, 2.0, 10.0]) == {
+    assert timing.spread([3.0, 1.0, 2.0, 10.0]) == {
         "min": 1,
         "median": 2.5,
         "max": 10,
@@ -186,11 +186,11 @@ def test_the_median_of_an_even_number_is_between_the_middle_ones():
 
 
 def test_parts_of_a_run_count_no_moment_twice():
-    spans = {name: [] for name in measures_child.ORDER}
+    spans = {name: [] for name in timed_run.ORDER}
     spans["imports"] = [(0.0, 4.0), (1.0, 2.0), (3.0, 6.0)]  # nested, and overlapping
     spans["compile"] = [(5.0, 8.0), (6.0, 7.0)]
     spans["train"] = [(7.0, 10.0), (20.0, 21.0)]
-    assert measures_child.attribute(spans) == {
+    assert timed_run.attribute(spans) == {
         "compile": 3,
         "imports": 5,
         "train": 3,
@@ -200,9 +200,9 @@ def test_parts_of_a_run_count_no_moment_twice():
 
 
 def test_steps_of_a_run_are_noted_as_training_or_evaluating():
-    spans = {name: [] for name in measures_child.ORDER}
+    spans = {name: [] for name in timed_run.ORDER}
     steps = [SimpleNamespace(evaluation=e) for e in (1, None, None, 1)]
-    assert list(measures_child.watched(iter(steps), spans)) == steps
+    assert list(timed_run.watched(iter(steps), spans)) == steps
     assert (len(spans["train"]), len(spans["evaluate"])) == (2, 2)
 
 
@@ -211,7 +211,7 @@ def test_a_process_is_not_charged_with_its_parents_memory():
     code = "from jax_ttt import measures_child as m; print(m.peak_mib())"
     run = functools.partial(subprocess.run, check=True, capture_output=True)
     done = run([sys.executable, "-c", code])
-    assert 2 < float(done.stdout) < 128 < measures_child.peak_mib()
+    assert 2 < float(done.stdout) < 128 < timed_run.peak_mib()
     del parents
 
 
@@ -223,13 +223,13 @@ def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
     names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
     source = f"import os, sys\nprint(*map(os.environ.get, {names}), sys.argv[1:])"
     (tmp_path / "told.py").write_text(source)
-    child = measures_startup.run("told", ["a"], cache and tmp_path / cache)
+    child = startup.run("told", ["a"], cache and tmp_path / cache)
     enabled = "true" if cache else "false"
     assert child.output == f"{cache and tmp_path / cache} {enabled} ['a']\n"
     assert child.wall > 0
     assert child.cpu > 0
     with pytest.raises(RuntimeError, match="no_such_module"):
-        measures_startup.run("no_such_module", [], None)
+        startup.run("no_such_module", [], None)
 
 
 def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
@@ -240,21 +240,21 @@ def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path
         (tmp_path / "metrics.jsonl").write_text(text)
 
     end(True)
-    assert not measures_startup.proven(tmp_path)  # nothing is saved
+    assert not startup.proven(tmp_path)  # nothing is saved
     (tmp_path / "agent.safetensors").touch()
-    assert measures_startup.proven(tmp_path)
+    assert startup.proven(tmp_path)
     end(False)
-    assert not measures_startup.proven(tmp_path)
+    assert not startup.proven(tmp_path)
 
 
 @pytest.mark.parametrize("proven", [True, False])
 def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, capsys):
-    child = measures_startup.Child(2.0, 3.0, "", proven)
-    parts: dict[str, float] = dict.fromkeys(measures_startup.PARTS, 0.5)
-    parted = measures_startup.Parted(parts, 100.0, proven)
-    monkeypatch.setattr(measures_startup, "train", lambda *args: child)
-    monkeypatch.setattr(measures_startup, "train_in_parts", lambda *args: parted)
-    figures = measures_startup.startup(2, False)
+    child = startup.Child(2.0, 3.0, "", proven)
+    parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
+    parted = startup.Parted(parts, 100.0, proven)
+    monkeypatch.setattr(startup, "train", lambda *args: child)
+    monkeypatch.setattr(startup, "train_in_parts", lambda *args: parted)
+    figures = startup.startup(2, False)
     assert figures["train_cold"]["median"] == 2
     assert figures["proven_cold"] == {"proven": 4 * proven, "num_runs": 4}
     out = capsys.readouterr().out
@@ -281,7 +281,7 @@ def growth_figures():
 def test_agents_a_minute_are_those_of_the_best_number_of_seeds():
     config = dataclasses.replace(PRESETS["default"], num_updates=600)
     seeds = growth_figures()["num_seeds"]
-    found = measures_growth.agents_a_minute(config, seeds)
+    found = growth.agents_a_minute(config, seeds)
     assert found["one_run"]["median"] == pytest.approx(1.2)
     loop, vmap = found["agents_a_minute_loop"], found["agents_a_minute_vmap"]
     assert (loop["num_seeds"], loop["median"]) == (1, pytest.approx(50))
@@ -290,9 +290,9 @@ def test_agents_a_minute_are_those_of_the_best_number_of_seeds():
 
 @pytest.mark.slow
 def test_both_ways_of_training_many_train_the_same(monkeypatch):
-    monkeypatch.setattr(measures_growth, "SEED_UPDATES", 3)
-    loop = measures_growth.one_by_one(SMALL, 2)()
-    together = measures_growth.together(SMALL, 2)()
+    monkeypatch.setattr(growth, "SEED_UPDATES", 3)
+    loop = growth.one_by_one(SMALL, 2)()
+    together = growth.together(SMALL, 2)()
     for agent, state in enumerate(loop):
         params = jax.tree.map(lambda x, agent=agent: x[agent], together.params)
         assert state.update == 3
@@ -300,7 +300,7 @@ def test_both_ways_of_training_many_train_the_same(monkeypatch):
 
 
 def test_growth_is_drawn_with_a_panel_for_each_size(tmp_path):
-    text = plots.growth(growth_figures(), "on a machine").svg
+    text = charts.growth(growth_figures(), "on a machine").svg
     labels = ("games in the batch", "neurons in a hidden layer", "agents")
     for words in (*labels, "one after another", "in one program", "on a machine"):
         assert f">{words}<" in text
@@ -381,5 +381,5 @@ def test_every_part_runs(tmp_path):
     cold, warm = (figures["startup"][cache]["compile"] for cache in ("cold", "warm"))
     assert warm["median"] < cold["median"] / 2
     parts = figures["startup"]["cold"]
-    assert parts.keys() == {*measures_startup.PARTS, "peak_memory"}
+    assert parts.keys() == {*startup.PARTS, "peak_memory"}
     assert parts["compile"]["median"] > parts["write"]["median"] > 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt import matches
+from jax_ttt.evaluation import matches
 
 ROOT = Path(__file__).parents[1]
 README, PROOF, PERFORMANCE, PUBLISHED = (

@@ -12,8 +12,8 @@ from typing import get_args
 import pytest
 
 from jax_ttt import __version__, cli, evaluate, train
-from jax_ttt.config import Config, EnvId
-from jax_ttt.presets import PRESETS, Preset
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.settings import Config, EnvId
 
 WHOLE = "invalid literal for int()"
 FLOAT = "could not convert string to float"

@@ -18,8 +18,13 @@ import numpy as np
 import pytest
 
 import jax_ttt
-from jax_ttt import agents, cli, evaluation, export, grid, networks
-from jax_ttt.config import Config
+from jax_ttt import cli
+from jax_ttt.config import grid
+from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import evaluation
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents
+from jax_ttt.reports import export
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
@@ -158,7 +163,7 @@ def empty_folder(tmp_path, monkeypatch):
 def policy_csv(tree, host_tree, q_star, empty_folder):
     """Put the policy of a perfect agent where the code runs."""
     config = Config(network="table")
-    empty = networks.init_params(config, jax.random.key(0))
+    empty = q_network.init_params(config, jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     agent = agents.Agent(config, params, 0, 0, {})
     probs = np.asarray(evaluation.policy(config, params, tree))

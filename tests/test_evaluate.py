@@ -7,9 +7,11 @@ import json
 import jax
 import pytest
 
-from jax_ttt import agents, evaluate, names, networks, train
-from jax_ttt.agents import Agent
-from jax_ttt.config import Config
+from jax_ttt import evaluate, train
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, names
+from jax_ttt.players.agents import Agent
 
 TINY = (
     *("--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"),
@@ -187,7 +189,7 @@ def other_game(tmp_path_factory):
     """Return the file of an agent for Connect Four."""
     config = Config(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
-    params = networks.init_params(config, jax.random.key(0))
+    params = q_network.init_params(config, jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from jax_ttt import figures
-from jax_ttt.presets import PRESETS
+from jax_ttt.config.presets import PRESETS
 
 
 @pytest.fixture

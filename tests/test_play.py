@@ -6,10 +6,13 @@ import os
 import jax
 import pytest
 
-from jax_ttt import agents, duel, games, names, networks, play, players, roster
-from jax_ttt import tree as trees
-from jax_ttt.agents import Agent
-from jax_ttt.config import Config, EnvId
+from jax_ttt import play
+from jax_ttt.config.settings import Config, EnvId
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, names, players, registry, session
+from jax_ttt.players.agents import Agent
 
 QUESTION = "(v for the values, u to undo, q to quit): "
 
@@ -19,13 +22,13 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "runs" / "old" / "agent.safetensors"
     path.parent.mkdir(parents=True)
     config = Config(hidden_size=8)
-    params = networks.init_params(config, jax.random.key(0))
+    params = q_network.init_params(config, jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 
 
 def entrant(name, env_id: EnvId = "tic_tac_toe"):
-    return roster.enter(names.read(name, env_id), env_id, jax.random.key(0))
+    return registry.enter(names.read(name, env_id), env_id, jax.random.key(0))
 
 
 def script(words, asked):
@@ -47,7 +50,7 @@ def game(opponent, words, as_first=True, env_id: EnvId = "tic_tac_toe"):
     ask, key = script(words, asked), jax.random.key(0)
     if isinstance(opponent, str):
         opponent = entrant(opponent, env_id)
-    result = duel.play(opponent, env_id, as_first, key, ask, said.append)
+    result = session.play(opponent, env_id, as_first, key, ask, said.append)
     return result, asked, said
 
 
@@ -57,7 +60,7 @@ def row_by_row(host_tree):
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
     player = players.policy_player(trees.index("tic_tac_toe"), probs)
-    return roster.Entrant("row by row", player, probs)
+    return registry.Entrant("row by row", player, probs)
 
 
 def test_a_person_beats_who_can_be_beaten(row_by_row):
@@ -134,11 +137,11 @@ def test_stones_fall_in_columns():
     ],
 )
 def test_every_board_of_stones_is_drawn(env_id, size):
-    state = games.init(games.make(env_id), jax.random.key(0), 1)
+    state = pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)
     first = int(state.current_player[0])
-    rows = duel.board(env_id, state, first).splitlines()
+    rows = session.board(env_id, state, first).splitlines()
     assert [len(row.split()) for row in rows] == [size] * size
-    swapped = duel.board(env_id, state, 1 - first)
+    swapped = session.board(env_id, state, 1 - first)
     assert swapped == "\n".join(rows).translate(str.maketrans("XO", "OX"))
 
 
@@ -165,7 +168,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     config = Config(hidden_size=8, opponent="random", seat="first")
-    params = networks.init_params(config, jax.random.key(0))
+    params = q_network.init_params(config, jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     for side in ("x", "o"):
@@ -189,7 +192,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
     config = Config(env_id="connect_four", hidden_size=8)
-    params = networks.init_params(config, jax.random.key(0))
+    params = q_network.init_params(config, jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)

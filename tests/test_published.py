@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from jax_ttt import fleet, published
-from jax_ttt.config import Config
-from jax_ttt.grading import RATES
+from jax_ttt import published
+from jax_ttt.config.settings import Config
+from jax_ttt.evaluation.grades import RATES
+from jax_ttt.training import many_agents
 
 
 @pytest.fixture
@@ -84,7 +85,9 @@ def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp
     ]
     rows[0]["exact"]["unbeatable"] = True
     for found, count in ((rows, "1 of 2"), (rows[1:], "0 of 1")):
-        monkeypatch.setattr(fleet, "train", lambda *args, found=found: iter(found))
+        monkeypatch.setattr(
+            many_agents, "train", lambda *args, found=found: iter(found)
+        )
         path = tmp_path / "agents.csv"
         assert published.main(["--only", "web", "--csv", str(path)]) == 0
         out = capsys.readouterr().out

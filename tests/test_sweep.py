@@ -6,9 +6,11 @@ import signal
 
 import pytest
 
-from jax_ttt import cli, fleet, plots, sweep
-from jax_ttt.config import Config
-from jax_ttt.programs import Programs
+from jax_ttt import cli, sweep
+from jax_ttt.config.settings import Config
+from jax_ttt.reports import charts
+from jax_ttt.training import many_agents
+from jax_ttt.training.programs import Programs
 
 TINY = [
     "--num-envs",
@@ -133,7 +135,7 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     row = {"seed": 1, "games": 7, "seconds": 0.5, "diverged": False}
     rows = [row | {"sampled": sampled}]
     config = Config(env_id="connect_four")
-    found = fleet.summary(rows, config)
+    found = many_agents.summary(rows, config)
     assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
     args = sweep.Args(config=cli.Flags(env_id="connect_four"))
     text = sweep.table(args, "cpu", [sweep.Group({}, config, rows)], [found], 1.0)
@@ -141,8 +143,8 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
     drawn = [
-        plots.agents(config, rows, "connect_four").svg,
-        plots.grid([{"tau": 0.1}], [found], "connect_four").svg,
+        charts.agents(config, rows, "connect_four").svg,
+        charts.grid([{"tau": 0.1}], [found], "connect_four").svg,
     ]
     assert "connect_four: sampled" in drawn[0]
     assert "proven" not in drawn[0] + drawn[1]

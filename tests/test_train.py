@@ -17,12 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, agents, console, plot, programs, train, training
-from jax_ttt import run as run_module
-from jax_ttt.config import Config, EnvId
-from jax_ttt.opponents import SelfPlay
-from jax_ttt.presets import PRESETS
-from jax_ttt.programs import Programs
+from jax_ttt import __version__, plot, train
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config, EnvId
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.players import agents
+from jax_ttt.reports import console
+from jax_ttt.training import loop, programs
+from jax_ttt.training import run_folder as run_module
+from jax_ttt.training.programs import Programs
 
 TINY = [
     "--num-envs",
@@ -257,7 +260,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
 
 
 def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch):
-    from jax_ttt import evaluation
+    from jax_ttt.evaluation import evaluation
 
     real = evaluation.summary
     seen = []
@@ -282,7 +285,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
 
 
 def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
-    from jax_ttt import evaluation
+    from jax_ttt.evaluation import evaluation
 
     real = evaluation.summary
 
@@ -378,7 +381,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
         process.kill()
     assert process.returncode == code, err
     agent = agents.load(path)
-    assert agent.num_updates >= training.CHUNK
+    assert agent.num_updates >= loop.CHUNK
     assert err.startswith(f"interrupted at update {agent.num_updates}: saved ")
     assert rows(path)[-1]["update"] == agent.num_updates
     assert f"Step {agent.num_updates}: " in out

@@ -1,0 +1,117 @@
+"""How an update's time grows with the batch, the seeds and the width of the network."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from jax_ttt.benchmarks.timing import Figures, in_turn, show, show_ms
+from jax_ttt.benchmarks.updates import fused
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import TrainState
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.training.programs import Programs, divided
+
+NUM_ENVS = (64, 256, 1024, 4096, 16384)
+HIDDEN_SIZES = (32, 64, 128, 256, 512)
+NUM_SEEDS = (1, 4, 16, 64)
+SEED_UPDATES = 25
+"""Updates of each agent in a round, where several are trained."""
+ROUNDS = 3
+
+
+def growth(quick: bool) -> Figures:
+    """Time the default preset's updates over sizes; `quick` does two of each."""
+    some = slice(None, 2 if quick else None)
+    config = PRESETS["default"]
+    return {
+        "num_envs": by_setting(config, "num_envs", NUM_ENVS[some]),
+        "hidden_size": by_setting(config, "hidden_size", HIDDEN_SIZES[some]),
+        "num_seeds": by_seeds(config, NUM_SEEDS[some]),
+    }
+
+
+def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
+    """Time an update with each of the sizes in the settings."""
+    configs = [dataclasses.replace(config, **{field: size}) for size in sizes]
+    counts = [min(max(2**16 // c.num_envs, 10), 200) for c in configs]
+    runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
+    rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)
+    return [
+        {"size": size}
+        | show_ms(f"{field} {size:,}", timed, num_updates, "ms/update")
+        | {"compile_seconds": timed.first}
+        for size, num_updates, timed in rows
+    ]
+
+
+def by_seeds(config: Config, sizes: Sequence[int]) -> Figures:
+    """Time an agent's update where several are trained, and count agents a minute.
+
+    Either one after another, by one compiled program, or all in one program.
+    """
+    ways = {"loop": one_by_one, "vmap": together}
+    runs = [way(config, num_seeds) for num_seeds in sizes for way in ways.values()]
+    timings = iter(in_turn(runs, ROUNDS))
+    figures: Figures = {way: [] for way in ways}
+    for num_seeds in sizes:
+        for way, rows in figures.items():
+            text = f"agents {num_seeds}, {way}: each one's"
+            count = num_seeds * SEED_UPDATES
+            row = show_ms(text, next(timings), count, "ms/update")
+            rows.append({"size": num_seeds} | row)
+    return figures | agents_a_minute(config, figures)
+
+
+def agents_a_minute(config: Config, figures: Figures) -> Figures:
+    """Print and return how many agents a minute trains, at the best number of seeds.
+
+    Worked out from an update's time; compiling and evaluating come on top.
+    """
+    updates, rows = config.num_updates, figures["loop"]
+    found = {
+        "one_run": show(
+            f"one training run ({updates:,} x the update's time)",
+            [rows[0][name] * updates / 1000 for name in ("min", "median", "max")],
+            "s",
+        )
+    }
+    for way in ("loop", "vmap"):
+        best = min(figures[way], key=lambda row: row["median"])
+        rates = [60_000 / (best[x] * updates) for x in ("min", "median", "max")]
+        text = f"agents {best['size']}, {way}: the most a minute"
+        row = show(text, rates, "agents/min", 0)
+        found[f"agents_a_minute_{way}"] = {"num_seeds": best["size"]} | row
+    return found
+
+
+def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
+    """Return a run of agents that one compiled program trains in turn."""
+    outline, numbers = divided(config)
+    program, keys = Programs(outline), jax.random.split(jax.random.key(0), num_seeds)
+    states = [program.start(key, SelfPlay()) for key in keys]
+
+    def run() -> list[TrainState]:
+        for agent, state in enumerate(states):
+            states[agent], _ = program.updates(SEED_UPDATES, state, SelfPlay(), numbers)
+        return jax.block_until_ready(states)
+
+    return run
+
+
+def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
+    """Return a run of agents that are trained at once, as one program."""
+    outline, numbers = divided(config)
+    program = Programs(outline, many=True)
+    keys = jax.random.split(jax.random.key(0), num_seeds)
+    of_all = jax.tree.map(lambda number: np.full(num_seeds, number), numbers)
+    states = program.start(keys, SelfPlay())
+
+    def run() -> TrainState:
+        nonlocal states
+        states, _ = program.updates(SEED_UPDATES, states, SelfPlay(), of_all)
+        return jax.block_until_ready(states)
+
+    return run

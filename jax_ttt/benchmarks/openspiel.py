@@ -1,0 +1,126 @@
+"""OpenSpiel's tabular Q-learners, trained as in their own example, under our proof.
+
+Two `QLearner`s with their defaults play each other, as in OpenSpiel's example
+`tic_tac_toe_qlearner.py`, but for longer than its 50,000 episodes. Each is graded in
+the seat that it learned; of moves that it values alike it plays any.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+from tqdm import tqdm
+
+from jax_ttt.benchmarks import time_to_proof, timing
+from jax_ttt.benchmarks.time_to_proof import Spent, proven_when
+from jax_ttt.benchmarks.timing import Figures, show
+from jax_ttt.config.presets import Preset
+from jax_ttt.config.settings import LEARNED, SEATS
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation.evaluation import Evaluation, summary
+from jax_ttt.solver import outcomes, policies, proof
+
+NUM_EPISODES = 200_000
+"""Games that a pair of learners plays."""
+CHECK_EVERY = 2_000
+"""Games between the checks that say when a pair is proven."""
+OURS: tuple[Preset, ...] = ("table", "default")
+"""What is trained beside it, with the same seeds."""
+
+Table = Mapping[str, Mapping[int, float]]
+"""A learner's action values, by OpenSpiel's texts of boards."""
+
+
+@jax.jit
+def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
+    unbeatable = proof.unbeatable(tree, probs, SEATS)
+    return Evaluation(outcomes.report(tree, probs), unbeatable, None)
+
+
+def openspiel(seeds: range, quick: bool) -> Figures:
+    """Train a pair of OpenSpiel's learners, and agents of ours, for each seed."""
+    num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
+    name = f"OpenSpiel {version('open_spiel')}"
+    bar = tqdm(seeds, desc=name, unit="pair", disable=not sys.stderr.isatty())
+    rows = [proven_when(seed, evaluations(seed, num_episodes)) for seed in bar]
+    end = f"all {num_episodes:,} episodes"
+    figures = time_to_proof.show_agents(name, rows, end, ("games",))
+    for seat in LEARNED["both"]:
+        wins = [100 * row[f"{seat}_win_rate"] for row in rows]
+        text = f"{name}, wins v random {seat.replace('_', ' ')}"
+        figures[f"{seat}_wins"] = show(text, wins, "%", 3)
+    rates = [row["end"].games / row["end"].seconds for row in rows]
+    figures["rate"] = show(f"{name}, training", rates, "episodes/s", 0)
+    return {"openspiel": figures} | time_to_proof.proof(OURS, seeds)
+
+
+def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, dict[str, Any]]]:
+    """Train a pair, yielding its exact evaluations and what it has cost by then."""
+    from open_spiel.python import rl_environment  # type: ignore[import-not-found]
+    from open_spiel.python.algorithms import (  # type: ignore[import-not-found]
+        tabular_qlearner,
+    )
+
+    np.random.seed(seed)  # noqa: NPY002  what the learners draw from
+    env = rl_environment.Environment("tic_tac_toe")
+    learner = tabular_qlearner.QLearner
+    learners = [learner(player_id=seat, num_actions=9) for seat in (0, 1)]
+    wall, cpu, tree = 0.0, 0.0, trees.walked("tic_tac_toe")
+    for count in range(CHECK_EVERY, num_episodes + 1, CHECK_EVERY):
+        took = timing.seconds(lambda: play(env, learners, CHECK_EVERY))
+        wall, cpu = wall + took[0], cpu + took[1]
+        probs = greedy(tree, [learner._q_values for learner in learners])
+        evaluation = _evaluate(trees.of("tic_tac_toe"), jnp.float32(probs))
+        found = summary(evaluation)["exact"]
+        yield Spent(wall, cpu, count, count), found
+
+
+def play(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401
+    """Let OpenSpiel's learners play each other, and learn from it."""
+    for _ in range(num_episodes):
+        moment = env.reset()
+        while not moment.last():
+            mover = learners[moment.observations["current_player"]]
+            moment = env.step([mover.step(moment).action])
+        for learner in learners:
+            learner.step(moment)
+
+
+def greedy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]:
+    """Return the pair as a policy: the best moves of whoever's turn it is.
+
+    `tree` is of NumPy arrays. A move or a board that a learner has not met is worth 0.
+
+    Raises:
+        ValueError: a learner has met a board that is not its own to decide.
+    """
+    seat = np.where(tree.first_to_move, 0, 1)[tree.decisions]
+    rows: list[dict[str, int]] = [{}, {}]
+    for row, board in enumerate(boards(tree)):
+        rows[seat[row]][board] = row
+    worth = np.where(tree.legal_action_mask, 0.0, -np.inf)[tree.decisions]
+    for table, own in zip(tables, rows, strict=True):
+        for board, values in table.items():
+            if board not in own:
+                raise ValueError(f"not a board of tic-tac-toe to decide: {board}")
+            worth[own[board], list(values)] = list(values.values())
+    probs = np.zeros(tree.legal_action_mask.shape)
+    probs[tree.decisions] = policies.shared(worth == worth.max(axis=1, keepdims=True))
+    return probs
+
+
+def boards(tree: Tree) -> list[str]:
+    """Return OpenSpiel's texts of the boards to decide: planes of empty, O and X."""
+    mine = np.asarray(pgx_games.features(tree.obs))[tree.decisions]
+    stones = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
+    planes = np.concatenate([stones == stone for stone in (0, -1, 1)], axis=1)
+    return [str(plane) for plane in planes.astype(float).tolist()]

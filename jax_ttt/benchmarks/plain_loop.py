@@ -1,0 +1,181 @@
+"""The article's program as its author runs it, for the benchmark to be compared with.
+
+A Python loop: each move is one compiled call to choose, one to play and one to learn,
+and the host waits after each to see whether every game has ended. The equations, and
+the order of the random numbers, are those of `learner`, so both compute the same.
+
+python -m jax_ttt.benchmarks.plain_loop FILE
+"""
+
+import argparse
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import numpy as np
+import pgx
+from flax import nnx
+from jaxtyping import Array, Float, Key
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, learner, schedules
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.envs import pgx_games
+from jax_ttt.players import players
+
+
+class Moment(NamedTuple):
+    """The loop after an update: what it holds, good until the next one."""
+
+    network: nnx.Module
+    target_network: nnx.Module
+    env_state: pgx.State
+    loss: jax.Array
+
+
+class Plain(nnx.Module):
+    """The article's network of nnx's own layers, boards in rows; for its weights."""
+
+    def __init__(self, config: Config) -> None:
+        num_features, num_actions = pgx_games.sizes(config.env_id)
+        hidden = [config.hidden_size] * config.hidden_layers
+        layers: list[Callable] = []
+        for num_in, num_out in itertools.pairwise([num_features, *hidden, num_actions]):
+            layers += [nnx.Linear(num_in, num_out, rngs=nnx.Rngs(0)), nnx.relu]
+        self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
+
+    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
+        """Return the values, -1 to 1."""
+        return self.layers(features)
+
+
+def main(argv: Sequence[str] | None) -> int:
+    """Train the article's agent, evaluating it on the way, and save its weights."""
+    parser = argparse.ArgumentParser(prog="python -m jax_ttt.benchmarks.plain_loop")
+    parser.add_argument("file", type=Path, help="where to save the weights, as .npz")
+    path: Path = parser.parse_args(argv).file
+    config = PRESETS["article"]
+    train_key, eval_key = jax.random.split(jax.random.key(1))
+    loop = train(config, train_key)
+    for update in range(1, config.num_updates + 1):
+        moment = next(loop)
+        if update % config.eval_every == 0 or update == config.num_updates:
+            key = jax.random.fold_in(eval_key, update)
+            wins, draws, losses = evaluate(config, moment.network, key)
+            print(f"{update}: {wins} wins, {draws} draws, {losses} losses", flush=True)
+            save(moment.network, path)
+    return 0
+
+
+def save(network: nnx.Module, path: Path) -> None:
+    """Write the network's weights."""
+    leaves = jax.tree_util.tree_leaves_with_path(nnx.state(network))
+    weights = {jax.tree_util.keystr(at): np.asarray(leaf) for at, leaf in leaves}
+    with path.open("wb") as file:
+        np.savez(file, **weights)  # type: ignore[arg-type]
+
+
+def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
+    """Train for ever, yielding after each update; `key` is consumed.
+
+    Serves boards that are not canonicalised, and the plain maximum in the target.
+    """
+    env = pgx_games.make(config.env_id)
+    start = learner.init(config, key, SelfPlay())
+    graph = nnx.graphdef(Plain(config))
+    network = nnx.merge(graph, start.params)
+    target_network = nnx.merge(graph, start.target_params)
+    optimizer = nnx.Optimizer(network, schedules.optimizer(config), wrt=nnx.Param)
+    average = jax.jit(equations.polyak, static_argnames="tau")
+    epsilon = jax.jit(lambda update: schedules.exploration(config, update, 0))
+    key, env_state, update = start.key, start.env_state, 0
+    while True:
+        key, act_key, restart_key = jax.random.split(key, 5)[:3]
+        action = choose(network, act_key, env_state, epsilon(update))
+        after, move = play(env, env_state, action, config.gamma)
+        loss = learn(network, target_network, optimizer, env_state, action, after, move)
+        params, target_params = nnx.state(network), nnx.state(target_network)
+        nnx.update(target_network, average(params, target_params, config.tau))
+        env_state, update = after, update + 1
+        if pgx_games.finished(env_state).all():
+            env_state = pgx_games.init(env, restart_key, config.num_envs)
+        yield Moment(network, target_network, env_state, loss)
+
+
+def evaluate(
+    config: Config, network: nnx.Module, key: Key[Array, ""]
+) -> tuple[int, int, int]:
+    """Return the wins, draws and losses of `config.eval_games` games against random.
+
+    The agent is player 0; PGX draws who moves first. `key` is consumed.
+    """
+    env = pgx_games.make(config.env_id)
+    init_key, key = jax.random.split(key)
+    env_state = pgx_games.init(env, init_key, config.eval_games)
+    total = np.zeros(config.eval_games)
+    while not pgx_games.finished(env_state).all():
+        key, move_key = jax.random.split(key)
+        action = contest(network, move_key, env_state)
+        env_state, _ = play(env, env_state, action, config.gamma)
+        total += env_state.rewards[:, 0]
+    return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
+
+
+@functools.partial(jax.jit, static_argnames=("env", "gamma"))
+def play(
+    env: pgx.Env, env_state: pgx.State, action: jax.Array, gamma: float
+) -> tuple[pgx.State, pgx_games.Move]:
+    """Play one move in each game."""
+    return pgx_games.step(env, env_state, action, gamma)
+
+
+@nnx.jit
+def choose(
+    network: nnx.Module, key: jax.Array, env_state: pgx.State, epsilon: jax.Array
+) -> jax.Array:
+    """Return the move to play in each game."""
+    q_values = network(pgx_games.features(env_state.observation))
+    return equations.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
+
+
+@nnx.jit
+def contest(network: nnx.Module, key: jax.Array, env_state: pgx.State) -> jax.Array:
+    """Return the network's move where player 0 is to move, else a random one."""
+    q_values = network(pgx_games.features(env_state.observation))
+    best = equations.greedy(q_values, env_state.legal_action_mask)
+    drawn = players.random_player(key, env_state)
+    return jax.numpy.where(env_state.current_player == 0, best, drawn)
+
+
+@nnx.jit
+def learn(
+    network: nnx.Module,
+    target_network: nnx.Module,
+    optimizer: nnx.Optimizer,
+    before: pgx.State,
+    action: jax.Array,
+    after: pgx.State,
+    move: pgx_games.Move,
+) -> jax.Array:
+    """Take one gradient step in place and return the loss."""
+    next_q_values = target_network(pgx_games.features(after.observation))
+    target = equations.td_target(
+        move.reward, move.discount, next_q_values, after.legal_action_mask
+    )
+
+    def loss_fn(network: nnx.Module) -> jax.Array:
+        q_values = network(pgx_games.features(before.observation))
+        return equations.loss(q_values, action, target, move.live)
+
+    loss, grads = nnx.value_and_grad(loss_fn)(network)
+    optimizer.update(network, grads)
+    return loss
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

@@ -1,0 +1,164 @@
+"""How long a whole command takes, from the start of its process to a saved agent.
+
+Everything runs in processes of its own, so nothing is warm that would not be.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
+
+PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
+"""What a command's time goes into; together they are all of it."""
+BASELINES = 2
+"""Runs of the article's program at most: one takes as long as ten of ours."""
+
+
+class Child(NamedTuple):
+    """What a process took, and what it printed."""
+
+    wall: float
+    cpu: float
+    output: str
+    proven: bool = False  # it saved an agent that its last evaluation proves
+
+
+class Parted(NamedTuple):
+    """Where a training process's time went, in seconds, and its greatest memory."""
+
+    parts: dict[str, float]
+    peak_mib: float
+    proven: bool
+
+
+def startup(rounds: int, with_baseline: bool) -> Figures:
+    """Time the article's program and `train`, with an empty cache and with a full one.
+
+    Raises:
+        RuntimeError: a run failed.
+    """
+    article: list[Child] = []
+    ours: dict[str, list[Child]] = {"cold": [], "warm": []}
+    parted: dict[str, list[Parted]] = {"cold": [], "warm": []}
+    for turn in range(rounds):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if with_baseline and turn < BASELINES:
+                module = "jax_ttt.benchmarks.plain_loop"
+                article.append(run(module, [str(folder / "weights.npz")], None))
+            for cache in ours:
+                ours[cache].append(train(folder / cache, folder / "cache"))
+            for cache in parted:
+                run_dir = folder / f"{cache}-parts"
+                parted[cache].append(train_in_parts(run_dir, folder / "cache-parts"))
+    figures = show_whole(article, ours)
+    for cache, found in parted.items():
+        figures[cache] = show_parts(cache, found)
+        proofs = [run.proven for run in (*ours[cache], *found)]
+        figures[f"proven_{cache}"] = show_proven(cache, proofs)
+    return figures
+
+
+def show_whole(article: Sequence[Child], ours: Mapping[str, list[Child]]) -> Figures:
+    """Print and return what whole processes took, and ours as a share of theirs."""
+    figures = {}
+    if article:
+        text = f"the article's program, start to saved, {len(article)} x"
+        figures["article"] = show_seconds(text, article)
+    for cache, children in ours.items():
+        end = "proven and saved" if all(c.proven for c in children) else "saved"
+        text = f"train, {cache} cache, start to {end}"
+        figures[f"train_{cache}"] = show_seconds(text, children)
+        if article:
+            pairs = children[: len(article)]
+            share = ratios([c.wall for c in pairs], [c.wall for c in article])
+            text = f"train, {cache} cache, share of the article's"
+            figures[f"share_{cache}"] = show(text, share, "x", 3)
+    return figures
+
+
+def show_seconds(text: str, children: Sequence[Child]) -> Figures:
+    """Print and return the seconds that processes took."""
+    timed = Timed(0.0, [c.wall for c in children], [c.cpu for c in children])
+    return show(text, timed.wall, "s", 2, timed)
+
+
+def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
+    """Return how many runs ended with a proven agent; print it unless all did."""
+    if not all(proofs):
+        print(
+            f"train, {cache} cache, not proven: {proofs.count(False)} of {len(proofs)}"
+        )
+    return {"proven": sum(proofs), "num_runs": len(proofs)}
+
+
+def show_parts(cache: str, found: Sequence[Parted]) -> Figures:
+    """Print and return where the time went, and the greatest memory."""
+    figures = {
+        part: show(f"train, {cache} cache: {part}", [f.parts[part] for f in found], "s")
+        for part in PARTS
+    }
+    memory = [f.peak_mib for f in found]
+    text = f"train, {cache} cache: greatest memory"
+    return figures | {"peak_memory": show(text, memory, "MiB", 0)}
+
+
+def train(run_dir: Path, cache: Path) -> Child:
+    """Run the command `train`, with the compilation cache at `cache`."""
+    child = run("jax_ttt.train", ["--quiet", "--run-dir", str(run_dir)], cache)
+    return child._replace(proven=proven(run_dir))
+
+
+def train_in_parts(run_dir: Path, cache: Path) -> Parted:
+    """Run `train` in a process that says where its time goes."""
+    begin = time.time()
+    child = run("jax_ttt.benchmarks.timed_run", [str(begin), str(run_dir)], cache)
+    found = json.loads(child.output.splitlines()[-1])
+    parts = found["parts"]
+    parts["other"] = child.wall - sum(parts.values())
+    return Parted(parts, found["peak_mib"], proven(run_dir))
+
+
+def run(module: str, args: Sequence[str], cache: Path | None) -> Child:
+    """Run a module in a process; without `cache` it keeps no compiled programs.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    import resource
+
+    variables = dict(os.environ)
+    variables.pop("JAX_COMPILATION_CACHE_DIR", None)
+    # Asked for by the benchmark, so that its own process leaves a GPU's memory free.
+    variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
+    if cache is not None:
+        variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
+        variables["JAX_ENABLE_COMPILATION_CACHE"] = "true"  # whatever the user chose
+    children = resource.RUSAGE_CHILDREN
+    before, begin = resource.getrusage(children), time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", module, *args],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wall, after = time.perf_counter() - begin, resource.getrusage(children)
+    if done.returncode:
+        raise RuntimeError(f"python -m {module} failed: {done.stderr}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Child(wall, cpu, done.stdout)
+
+
+def proven(run_dir: Path) -> bool:
+    """Return whether a run saved an agent that its last evaluation proves."""
+    *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
+    last = json.loads(line)
+    return (run_dir / "agent.safetensors").exists() and last["exact"]["unbeatable"]

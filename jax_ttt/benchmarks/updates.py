@@ -1,0 +1,122 @@
+"""How fast it learns: the article's updates, against its plain loop and the machine."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from jax_ttt.benchmarks import plain_loop
+from jax_ttt.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import learner
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import mlp
+from jax_ttt.training.programs import Programs, divided
+
+NUM_UPDATES = 90
+"""Updates in a round: ten batches of games in lock-step."""
+NUM_PRODUCTS = 200
+"""Products of matrices in a round."""
+
+
+def updates(rounds: int) -> Figures:
+    """Time the article's updates as a plain loop and as one program, and bare products.
+
+    All are run in turn. The share is that of the matrix products which an update can't
+    do without, at the rate of the hidden layer's product alone, in the program's
+    precision and in the same round.
+    """
+    config = PRESETS["article"]
+    shape = config.num_envs, config.hidden_size
+    runs = [
+        plain(config),
+        fused(config),
+        products(*shape, jnp.float32),
+        products(*shape, jnp.bfloat16),
+    ]
+    loop, program, *bare = in_turn(runs, rounds)
+    flops = 2 * config.num_envs * config.hidden_size**2 * NUM_PRODUCTS
+    needed = update_flops(layer_sizes(config), config.num_envs) * NUM_UPDATES
+    number = bare[mlp.learning_dtype(config) == jnp.bfloat16]
+    share = [
+        100 * (needed / ours) / (flops / theirs)
+        for ours, theirs in zip(program.wall, number.wall, strict=True)
+    ]
+    faster, unit = ratios(loop.wall, program.wall), "updates/s"
+    return {
+        "plain_loop": show_rate("article, a plain loop", NUM_UPDATES, loop, unit),
+        "fused": show_rate("article, one program", NUM_UPDATES, program, unit),
+        "ratio": show("one program, times the plain loop", faster, "x"),
+        "compile": show("one program, compiled and run once", [program.first], "s"),
+        "float32": show_rate("float32 products", flops / 1e9, bare[0], "GFLOP/s"),
+        "bfloat16": show_rate("bfloat16 products", flops / 1e9, bare[1], "GFLOP/s"),
+        "roofline": show("one program, share of such products", share, "%", 0),
+        "flops_per_update": needed // NUM_UPDATES,
+    }
+
+
+def plain(config: Config) -> Callable[[], object]:
+    """Return a run of the plain loop, which goes on where the last one ended."""
+    loop = plain_loop.train(config, jax.random.key(0))
+
+    def run() -> None:
+        for moment in itertools.islice(loop, NUM_UPDATES):
+            jax.block_until_ready(moment.loss)
+
+    return run
+
+
+def fused(
+    config: Config, num_updates: int = NUM_UPDATES
+) -> Callable[[], learner.Metrics]:
+    """Return a run of the compiled program, which goes on where the last one ended."""
+    outline, numbers = divided(config)
+    program = Programs(outline)
+    state = program.start(jax.random.key(0), SelfPlay())
+
+    def run() -> learner.Metrics:
+        nonlocal state
+        state, metrics = program.updates(num_updates, state, SelfPlay(), numbers)
+        return jax.block_until_ready((state, metrics))[1]
+
+    return run
+
+
+def products(
+    batch: int, size: int, dtype: jax.typing.DTypeLike
+) -> Callable[[], object]:
+    """Return a run of `NUM_PRODUCTS` products, `[batch, size]` by `[size, size]`."""
+    x_key, w_key = jax.random.split(jax.random.key(0))
+    x = jax.random.normal(x_key, (batch, size), dtype)
+    w = jax.random.normal(w_key, (size, size), dtype) / math.sqrt(size)
+
+    @jax.jit
+    def chain(x: jax.Array, w: jax.Array) -> jax.Array:
+        def product(x: jax.Array, _: None) -> tuple[jax.Array, None]:
+            return jnp.dot(x, w, preferred_element_type=jnp.float32).astype(dtype), None
+
+        return jax.lax.scan(product, x, None, NUM_PRODUCTS)[0]
+
+    return lambda: jax.block_until_ready(chain(x, w.astype(dtype)))
+
+
+def layer_sizes(config: Config) -> list[int]:
+    """Return the widths of a perceptron with one value an action, inputs first."""
+    num_features, num_actions = pgx_games.sizes(config.env_id)
+    return [num_features, *[config.hidden_size] * config.hidden_layers, num_actions]
+
+
+def update_flops(sizes: Sequence[int], num_envs: int) -> int:
+    """Return the floating-point operations of the matrix products in an update.
+
+    With `P` the products of neighbouring `sizes`, summed, a pass forward is
+    `2 * num_envs * P`. An update takes one of the net, shared by acting and learning,
+    one of the target net, and backward twice as much for weights and inputs, less the
+    first layer's inputs, which need no gradient: `2 * num_envs * (4 * P - P_first)`.
+    """
+    layers = [num_in * num_out for num_in, num_out in itertools.pairwise(sizes)]
+    return 2 * num_envs * (4 * sum(layers) - layers[0])

@@ -1,0 +1,1 @@
+"""What is fixed before a run: settings, presets, published systems. No JAX."""

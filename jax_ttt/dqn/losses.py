@@ -1,0 +1,95 @@
+"""What a batch of moves teaches: the targets of its values, their loss, its gradient.
+
+Axes: `H` values of an action (see `networks.heads`), `B` moves, `A` actions.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import nnx
+from jaxtyping import Array, Float, Key
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, tabular
+from jax_ttt.networks import mlp, q_network
+
+
+class Lesson(NamedTuple):
+    """What a batch taught."""
+
+    loss: jax.Array  # () float32
+    grads: nnx.State
+    visits: nnx.State | None  # of a table's entries
+
+
+def targets(
+    config: Config,
+    params: nnx.State,
+    target_params: nnx.State,
+    batch: equations.Transition,
+) -> Float[Array, "H B"]:
+    """Return what the played actions' values should become."""
+    reward, discount = batch.reward, batch.discount
+    legal = batch.next_legal_action_mask
+    dtype = mlp.learning_dtype(config)
+    worth = q_network.heads(config, target_params, batch.next_obs, dtype)
+    if config.backup == "two-ply":
+        to_mover, to_waiting = worth
+        return jnp.stack(
+            equations.two_ply_targets(
+                reward, discount, to_mover, to_waiting, legal, config.tremble
+            )
+        )
+    chosen_by = [None]
+    if q_network.double_table(config):
+        # Each table's best action, by what the other says of it.
+        chosen_by, worth = list(worth), worth[::-1]
+    elif config.double:
+        chosen_by = [q_network.q_values(config, params, batch.next_obs, dtype)]
+    return jnp.stack(
+        [
+            equations.td_target(reward, discount, values, legal, config.tremble, choice)
+            for values, choice in zip(worth, chosen_by, strict=True)
+        ]
+    )
+
+
+def lesson(
+    config: Config,
+    params: nnx.State,
+    target_params: nnx.State,
+    batch: equations.Transition,
+    key: Key[Array, ""],
+) -> Lesson:
+    """Return the loss of the moves and its gradient; `key` is consumed.
+
+    The network values the boards of moves just played a second time here, as it did to
+    choose them; the compiler sees that and does it once.
+    """
+    target = targets(config, params, target_params, batch)
+    cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
+    live = jnp.broadcast_to(batch.live, target.shape)
+    dtype = mlp.learning_dtype(config)
+    if q_network.double_table(config):
+        live = tabular.learns(key, batch)
+
+    def loss_fn(params: nnx.State) -> jax.Array:
+        values = q_network.heads(config, params, batch.obs, dtype)
+        rows = zip(values, target, live, strict=True)
+        losses = [equations.loss(v, batch.action, t, on, cost) for v, t, on in rows]
+        return functools.reduce(jnp.add, losses)
+
+    def played_sum(params: nnx.State) -> jax.Array:
+        values = q_network.heads(config, params, batch.obs)
+        played = jax.vmap(equations.played, in_axes=(0, None))(values, batch.action)
+        return jnp.where(live, played, 0.0).sum()
+
+    loss, grads = jax.value_and_grad(loss_fn)(params)
+    if config.network != "table":
+        return Lesson(loss, grads, None)
+    return Lesson(
+        loss, *tabular.per_visit(played_sum, params, grads, len(batch.action))
+    )

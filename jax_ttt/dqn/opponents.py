@@ -1,0 +1,119 @@
+"""The opponent in training: the agent itself, or a player.
+
+Axes: `B` games.
+"""
+
+import dataclasses
+from typing import ClassVar, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Int, Key
+
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs.pgx_games import Move
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SelfPlay:
+    """The agent plays both sides; every step is one move."""
+
+    name: ClassVar[str] = "self"
+
+    def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
+        """Return new games; `key` is consumed."""
+        return pgx_games.init(pgx_games.make(config.env_id), key, config.num_envs)
+
+    def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
+        """Return the keys of a move and of the reply, which there is none of."""
+        return key, key
+
+    def reply(
+        self,
+        config: Config,
+        key: Key[Array, ""],
+        before: pgx.State,
+        after: pgx.State,
+        move: Move,
+    ) -> tuple[pgx.State, Move]:
+        """Return the games and the move as they are: the agent moves next."""
+        del config, key, before
+        return after, move
+
+    def result(
+        self, before: pgx.State, reward: Float[Array, " B"]
+    ) -> Float[Array, " B"]:
+        """Return the first player's reward from the mover's."""
+        return jnp.where(pgx_games.first_to_move(before), reward, -reward)
+
+    def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
+        """Return the moves made in all games since `before`."""
+        return pgx_games.moves_made(before, after, with_opening=False)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Versus:
+    """The agent plays one side and a player the other; a step is a move and a reply."""
+
+    name: str = dataclasses.field(metadata={"static": True})  # as `Config.opponent`
+    player: Partial  # (key, env_state of B games) -> actions
+
+    def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
+        """Return new games in which it is the agent's turn; `key` is consumed.
+
+        The agent moves second where `config.seat` says so: the player has moved then.
+        """
+        env = pgx_games.make(config.env_id)
+        init_key, move_key = jax.random.split(key)
+        env_state = pgx_games.init(env, init_key, config.num_envs)
+        first = env_state.current_player  # drawn by PGX
+        agent = {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}
+        mover = agent[config.seat]
+        return pgx_games.await_turn(
+            env, move_key, env_state, mover, self.player, config.first_move
+        )[0]
+
+    def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
+        """Return the keys of a move and of the reply; `key` is consumed."""
+        move_key, reply_key = jax.random.split(key)
+        return move_key, reply_key
+
+    def reply(
+        self,
+        config: Config,
+        key: Key[Array, ""],
+        before: pgx.State,
+        after: pgx.State,
+        move: Move,
+    ) -> tuple[pgx.State, Move]:
+        """Return the games after the player's reply, and the move with its effect."""
+        env, mover = pgx_games.make(config.env_id), before.current_player
+        return pgx_games.reply(env, key, after, move, mover, self.player, config.gamma)
+
+    def result(
+        self, before: pgx.State, reward: Float[Array, " B"]
+    ) -> Float[Array, " B"]:
+        """Return the agent's reward, which is the mover's."""
+        del before
+        return reward
+
+    def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
+        """Return the moves of both sides since `before`, an opening included."""
+        return pgx_games.moves_made(before, after, with_opening=True)
+
+
+Opponent: TypeAlias = SelfPlay | Versus
+
+
+def check(config: Config, opponent: Opponent) -> None:
+    """Raise `ValueError` unless the opponent is the one that the settings name."""
+    if opponent.name != config.opponent:
+        raise ValueError(
+            f"the settings name the opponent {config.opponent!r}, "
+            f"the argument is {opponent.name!r}"
+        )

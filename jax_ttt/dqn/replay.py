@@ -1,0 +1,56 @@
+"""A ring buffer of past moves on the device, as a state and pure functions.
+
+Axes: `B` moves added at once, `C` the buffer's capacity, `N` moves drawn.
+Source: Lin 1992; Mnih et al. 2015, "Human-level control through deep reinforcement
+learning".
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key
+
+from jax_ttt.dqn.equations import Transition
+
+
+class Buffer(NamedTuple):
+    """The moves kept; the oldest is overwritten first."""
+
+    moves: Transition  # each leaf (C, ...)
+    next_slot: jax.Array  # () int32, where the next move goes
+    size: jax.Array  # () int32, moves held
+
+
+def init(example: Transition, capacity: int) -> Buffer:
+    """Return an empty buffer for moves like those of `example`, arrays or shapes."""
+    moves = jax.tree.map(
+        lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), example
+    )
+    return Buffer(moves, jnp.int32(0), jnp.int32(0))
+
+
+def add(buffer: Buffer, batch: Transition) -> Buffer:
+    """Put a batch of moves in, no more than the capacity."""
+    capacity, num_new = len(buffer.moves.action), len(batch.action)
+    slots = (buffer.next_slot + jnp.arange(num_new)) % capacity
+    moves = jax.tree.map(lambda old, new: old.at[slots].set(new), buffer.moves, batch)
+    return Buffer(
+        moves,
+        (buffer.next_slot + num_new) % capacity,
+        jnp.minimum(buffer.size + num_new, capacity),
+    )
+
+
+def sample(
+    buffer: Buffer, key: Key[Array, ""], num_moves: int, start: int
+) -> Transition:
+    """Draw moves evenly, with replacement; `key` is consumed.
+
+    Before the buffer holds `start` moves, and while it is empty, none of them is live:
+    there is nothing to learn yet.
+    """
+    slots = jax.random.randint(key, (num_moves,), 0, jnp.maximum(buffer.size, 1))
+    moves = jax.tree.map(lambda leaf: leaf[slots], buffer.moves)
+    ready = buffer.size >= max(start, 1)
+    return moves._replace(live=moves.live & ready)

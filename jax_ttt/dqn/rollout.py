@@ -1,0 +1,98 @@
+"""Where experience comes from: the agent's moves, and the replies to them.
+
+The agent plays both sides, or it plays one and an opponent the other; then its move
+and the opponent's reply are one step, and it is always the agent's turn.
+
+Axes: `B` games.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pgx
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Key
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations
+from jax_ttt.dqn.opponents import Opponent
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import mlp, q_network
+
+
+class Played(NamedTuple):
+    """What a move in every game came to; all but the transition are scalars.
+
+    Results are the agent's against an opponent, the first player's in self-play.
+    """
+
+    transition: equations.Transition
+    max_q: jax.Array  # float32, the sum of the best legal values in games still on
+    moves: jax.Array  # int32, like the rest: moves of the agent in games still on
+    games: jax.Array  # games that ended
+    wins: jax.Array
+    losses: jax.Array
+    env_steps: jax.Array  # moves of both sides in games still on
+
+
+def play(
+    config: Config,
+    params: nnx.State,
+    key: Key[Array, ""],
+    before: pgx.State,
+    epsilon: Float[Array, ""],
+    opponent: Opponent,
+) -> tuple[pgx.State, Played]:
+    """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
+    env = pgx_games.make(config.env_id)
+    move_key, reply_key = opponent.keys(key)
+    dtype = mlp.learning_dtype(config)
+    q_values = q_network.q_values(config, params, before.observation, dtype)
+    legal = before.legal_action_mask
+    action = equations.epsilon_greedy(move_key, q_values, legal, epsilon)
+    action = pgx_games.opening(before, action, config.first_move)
+    after, move = pgx_games.step(env, before, action, config.gamma)
+    after, move = opponent.reply(config, reply_key, before, after, move)
+    ended = move.live & pgx_games.finished(after)
+    result = opponent.result(before, move.reward)
+    return after, Played(
+        equations.Transition(
+            obs=before.observation,
+            action=action,
+            reward=scored(config, move.reward, ended),
+            discount=move.discount,
+            next_obs=after.observation,
+            next_legal_action_mask=after.legal_action_mask,
+            live=move.live,
+        ),
+        max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
+        moves=jnp.sum(move.live),
+        games=jnp.sum(ended),
+        wins=jnp.sum(ended & (result > 0)),
+        losses=jnp.sum(ended & (result < 0)),
+        env_steps=opponent.moves_made(before, after),
+    )
+
+
+def scored(
+    config: Config, reward: Float[Array, " B"], ended: Bool[Array, " B"]
+) -> Float[Array, " B"]:
+    """Return the settings' reward for the result of the games that ended, else 0."""
+    win, draw, loss = config.reward_win, config.reward_draw, config.reward_loss
+    if (win, draw, loss) == (1, 0, -1):
+        return reward
+    value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
+    return jnp.where(ended, value, 0.0)
+
+
+def max_turns(config: Config) -> int:
+    """Return the most moves that the agent makes in a game.
+
+    Raises:
+        ValueError: it is not known how long a game can be.
+    """
+    length = pgx_games.length(config.env_id)
+    if config.opponent == "self":
+        return length
+    return length // 2 if config.seat == "second" else (length + 1) // 2

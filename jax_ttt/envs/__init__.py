@@ -1,0 +1,1 @@
+"""Games: the one door to PGX, the enumerated tree, symmetries."""

@@ -1,0 +1,245 @@
+"""The one door to PGX: batched games, and what a move was worth to its mover.
+
+Axes: `B` games, `A` actions, `G` symmetries. PGX draws who starts at random, gives
+rewards by player id, and marks every action legal once a game has ended; nothing
+outside this module needs to know.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+from jax_ttt.config.settings import EnvId
+
+
+class Move(NamedTuple):
+    """What one move in each game led to, as its mover sees it; the fields are `B`."""
+
+    reward: jax.Array  # (B,) float32, -1 to 1
+    discount: jax.Array  # (B,) float32: 0, gamma or -gamma
+    live: jax.Array  # (B,) bool: the game was still on before the move
+
+
+Player = Callable[[jax.Array, pgx.State], jax.Array]
+"""A function `(key, env_state of B games) -> actions`."""
+
+
+@functools.cache
+def make(env_id: EnvId) -> pgx.Env:
+    """Return the PGX environment."""
+    # PGX builds arrays while a game is imported: under `jit` they must not be traced.
+    with jax.ensure_compile_time_eval():
+        return pgx.make(env_id)
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_envs"))
+def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
+    """Return `num_envs` fresh games; `key` is consumed."""
+    return jax.vmap(env.init)(jax.random.split(key, num_envs))
+
+
+def step(
+    env: pgx.Env,
+    env_state: pgx.State,
+    action: Int[Array, " B"],
+    gamma: float | Float[Array, ""],
+) -> tuple[pgx.State, Move]:
+    """Play one move in each game; finished games stay as they are.
+
+    `Move.discount` is 0 after the last move, `-gamma` when the opponent decides
+    next and `+gamma` when the same player does. A truncated game is not over by
+    its rules, so its value is still bootstrapped.
+    """
+    mover = env_state.current_player  # read before the step: rewards go by player id
+    next_state = jax.vmap(env.step)(env_state, action)
+    reward = _of(next_state.rewards, mover)
+    discount = signed_discount(next_state, mover, gamma)
+    return next_state, Move(reward, discount, ~finished(env_state))
+
+
+@functools.partial(jax.jit, static_argnames="env")
+def play(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+    """Return the games after one move in each, where only they are wanted."""
+    return step(env, env_state, action, 1.0)[0]
+
+
+def signed_discount(
+    after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, ""]
+) -> Float[Array, " B"]:
+    """Return 0 after the last move, `gamma` if the mover is next, else `-gamma`."""
+    discount = jnp.where(after.current_player == mover, gamma, -gamma)
+    return jnp.where(after.terminated, 0.0, discount)
+
+
+def reply(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    after: pgx.State,
+    move: Move,
+    mover: Int[Array, " B"],
+    opponent: Player,
+    gamma: float | Float[Array, ""],
+) -> tuple[pgx.State, Move]:
+    """Let the opponent reply to the mover's `move`, until the mover is to move again.
+
+    Now the mover decides next, so `Move.discount` is `+gamma`, or 0 if the reply ended
+    the game; its reward holds what the reply did to the mover. `key` is consumed.
+    """
+    after, gained = await_turn(env, key, after, mover, opponent)
+    discount = signed_discount(after, mover, gamma)
+    return after, Move(move.reward + gained, discount, move.live)
+
+
+def await_turn(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    env_state: pgx.State,
+    player: Int[Array, " B"],
+    opponent: Player,
+    first_move: int | None = None,
+) -> tuple[pgx.State, Float[Array, " B"]]:
+    """Let the opponent move until it is the player's turn, or the game is over.
+
+    Returns the games, and what the moves brought the player. `key` is consumed.
+    """
+
+    def waiting(env_state: pgx.State) -> jax.Array:
+        return ~finished(env_state) & (env_state.current_player != player)
+
+    def move(carry: tuple) -> tuple:
+        key, env_state, total = carry
+        key, move_key = jax.random.split(key)
+        action = opening(env_state, opponent(move_key, env_state), first_move)
+        after = jax.vmap(env.step)(env_state, action)
+        theirs = waiting(env_state)
+        total += jnp.where(theirs, _of(after.rewards, player), 0.0)
+        return key, pick(theirs, after, env_state), total
+
+    start = (key, env_state, jnp.zeros(player.shape))
+    _, env_state, total = jax.lax.while_loop(
+        lambda carry: waiting(carry[1]).any(), move, start
+    )
+    return env_state, total
+
+
+def opening(
+    env_state: pgx.State, action: Int[Array, " B"], first_move: int | None
+) -> Int[Array, " B"]:
+    """Return `action`, but `first_move`, if there is one, where a game begins."""
+    if first_move is None:
+        return action
+    return jnp.where(env_state._step_count == 0, first_move, action)
+
+
+def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return where the player to move is the one who made the game's first move."""
+    return env_state._step_count % 2 == 0
+
+
+def moves_made(
+    before: pgx.State, after: pgx.State, with_opening: bool
+) -> Int[Array, ""]:
+    """Return the moves made in all games since `before`.
+
+    `with_opening`: an opponent's first move counts with the agent's.
+    """
+    start = before._step_count
+    if with_opening:
+        start = jnp.where(start == 1, 0, start)
+    return jnp.sum(after._step_count - start)
+
+
+def _of(rewards: Float[Array, "B 2"], player: Int[Array, " B"]) -> Float[Array, " B"]:
+    return jnp.take_along_axis(rewards, player[:, None], axis=1)[:, 0]
+
+
+def finished(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return which games are over, by the rules or by being cut off."""
+    return jnp.logical_or(env_state.terminated, env_state.truncated)
+
+
+def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
+    """Replace finished games by fresh ones; with `lockstep`, once all are finished.
+
+    Comes after the TD target is made, never inside the step: there the fresh game's
+    board and player would be read beside the old game's reward.
+    """
+    over = finished(env_state)
+    over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
+    return pick(over, fresh, env_state)
+
+
+def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
+    """Return `new` in the games where that is so, else `old`."""
+
+    def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(where.reshape(where.shape + (1,) * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(leaf, new, old)
+
+
+@jax.jit
+def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
+    """Return what the network sees, from the mover's view.
+
+    The two planes of a board of stones, mine and yours, become one of +1 and -1;
+    any other observation is flattened as it is.
+    """
+    obs = obs.astype(jnp.float32)
+    if obs.shape[-1] == 2:
+        obs = obs[..., 0] - obs[..., 1]
+    return obs.reshape(obs.shape[0], -1)
+
+
+def length(env_id: EnvId) -> int:
+    """Return the most moves that a game can have.
+
+    Raises:
+        ValueError: that is not known.
+    """
+    if env_id != "tic_tac_toe":
+        raise ValueError(f"{env_id} has games of no known length")
+    return 9
+
+
+def board_number(features: Float[Array, "B F"]) -> Int[Array, " B"]:
+    """Number the boards of stones, from 0 to `3**F - 1`: one number a board.
+
+    A cell is 0 for yours, 1 if empty, 2 for mine; the last cell counts least.
+    """
+    digits = 3.0 ** np.arange(features.shape[1])[::-1].astype(np.float32)
+    number = jnp.dot(features + 1, digits, precision="highest")
+    return jnp.round(number).astype(jnp.int32)
+
+
+@functools.cache
+def sizes(env_id: EnvId) -> tuple[int, int]:
+    """Return the numbers of features and of actions, without running anything."""
+    state = jax.eval_shape(lambda key: init(make(env_id), key, 1), jax.random.key(0))
+    seen = jax.eval_shape(features, state.observation)
+    return seen.shape[1], state.legal_action_mask.shape[1]
+
+
+@functools.cache
+def symmetries(env_id: EnvId) -> Int[np.ndarray, "G A"]:
+    """Return the turned and mirrored views of the board, the plain one first.
+
+    Cell `i` of view `g` is cell `symmetries[g, i]` of the board; actions are cells.
+    A game that is not listed here has only the plain view.
+    """
+    if env_id != "tic_tac_toe":
+        return np.arange(sizes(env_id)[1])[None]
+    board = np.arange(9).reshape(3, 3)
+    turned = [np.rot90(board, quarter) for quarter in range(4)]
+    return np.stack([view.ravel() for b in turned for view in (b, b.T)])
+
+
+def seat_names(env_id: EnvId) -> tuple[str, str]:
+    """Return what the player who moves first, and the other, are called."""
+    return ("X", "O") if env_id == "tic_tac_toe" else ("first", "second")

@@ -1,0 +1,207 @@
+"""The whole tree of a small game, found by stepping PGX itself.
+
+No rule of a game is written here. The positions stand level by level, so that a
+position's successors come after it. The first player is the one who moves first
+("X"); all outcomes are from the first player's view.
+
+Axes: `P` positions, `A` actions, `L` levels (moves played).
+"""
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Int, Shaped
+
+from jax_ttt.config.settings import ENUMERABLE, EnvId
+from jax_ttt.envs import pgx_games
+
+AnyArray: TypeAlias = Any
+"""JAX's or NumPy's; which one, a checker can't know."""
+
+T = TypeVar("T")
+_BATCH = 2048  # moves stepped at once: one compiled program serves every level
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "obs",
+        "legal_action_mask",
+        "successor",
+        "first_to_move",
+        "terminal",
+        "outcome",
+        "decisions",
+        "env_state",
+    ],
+    meta_fields=["level_start"],
+)
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    """Every position that play can reach, with its moves.
+
+    Its arrays are JAX's, or NumPy's on the host. A pytree: hand it to compiled
+    functions as an argument, since as a constant it would be worked on while compiling.
+    """
+
+    obs: AnyArray  # (P, ...) the mover's observation
+    legal_action_mask: AnyArray  # (P, A) bool; all False where the game is over
+    successor: AnyArray  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: AnyArray  # (P,) bool
+    terminal: AnyArray  # (P,) bool
+    outcome: AnyArray  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
+    decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
+    env_state: pgx.State  # (P, ...) the PGX states themselves
+    level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
+
+    @property
+    def num_positions(self) -> int:
+        """The number of positions, finished ones included."""
+        return self.level_start[-1]
+
+
+def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
+    """Walk every line of play from the first position and return the tree.
+
+    Works for games of two players with no chance and no hidden information.
+
+    Raises:
+        ValueError: there are more than `max_positions` positions.
+    """
+    start = pgx_games.init(env, jax.random.key(0), 1)
+    first = int(start.current_player[0])
+    level = jax.tree.map(np.asarray, start)
+    levels, moves, count = [], [], 0
+    while True:
+        levels.append(level)
+        over = level.terminated | level.truncated
+        begin, count = count, count + len(over)
+        if count > max_positions:
+            raise ValueError(
+                f"{env.id} has more than {max_positions:,} positions: too many to walk"
+            )
+        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
+        if not len(action):
+            break
+        after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
+        level, index = _distinct(after)
+        moves.append((begin + parent, action, count + index))
+    return _assemble(levels, moves, first)
+
+
+def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
+    """Play `action` in each state, in batches of one size."""
+    parts = []
+    for begin in range(0, len(action), _BATCH):
+        rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
+        batch = jax.tree.map(lambda x, r=rows: x[r], env_state)
+        after, _ = _step(env, batch, jnp.asarray(action[rows], jnp.int32), 1.0)
+        kept = min(_BATCH, len(action) - begin)
+        parts.append(jax.tree.map(lambda x, k=kept: np.asarray(x)[:k], after))
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+
+
+_step = functools.partial(jax.jit, static_argnames=("env", "gamma"))(pgx_games.step)
+
+
+def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
+    """Return the different states, and for each given one which of them it is."""
+    leaves = [
+        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
+        for leaf in jax.tree.leaves(env_state)
+    ]
+    rows = np.concatenate(leaves, axis=1)
+    _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
+
+
+def _assemble(
+    levels: list[pgx.State],
+    moves: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    first: int,
+) -> Tree:
+    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
+    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
+    terminal = env_state.terminated | env_state.truncated
+    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
+    successor[parent, action] = child
+    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
+    arrays = {
+        "obs": env_state.observation,
+        "legal_action_mask": env_state.legal_action_mask & ~terminal[:, None],
+        "successor": successor,
+        "first_to_move": env_state.current_player == first,
+        "terminal": terminal,
+        "outcome": outcome.astype(np.int32),
+        "decisions": np.flatnonzero(~terminal).astype(np.int32),
+        "env_state": env_state,
+    }
+    level_start = itertools.accumulate((len(x.terminated) for x in levels), initial=0)
+    return Tree(**jax.device_put(arrays), level_start=tuple(level_start))
+
+
+@functools.cache
+def of(env_id: EnvId) -> Tree | None:
+    """Return the game's tree, walked once in a process; None if it is too large."""
+    if env_id not in ENUMERABLE:
+        return None
+    return apart(enumerate_game, pgx_games.make(env_id))
+
+
+def apart(function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401
+    """Call a function where nothing is traced, whoever asks for it.
+
+    Who asks may be tracing a program that looks boards up, and a trace is its thread's
+    alone. (`ensure_compile_time_eval` would compile each operation by itself: 40 small
+    programs in a walk, over a second.)
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *args).result()
+
+
+@functools.cache
+def on_host(env_id: EnvId) -> Tree | None:
+    """Return the same tree of NumPy arrays, for float64 and for walks in Python."""
+    tree = of(env_id)
+    return None if tree is None else jax.device_get(tree)
+
+
+def walked(env_id: EnvId) -> Tree:
+    """Return the tree of NumPy arrays of a game that has one.
+
+    Raises:
+        ValueError: it has none.
+    """
+    tree = on_host(env_id)
+    if tree is None:
+        raise ValueError(f"{env_id} is too large to walk")
+    return tree
+
+
+@functools.cache
+def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
+    """Return the position of every `games.board_number` of a game that can be walked.
+
+    A board that no play reaches has position 0.
+    """
+    tree = walked(env_id)
+
+    def number() -> np.ndarray:
+        return np.asarray(pgx_games.board_number(pgx_games.features(tree.obs)))
+
+    position = np.zeros(3 ** pgx_games.sizes(env_id)[0], np.int32)
+    position[apart(number)] = np.arange(tree.num_positions)
+    return position
+
+
+def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
+    """Return the positions of boards, each as its mover sees it, by `index`."""
+    return index[pgx_games.board_number(pgx_games.features(obs))]

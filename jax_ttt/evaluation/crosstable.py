@@ -1,0 +1,155 @@
+"""Everybody against everybody, in both seats: exact where it can be, else sampled.
+
+Axes: `N` entrants, rows as first player and columns as second.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
+
+from jax_ttt.config.settings import RATES, EnvId
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import matches
+from jax_ttt.players import players
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import outcomes
+
+
+@dataclasses.dataclass(frozen=True)
+class CrossTable:
+    """Results of the row's player, who moves first, against the column's."""
+
+    names: tuple[str, ...]
+    rates: np.ndarray  # (N, N, 3) float64: won, drawn and lost, adding up to 1
+    counts: np.ndarray  # (N, N, 3) int64: games of a sampled pair, 0 of an exact one
+
+    @property
+    def sampled(self) -> Bool[np.ndarray, "N N"]:
+        """Which pairs are sampled, not exact."""
+        return self.counts.sum(axis=-1) > 0
+
+    @property
+    def scores(self) -> Float[np.ndarray, "N N"]:
+        """What the row's player gets of the column's, both seats together: 0 to 1.
+
+        A win is 1, a draw 0.5.
+        """
+        as_first = self.rates @ [1, 0.5, 0]
+        return (as_first + 1 - as_first.T) / 2
+
+    @property
+    def order(self) -> list[tuple[int, float, float]]:
+        """The entrants' numbers, ratings and mean scores, the strongest first.
+
+        The score is against all others; 0.5 for one who has none.
+        """
+        size = len(self.names)
+        others = ~np.eye(size, dtype=bool)
+        score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
+        score = score if size > 1 else np.array([0.5])
+        rating = ratings(self.scores)
+        ranked = np.argsort(-rating, kind="stable")
+        return [(int(i), float(rating[i]), float(score[i])) for i in ranked]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table as plain numbers: a row for each pair, and the order.
+
+        `num_games` is 0 for an exact pair; its intervals are then the value itself.
+        """
+        pairs = []
+        for row, column in np.ndindex(self.sampled.shape):
+            pair: dict[str, Any] = {
+                "first": self.names[row],
+                "second": self.names[column],
+                "num_games": int(self.counts[row, column].sum()),
+            }
+            for name, rate, low, high in zip(
+                RATES, self.rates[row, column], *self.interval(row, column), strict=True
+            ):
+                bounds = {f"{name}_low": float(low), f"{name}_high": float(high)}
+                pair |= {name: float(rate)} | bounds
+            pairs.append(pair)
+        order = [
+            {"player": self.names[i], "elo": rating, "score": score}
+            for i, rating, score in self.order
+        ]
+        return {"pairs": pairs, "order": order}
+
+    def interval(self, row: int, column: int) -> tuple[list[float], list[float]]:
+        """Return the ends of a pair's 95 % intervals; the rates themselves if exact."""
+        games = self.counts[row, column]
+        if not games.any():
+            return self.rates[row, column].tolist(), self.rates[row, column].tolist()
+        ends = [matches.wilson_interval(int(n), int(games.sum())) for n in games]
+        return [low for low, _ in ends], [high for _, high in ends]
+
+
+Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
+"""Hands on the pairs to sample one by one, for instance to show a progress bar."""
+
+
+def play(
+    entrants: list[Entrant],
+    env_id: EnvId,
+    key: Key[Array, ""],
+    num_games: int,
+    watch: Watch = iter,
+) -> CrossTable:
+    """Return the results of all pairs, each sampled one of `num_games` games.
+
+    `key` is consumed.
+    """
+    size = len(entrants)
+    known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]
+    rates = np.zeros((size, size, 3))
+    counts = np.zeros((size, size, 3), int)
+    if known:
+        probs = np.stack([e.probs for e in entrants if e.probs is not None])
+        table = outcomes.cross_table(trees.walked(env_id), probs, probs)
+        rates[np.ix_(known, known)] = np.stack(table, axis=-1)
+    # As policies, all of the known share one compiled match.
+    all_players = [
+        entrant.player
+        if entrant.probs is None
+        else players.policy_player(trees.index(env_id), entrant.probs)
+        for entrant in entrants
+    ]
+    pairs = [p for p in np.ndindex(size, size) if not set(p) <= set(known)]
+    for row, column in watch(pairs):
+        match_key = jax.random.fold_in(key, row * size + column)
+        pair = all_players[row], all_players[column]
+        played, _ = matches.play_seats(
+            pgx_games.make(env_id), match_key, *pair, num_games
+        )
+        counts[row, column] = played
+        rates[row, column] = counts[row, column] / num_games
+    return CrossTable(tuple(e.name for e in entrants), rates, counts)
+
+
+def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
+    """Return strengths on Elo's scale, 400 points for odds of 10 to 1; their mean is 0.
+
+    They make the scores likeliest, where the odds of two players are those of their
+    strengths. A hundredth of each score is taken from a draw: who always wins would be
+    infinitely strong. Sources: Elo 1978, "The rating of chessplayers"; Bradley and
+    Terry 1952; the iteration is Hunter 2004, "MM algorithms for generalized
+    Bradley-Terry models".
+    """
+    if len(scores) < 2:
+        return np.zeros(len(scores))
+    others = ~np.eye(len(scores), dtype=bool)
+    won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
+    strength = np.ones(len(scores))
+    for _ in range(10_000):
+        pairs = others / (strength[:, None] + strength)
+        new = won / pairs.sum(axis=1)
+        new /= np.exp(np.log(new).mean())
+        if np.allclose(new, strength, rtol=1e-9, atol=0):
+            break
+        strength = new
+    return 400 * np.log10(strength)

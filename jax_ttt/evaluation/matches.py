@@ -1,0 +1,162 @@
+"""Matches played out on PGX, counted seat by seat, with their error bars.
+
+Axes: `B` games.
+"""
+
+import functools
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs.pgx_games import Player
+from jax_ttt.players.players import random_player
+
+
+class Counts(NamedTuple):
+    """Games won, drawn and lost by one player; int32 scalars."""
+
+    wins: jax.Array
+    draws: jax.Array
+    losses: jax.Array
+
+
+class Match(NamedTuple):
+    """A match from the first named player's side, by who moved first."""
+
+    as_first: Counts
+    as_second: Counts
+
+
+class _Games(NamedTuple):
+    """Games under way."""
+
+    key: jax.Array
+    env_state: pgx.State
+    total: jax.Array  # (B,) float32 reward so far
+    moves: jax.Array  # () int32 made so far, in all games
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_match(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    player: Partial,
+    opponent: Partial,
+    num_games: int,
+) -> Match:
+    """Play `num_games` games at once to the end; PGX draws who moves first.
+
+    `player` is player 0 of every game. `key` is consumed.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    first = start.current_player == 0
+    total, _ = _play(
+        env, play_key, start, (player, opponent), jnp.zeros(num_games, jnp.int32)
+    )
+    return Match(_count(total, first), _count(total, ~first))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_seats(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    first: Partial,
+    second: Partial,
+    num_games: int,
+) -> tuple[Counts, Int[Array, ""]]:
+    """Play `num_games` games, `first` moving first; `key` is consumed.
+
+    Returns the first player's results, and the moves made in all games.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    total, moves = _play(env, play_key, start, (first, second), start.current_player)
+    return _count(total, jnp.ones(num_games, bool)), moves
+
+
+def _play(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    start: pgx.State,
+    players: tuple[Player, Player],
+    player_id: Int[Array, " B"],
+) -> tuple[Float[Array, " B"], Int[Array, ""]]:
+    """Play all games to the end; the first of `players` is PGX's player `player_id`.
+
+    Returns that player's total reward in each game, and the moves made in all games.
+    """
+
+    def going(carry: _Games) -> jax.Array:
+        return ~pgx_games.finished(carry.env_state).all()
+
+    def ply(carry: _Games) -> _Games:
+        key, env_state, total, moves = carry
+        key, player_key, opponent_key = jax.random.split(key, 3)
+        ours = env_state.current_player == player_id
+        action = jnp.where(
+            ours,
+            _asked(ours, players[0], player_key, env_state),
+            _asked(~ours, players[1], opponent_key, env_state),
+        )
+        env_state, move = pgx_games.step(env, env_state, action, 1.0)
+        total += jnp.where(ours, move.reward, -move.reward)
+        return _Games(key, env_state, total, moves + move.live.sum())
+
+    # Rewards are added up: stepping a finished game again gives 0.
+    begin = _Games(key, start, jnp.zeros(len(player_id)), jnp.int32(0))
+    end = jax.lax.while_loop(going, ply, begin)
+    return end.total, end.moves
+
+
+def _asked(
+    turn: Bool[Array, " B"], player: Player, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Return the player's moves, and 0 unasked where it has no turn in any game."""
+    return jax.lax.cond(
+        turn.any(), player, lambda *_: jnp.zeros(len(turn), jnp.int32), key, env_state
+    )
+
+
+def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
+    """Count wins, draws and losses among the games marked."""
+    return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games", "num_moves"))
+def boards(
+    env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
+) -> pgx.State:
+    """Return what random games look like, `num_games * num_moves` boards in a batch.
+
+    They are those before each game's first `num_moves` moves. `key` is consumed.
+    """
+
+    def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
+        after, _ = pgx_games.step(env, state, random_player(key, state), 1.0)
+        return after, state
+
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    _, states = jax.lax.scan(ply, start, jax.random.split(play_key, num_moves))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)
+
+
+def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> tuple:
+    """Return the interval, 95 % by default, for a rate seen in `num_games` games.
+
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical
+    inference". With no games it is all of 0 to 1.
+    """
+    if not num_games:
+        return 0.0, 1.0
+    rate, share = successes / num_games, z * z / num_games
+    centre = (rate + share / 2) / (1 + share)
+    half = math.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
+    return max(0.0, centre - half), min(1.0, centre + half)

@@ -1,0 +1,1 @@
+"""Boards to action values: the perceptron, the table."""

@@ -1,0 +1,1 @@
+"""Players, by name or from a file, and a game against one."""

@@ -1,0 +1,246 @@
+"""A trained agent as one safetensors file, with everything needed to use it.
+
+The same agent gives the same bytes: the file holds no time and no path.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import jax
+import numpy as np
+import safetensors
+import safetensors.numpy
+from flax import nnx
+
+from jax_ttt import __version__
+from jax_ttt.config.ranges import SEED_RANGE, Range, SettingError
+from jax_ttt.config.settings import Config, EnvId, from_dict
+from jax_ttt.networks import q_network
+from jax_ttt.players.names import PlayerError, Spec
+
+FORMAT_VERSION = 1
+MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
+UPDATES_DONE = Range(int, 0, 10**9)
+_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
+
+
+class AgentError(PlayerError):
+    """A file that is no usable agent; the message names the file and the reason."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Agent:
+    """A network with its settings, and how it came about."""
+
+    config: Config
+    params: nnx.State
+    seed: int
+    num_updates: int  # updates done, fewer than config.num_updates if stopped early
+    score: dict[str, Any]  # the last evaluation, as evaluation.summary gives it
+
+
+def save(agent: Agent, path: Path) -> None:
+    """Write the agent; the file is there whole or not at all.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OSError: the file can't be written.
+    """
+    tensors = _tensors(agent.params)
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise FloatingPointError("a weight is not finite: nothing was saved")
+    about = {
+        "format_version": FORMAT_VERSION,
+        "version": __version__,
+        "env_id": agent.config.env_id,
+        "network": agent.config.network,
+        "config": dataclasses.asdict(agent.config),
+        "seed": agent.seed,
+        "num_updates": agent.num_updates,
+        "score": agent.score,
+        "sha256": _digest(tensors),
+    }
+    text = json.dumps(about, sort_keys=True, allow_nan=False)
+    write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
+
+
+def load(path: Path, env_id: str | None = None) -> Agent:
+    """Read an agent file, or the one in a run's folder.
+
+    Raises:
+        AgentError: the file is missing, damaged, of another program or version, or
+            made for another game than `env_id` (None accepts any).
+    """
+    path = _file(path)
+    with _reading(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = _about(file)
+    return _read(path, about, tensors, env_id)
+
+
+def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
+    """Return the game of players: the one that is asked for, else their saved agents'.
+
+    It is tic_tac_toe where no agent is among them. Of a file it reads the description
+    only.
+
+    Raises:
+        AgentError: a file can't be read, or two agents are made for different games.
+    """
+    if asked is not None:
+        return asked
+    found: dict[EnvId, Path] = {}
+    for spec in specs:
+        while spec.inner is not None:
+            spec = spec.inner
+        if spec.kind == "agent":
+            path = _file(spec.path)
+            with _reading(path) as file:
+                about = _about(file)
+            found.setdefault(_described_game(path, about), path)
+    if len(found) > 1:
+        (first, path), (second, other), *_ = found.items()
+        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
+    return next(iter(found)) if found else "tic_tac_toe"
+
+
+def _file(path: Path) -> Path:
+    """Return the agent's file, if what is there may be one."""
+    path = path / "agent.safetensors" if path.is_dir() else path
+    if not path.is_file():
+        reason = "not a regular file" if path.exists() else "no such file"
+        raise AgentError(f"{path}: {reason}")
+    if path.stat().st_size > MAX_BYTES:
+        raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
+    return path
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """Open an agent's file, and name it in what is wrong with its contents."""
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            yield file
+    except (
+        *(safetensors.SafetensorError, OSError, ValueError, RecursionError),
+        *(AttributeError, TypeError),  # a kind of number that NumPy has not
+    ) as error:
+        raise AgentError(f"{path}: damaged or not an agent ({error})") from error
+
+
+def _about(file: Any) -> object:  # noqa: ANN401
+    """Return a file's description, whatever it is."""
+    return json.loads((file.metadata() or {}).get(_KEY, "null"))
+
+
+def _of_this_format(path: Path, about: object) -> dict[str, Any]:
+    """Return a file's description, refused if another program or version wrote it."""
+    if not isinstance(about, dict):
+        raise AgentError(f"{path}: not saved by jax_ttt")
+    if about.get("format_version") != FORMAT_VERSION:
+        raise AgentError(
+            f"{path}: format version {about.get('format_version')!r}; "
+            f"this program reads {FORMAT_VERSION}"
+        )
+    return about
+
+
+def _described_game(path: Path, about: object) -> EnvId:
+    """Return the game that an agent is made for, as its description says."""
+    named = _of_this_format(path, about).get("env_id")
+    for env_id in get_args(EnvId):
+        if named == env_id:
+            return env_id
+    raise AgentError(f"{path}: made for {named!r}, which is none of our games")
+
+
+def _read(
+    path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
+) -> Agent:
+    """Turn a file's contents into an agent, believing none of them."""
+    about = _of_this_format(path, about)
+    game = about.get("env_id")
+    if env_id is not None and game != env_id:
+        raise AgentError(f"{path}: made for {game}, asked for {env_id}")
+    try:
+        config = from_dict(dict(about["config"]))
+        seed, updates, score = about["seed"], about["num_updates"], about["score"]
+        digest = about["sha256"]
+        SEED_RANGE.check("seed", seed)
+        UPDATES_DONE.check("num_updates", updates)
+        if not isinstance(score, dict):
+            raise SettingError("score", "an object", score)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        raise AgentError(f"{path}: damaged description ({reason})") from error
+    if config.env_id != game:
+        raise AgentError(f"{path}: made for {game}, but its settings say otherwise")
+    if about.get("network") != config.network:
+        raise AgentError(f"{path}: a network of another kind than its settings say")
+    params = _params(path, config, tensors)
+    if digest != _digest(tensors):
+        raise AgentError(f"{path}: the weights were changed since they were saved")
+    return Agent(config, params, seed, updates, score)
+
+
+def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
+    """Return the weights in the network's own tree, checked against it."""
+    expected = jax.eval_shape(lambda: q_network.init_params(config, jax.random.key(0)))
+    flat = _flat(expected)
+    if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
+        n: (t.shape, t.dtype) for n, t in tensors.items()
+    }:
+        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise AgentError(f"{path}: {name} has a weight that is not finite")
+    leaves = [jax.numpy.asarray(tensors[name]) for name in flat]
+    return jax.tree.unflatten(jax.tree.structure(expected), leaves)
+
+
+def _flat(params: nnx.State) -> dict[str, Any]:
+    """Name each leaf, for instance `layers.layers.0.kernel`, in the tree's order."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    return {
+        ".".join(
+            str(getattr(part, "key", getattr(part, "idx", None)))
+            for part in path
+            if hasattr(part, "key") or hasattr(part, "idx")
+        ): leaf
+        for path, leaf in leaves
+    }
+
+
+def _tensors(params: nnx.State) -> dict[str, np.ndarray]:
+    return {name: np.asarray(leaf) for name, leaf in _flat(params).items()}
+
+
+def _digest(tensors: dict[str, np.ndarray]) -> str:
+    """Return the SHA-256 of the weights: safetensors itself sees no flipped bit."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves the old one, or the new one, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

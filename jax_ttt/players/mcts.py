@@ -1,0 +1,201 @@
+"""Monte Carlo tree search (UCT) over a walked game, many searches at once.
+
+Positions that are turned or mirrored copies of each other are one node, which so has
+several parents. Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo
+planning"; Childs et al. 2008, "Transpositions and move groups in Monte Carlo tree
+search".
+
+Axes: `B` searches, `N` nodes, `A` actions, `P` positions, `L` moves of the longest
+game, `K` board numbers.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Int, Key
+
+from jax_ttt.config.settings import EnvId
+from jax_ttt.dqn import equations
+from jax_ttt.envs import symmetry
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.solver import policies
+
+EXPLORATION = 2**0.5
+
+
+class Graph(NamedTuple):
+    """A game whose symmetric positions are one node."""
+
+    node: jax.Array  # (P,) int32 node of each position
+    after: jax.Array  # (P, A) int32 node after each of its moves; N where illegal
+    child: jax.Array  # (N, A) int32 the same of the position that stands for the node
+    first_moved: jax.Array  # (N,) bool: the first player made the move that led here
+    terminal: jax.Array  # (N,) bool
+    outcome: jax.Array  # (N,) float32, the first player's: lost 0, tied 0.5, won 1
+    depth: jax.Array  # (L,) moves played, up to the longest game's
+
+
+class Records(NamedTuple):
+    """What each search knows of each node; scores are of the player who moved there."""
+
+    visits: jax.Array  # (B, N) float32
+    score: jax.Array  # (B, N) float32: wins and half of the draws
+
+
+class _Walk(NamedTuple):
+    """A playout under way."""
+
+    moves: int | jax.Array  # made so far
+    node: jax.Array  # (B,) where it stands
+    visits: jax.Array  # (B,) the node's, 0 once among nodes without records
+    path: jax.Array  # (L + 1, B) nodes to record; N for none
+
+
+@functools.cache
+def graph(env_id: EnvId) -> Graph:
+    """Return the nodes of a game that can be walked."""
+    tree = trees.walked(env_id)
+    classes, _ = symmetry.first_views(env_id)
+    stands_for, node = np.unique(classes, return_inverse=True)
+    after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
+    return Graph(
+        node=jnp.asarray(node, jnp.int32),
+        after=jnp.asarray(after, jnp.int32),
+        child=jnp.asarray(after[stands_for], jnp.int32),
+        first_moved=jnp.asarray(~tree.first_to_move[stands_for]),
+        terminal=jnp.asarray(tree.terminal[stands_for]),
+        outcome=jnp.asarray((1 + tree.outcome[stands_for]) / 2, jnp.float32),
+        depth=jnp.arange(len(tree.level_start) - 2),
+    )
+
+
+def ucb(
+    visits: Float[Array, "*shape"],
+    score: Float[Array, "*shape"],
+    parent_visits: Float[Array, "*#shape"],
+) -> Float[Array, "*shape"]:
+    """Return `score / visits + c * sqrt(ln(parent_visits) / visits)`, c = sqrt 2.
+
+    Infinite for a node without visits. Source: UCB1, Auer et al. 2002.
+    """
+    tried = jnp.maximum(visits, 1)
+    spread = jnp.sqrt(jnp.log(jnp.maximum(parent_visits, 1)) / tried)
+    return jnp.where(visits > 0, score / tried + EXPLORATION * spread, jnp.inf)
+
+
+def search(
+    graph: Graph,
+    key: Key[Array, ""],
+    root: Int[Array, " B"],
+    num_playouts: int | Int[Array, ""],
+) -> Records:
+    """Return the records of `num_playouts` playouts from each root; key is consumed."""
+    none = jnp.zeros((len(root), len(graph.terminal)))
+
+    def step(number: Int[Array, ""], records: Records) -> Records:
+        return playout(graph, records, jax.random.fold_in(key, number), root)
+
+    return jax.lax.fori_loop(0, num_playouts, step, Records(none, none))
+
+
+def playout(
+    graph: Graph, records: Records, key: Key[Array, ""], root: Int[Array, " B"]
+) -> Records:
+    """Play one game of each search from its root, and record it.
+
+    Its moves are the best by UCB, of equals any, up to the first node without visits,
+    which is still recorded, and random from there. `key` is consumed.
+    """
+    row = jnp.arange(len(root))
+    num_nodes, longest = len(graph.terminal), len(graph.depth)
+    draws = jax.random.uniform(key, (longest, len(root)))
+
+    def ply(walk: _Walk) -> _Walk:
+        moves, node, visits, path = walk
+        child = graph.child[node]
+        child_visits, score = (x[row[:, None], child] for x in records)
+        bound = ucb(child_visits, score, visits[:, None])
+        bound = jnp.where(visits[:, None] > 0, bound, 0.0)
+        bound = jnp.where(child < num_nodes, bound, -jnp.inf)
+        best = bound == bound.max(axis=1, keepdims=True)
+        # XLA may compute a bound twice and round it differently. Then no bound equals
+        # the maximum, and without the next line an illegal move would be chosen.
+        best |= bound.argmax(axis=1)[:, None] == jnp.arange(bound.shape[1])[None]
+        action = equations.random_legal(draws[moves], best)
+        over = graph.terminal[node]
+        after = jnp.where(over, num_nodes, child[row, action])
+        path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))
+        visits = jnp.where(visits > 0, child_visits[row, action], 0.0)
+        return _Walk(moves + 1, jnp.where(over, node, after), visits, path)
+
+    def going(walk: _Walk) -> jax.Array:
+        return ~graph.terminal[walk.node].all()
+
+    # What is `num_nodes` is dropped. The root counts as visited in its first playout.
+    path = jnp.full((longest + 1, len(root)), num_nodes).at[0].set(root)
+    visits = jnp.maximum(records.visits[row, root], 1)
+    _, last, _, path = jax.lax.while_loop(going, ply, _Walk(0, root, visits, path))
+    outcome = graph.outcome[last]
+    score = jnp.where(graph.first_moved[path], outcome, 1 - outcome)
+    return Records(
+        records.visits.at[row, path].add(1.0, mode="drop"),
+        records.score.at[row, path].add(score, mode="drop"),
+    )
+
+
+def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A"]:
+    """Return the mean scores of nodes, one search a row; -1 without visits."""
+    row = jnp.arange(len(after))[:, None]
+    visits, score = (x[row, after] for x in records)
+    return jnp.where(visits > 0, score / jnp.maximum(visits, 1), -1.0)
+
+
+def offline_policy(
+    tree: Tree, graph: Graph, key: Key[Array, ""], num_playouts: int
+) -> Float[np.ndarray, "P A"]:
+    """Return who searches once, in advance, and then plays the best mean score.
+
+    Equals are shared; `tree` is of NumPy arrays. `key` is consumed.
+    """
+    values = np.asarray(_offline_values(graph, key, num_playouts))
+    values = np.where(tree.legal_action_mask, values, -np.inf)
+    best = values == values.max(axis=1, keepdims=True)
+    return policies.shared(best & tree.legal_action_mask)
+
+
+@jax.jit
+def _offline_values(
+    graph: Graph, key: Key[Array, ""], num_playouts: int | Int[Array, ""]
+) -> Float[Array, "P A"]:
+    """Return the mean score of each move after one search from the first position."""
+    records = search(graph, key, graph.node[:1], num_playouts)
+    everywhere = jax.tree.map(
+        lambda x: jnp.broadcast_to(x, (len(graph.after), x.shape[1])), records
+    )
+    return mean_scores(everywhere, graph.after)
+
+
+def online_player(
+    graph: Graph, index: Int[AnyArray, " K"], num_playouts: int
+) -> Partial:
+    """Return who searches anew at each move, all games of the batch at once."""
+    return Partial(_online, graph, jnp.asarray(index), jnp.int32(num_playouts))
+
+
+def _online(
+    graph: Graph,
+    index: Int[Array, " K"],
+    num_playouts: Int[Array, ""],
+    key: Key[Array, ""],
+    env_state: pgx.State,
+) -> Int[Array, " B"]:
+    position = trees.locate(index, env_state.observation)
+    records = search(graph, key, graph.node[position], num_playouts)
+    values = mean_scores(records, graph.after[position])
+    return equations.greedy(values, env_state.legal_action_mask)

@@ -1,0 +1,121 @@
+"""From a name to who plays: a function, and on a walked game a policy too.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import math
+import zlib
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Key
+
+from jax_ttt.config.settings import SEATS, SEATS_OF, EnvId, Seat
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import evaluation, matches
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, lookahead, mcts, players
+from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.players.names import PlayerError, Spec
+from jax_ttt.solver import minimax, policies
+
+_MAX_BOARDS = 5000  # of a lookahead at each move: more would take minutes a match
+
+
+class Entrant(NamedTuple):
+    """Who plays."""
+
+    name: str
+    player: Partial  # (key, env_state of B games) -> actions
+    probs: np.ndarray | None  # (P, A) float64, where the policy is known
+    agent: Agent | None = None  # the file, where the name is one
+    seats: tuple[Seat, ...] = SEATS  # those that it learned
+
+
+def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+    """Return the player of this name; what it draws in advance comes from `key`.
+
+    Raises:
+        AgentError: the file is no usable agent for this game.
+        PlayerError: a lookahead is too deep for this game.
+    """
+    # So that a player does not depend on who else takes part.
+    key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
+    tree = trees.on_host(env_id)
+    if spec.kind == "random":
+        probs = policies.uniform(tree) if tree is not None else None
+        return Entrant(spec.name, players.random_player, probs)
+    if spec.kind == "agent":
+        return _agent(spec, env_id)
+    if spec.kind == "blend" and spec.inner:
+        return _blend(spec, enter(spec.inner, env_id, key), tree)
+    if spec.kind == "lookahead" and spec.inner:
+        return _lookahead(spec, spec.inner, env_id, key)
+    if spec.kind == "mcts-online":
+        index, graph = trees.index(env_id), mcts.graph(env_id)
+        player = mcts.online_player(graph, index, int(spec.number))
+        return Entrant(spec.name, player, None)
+    probs = _walked_policy(spec, env_id, key)
+    player = players.policy_player(trees.index(env_id), probs)
+    return Entrant(spec.name, player, probs)
+
+
+def _agent(spec: Spec, env_id: EnvId) -> Entrant:
+    agent, probs = _load(spec, env_id)
+    player = players.greedy_player(agent.config, agent.params)
+    return Entrant(spec.name, player, probs, agent, SEATS_OF[agent.config.seat])
+
+
+def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
+    """Return a saved agent and, on a walked game, its greedy policy."""
+    agent = agents.load(spec.path, env_id)
+    tree = trees.of(env_id)
+    if tree is not None:
+        values = evaluation.policy(agent.config, agent.params, tree)
+    else:
+        env = pgx_games.make(env_id)
+        seen = matches.boards(env, jax.random.key(0), num_games=64, num_moves=16)
+        values = q_network.q_values(agent.config, agent.params, seen.observation)
+    # Over NaN, the best legal move would be the first one.
+    if not np.isfinite(values).all():
+        raise AgentError(f"{spec.name}: its action values are not finite")
+    return agent, None if tree is None else np.asarray(values, float)
+
+
+def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
+    probs = None
+    if tree is not None and inner.probs is not None:
+        probs = spec.number * policies.uniform(tree) + (1 - spec.number) * inner.probs
+    player = players.blended(spec.number, inner.player)
+    return Entrant(spec.name, player, probs, seats=inner.seats)
+
+
+def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+    depth = int(spec.number)
+    most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id)[1]))
+    if depth > most:
+        raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
+    agent, _ = _load(inner, env_id)
+    player = lookahead.player(agent.config, agent.params, depth)
+    tree, probs = trees.of(env_id), None
+    if tree is not None:
+        deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+        probs = np.asarray(
+            policies.deterministic(tree, jax.jit(player)(key, deciding)), float
+        )
+    return Entrant(spec.name, player, probs, seats=SEATS_OF[agent.config.seat])
+
+
+def _walked_policy(
+    spec: Spec, env_id: EnvId, key: Key[Array, ""]
+) -> Float[np.ndarray, "P A"]:
+    """Return the policy of a player who has the whole tree."""
+    tree = trees.walked(env_id)
+    if spec.kind == "mcts":
+        return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
+    quick = 0.9 if spec.kind == "minimax-quick" else 1.0
+    return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

@@ -1,0 +1,185 @@
+"""Games as SVG: positions, games as they go, and what an agent thinks of a position.
+
+PGX draws the boards, of every game it has; values on boards need the extra `plots`.
+"""
+
+import tempfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Float
+
+from jax_ttt.config.settings import SEATS_OF, EnvId
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import evaluation
+from jax_ttt.players import players
+from jax_ttt.players.agents import Agent
+from jax_ttt.reports import pictures, result_text
+from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.solver import minimax, proof
+
+
+def position(env_state: pgx.State, theme: Theme = "light") -> Picture:
+    """Draw a state, or a batch of them in a square."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "board.svg"
+        env_state.save_svg(path, color_theme=theme)
+        return Picture(path.read_text("utf-8"))
+
+
+def animation(
+    env_states: Sequence[pgx.State], theme: Theme = "light", seconds: float = 0.8
+) -> Picture:
+    """Draw states, or batches of them, one after another for `seconds` each.
+
+    It begins anew after the last one, which stays for three times as long.
+    """
+    frames = [*env_states, env_states[-1], env_states[-1]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "game.svg"
+        pgx.save_svg_animation(
+            frames, path, color_theme=theme, frame_duration_seconds=seconds
+        )
+        text = path.read_text("utf-8")
+    # PGX names the frames alike in all its files: two on one page would mix.
+    tag = f"g{zlib.crc32(text.encode()):x}"
+    for name, own in (
+        ("_fr", f"{tag}_"),
+        (".frame{", f".{tag}{{"),
+        ('class="frame"', f'class="{tag}"'),
+        ("linear _k ", f"linear k{tag} "),
+        ("@keyframes _k{", f"@keyframes k{tag}{{"),
+    ):
+        text = text.replace(name, own)
+    return Picture(text)
+
+
+def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> list[pgx.State]:
+    """Play random games until all are over; return the states after every move.
+
+    Each is a batch of `num_games`, the first one of games not begun.
+    """
+    env = pgx_games.make(env_id)
+    init_key, key = jax.random.split(jax.random.key(seed))
+    states = [pgx_games.init(env, init_key, num_games)]
+    while not pgx_games.finished(states[-1]).all():
+        key, move_key = jax.random.split(key)
+        moves = players.random_player(move_key, states[-1])
+        states.append(pgx_games.play(env, states[-1], moves))
+    return states
+
+
+def replay(env_id: EnvId, actions: Sequence[int], seed: int = 0) -> list[pgx.State]:
+    """Return the states of one game, from before the first move to after the last.
+
+    `seed` decides who has which of PGX's player numbers; boards don't show it.
+    """
+    env = pgx_games.make(env_id)
+    states = [pgx_games.init(env, jax.random.key(seed), 1)]
+    for action in actions:
+        states.append(pgx_games.play(env, states[-1], jnp.array([action], jnp.int32)))
+    return [jax.tree.map(lambda x: x[0], state) for state in states]
+
+
+def self_play(agent: Agent) -> list[pgx.State]:
+    """Return the states of the agent's likeliest game against itself.
+
+    Raises:
+        ValueError: the game's tree is too large to walk.
+    """
+    game = agent.config.env_id
+    tree = trees.walked(game)
+    probs = evaluation.policy(agent.config, agent.params, tree)
+    line = proof.self_play(tree, np.asarray(probs))
+    return replay(game, [action for _, action in line])
+
+
+def find(env_id: EnvId, cells: str) -> int:
+    """Return the position that `report.board` writes as `cells`.
+
+    Raises:
+        ValueError: there is no such board, no play reaches it, or its game is over.
+    """
+    tree = trees.walked(env_id)
+    size, _ = pgx_games.sizes(env_id)
+    if len(cells) != size or set(cells) - set("XO-"):
+        raise ValueError(f"not {size} of X, O and what is free")
+    mover = 1 if cells.count("X") == cells.count("O") else -1
+    features = [mover * {"X": 1, "O": -1, "-": 0}[cell] for cell in cells]
+    number = pgx_games.board_number(jnp.array([features], jnp.float32))
+    position = int(trees.index(env_id)[number][0])
+    if result_text.board(tree, position) != cells:
+        raise ValueError("no play leads to this board")
+    if position not in tree.decisions:
+        raise ValueError("the game is over")
+    return position
+
+
+def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
+    """Draw what each move of a position is worth to its mover: learned, and exact.
+
+    `position` is one to decide of a game that can be walked; exact is the minimax
+    value. -1 is a loss and 1 a win.
+    """
+    tree = trees.walked(agent.config.env_id)
+    row = int(np.searchsorted(tree.decisions, position))
+    learned = evaluation.decision_values(agent.config, agent.params, tree)[row]
+    exact = minimax.to_mover(tree, minimax.values(tree))[position]
+    cells = result_text.board(tree, position)
+    seats = SEATS_OF[agent.config.seat]
+    return on_board(
+        cells,
+        {"learned": np.asarray(learned), "exact": exact},
+        theme,
+        title=result_text.learned_seat(agent.config.env_id, seats),
+    )
+
+
+def on_board(
+    cells: str,
+    worth: dict[str, Float[np.ndarray, " A"]],
+    theme: Theme = "light",
+    title: str = "",
+) -> Picture:
+    """Draw a square board of `X`, `O` and `-` with values on its free cells."""
+    from matplotlib.figure import Figure
+
+    side = round(len(cells) ** 0.5)
+    with pictures.style(theme):
+        figure = Figure(figsize=(3.4 * len(worth) + 0.8, 3.6), layout="constrained")
+        every = np.atleast_1d(figure.subplots(1, len(worth)))
+        for axes, (title, row) in zip(every, worth.items(), strict=True):
+            free = np.array([cell == "-" for cell in cells])
+            board = np.where(free, row, np.nan).reshape(side, side)
+            axes.imshow(board, cmap="PuOr", vmin=-1, vmax=1)
+            for (y, x), value in np.ndenumerate(board):
+                _mark(axes, x, y, cells[y * side + x], float(value))
+            axes.set_title(title)
+            edges = np.arange(side + 1) - 0.5
+            axes.set_xticks(edges, [""] * len(edges))
+            axes.set_yticks(edges, [""] * len(edges))
+            axes.tick_params(length=0)
+            axes.grid(visible=True, color="#808080", alpha=1)
+        if title:
+            figure.suptitle(title)
+        last = every[-1].images[0]
+        figure.colorbar(last, ax=every, label="worth to the mover", shrink=0.8)
+        return pictures.of(figure)
+
+
+def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401
+    """Write a free cell's value, or whose mark is there."""
+    style: dict[str, Any] = {"ha": "center", "va": "center"}
+    if cell != "-":
+        axes.text(x, y, cell, fontsize=34, **style)
+        return
+    colour = "white" if abs(value) > 0.6 else "black"
+    text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero
+    axes.text(x, y, text, fontsize=13, color=colour, **style)

@@ -1,0 +1,130 @@
+"""What a run says: before it begins, at each evaluation, and when it has ended."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from jax_ttt import __version__
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Metrics
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import q_network
+from jax_ttt.players.agents import Agent
+from jax_ttt.reports import result_text
+from jax_ttt.training.loop import Progress
+
+
+class Console:
+    """Shows a run on the terminal: a bar, and lines at each evaluation."""
+
+    def __init__(self, config: Config, loud: bool, details: bool) -> None:
+        """Begin; unless `loud` nothing is shown, with `details` more."""
+        self._config, self._loud, self._details = config, loud, details
+        self._last: Progress | None = None  # at the evaluation before
+        self._metrics: Metrics | None = None  # of the last chunk
+        self._best = 0.0  # share of games won between two evaluations
+        # On a terminal only; it says that it compiles.
+        self._bar = tqdm(
+            total=config.num_updates,
+            desc="compiling",
+            unit="update",
+            disable=not loud or not sys.stderr.isatty(),
+        )
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+    def show(self, progress: Progress, summary: dict[str, Any]) -> None:
+        """Show where the run stands; `summary` is of its last evaluation."""
+        if progress.metrics is not None:
+            self._metrics = progress.metrics
+            self._move_bar(progress, progress.metrics)
+        elif self._loud:
+            lines = [
+                result_text.step_line(self._config.env_id, progress.update, summary)
+            ]
+            if self._details:
+                lines += self._block(progress)
+            self._bar.write("\n".join(lines), file=sys.stdout)
+            sys.stdout.flush()
+
+    def _move_bar(self, progress: Progress, metrics: Metrics) -> None:
+        self._bar.set_description("training", refresh=False)
+        self._bar.set_postfix(
+            {
+                "games/s": f"{progress.games / progress.seconds:,.0f}",
+                "loss": f"{metrics.loss:.4f}",
+                "epsilon": f"{metrics.epsilon:.2f}",
+            },
+            refresh=False,
+        )
+        self._bar.update(progress.update - self._bar.n)
+
+    def _block(self, progress: Progress) -> list[str]:
+        """Return the games since the last evaluation, and the first move's values."""
+        lines = []
+        before, self._last, metrics = self._last, progress, self._metrics
+        if before and metrics and (played := progress.games - before.games):
+            wins = (progress.wins - before.wins) / played
+            losses = (progress.losses - before.losses) / played
+            self._best = max(self._best, wins)
+            rows = int(metrics.rows)
+            table = f" | {rows:,} rows of the table met" if rows else ""
+            whose = "" if self._config.opponent != "self" else " by the first player"
+            lines.append(
+                f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "
+                f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
+                f"{losses:.1%} lost | epsilon {metrics.epsilon:.3f}{table}"
+            )
+        if self._config.seat == "second":  # it never sees the empty board
+            return lines
+        return [*lines, *start_values(self._config, progress.state.params)]
+
+
+def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
+    """Return the values of the first move, on the board where moves are its cells."""
+    start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
+    values = np.asarray(q_network.q_values(config, params, start.observation))[0]
+    side = 3 if config.env_id == "tic_tac_toe" else len(values)
+    rows = [values[i : i + side] for i in range(0, len(values), side)]
+    heads = ["  Q(start) ", *[" " * 11] * (len(rows) - 1)]
+    return [
+        head + " ".join(f"{value:+.3f}" for value in row)
+        for head, row in zip(heads, rows, strict=True)
+    ]
+
+
+def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
+    """Return what is about to run."""
+    against = "" if config.opponent == "self" else f" against {config.opponent}"
+    return (
+        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
+        f"seed {seed}\n"
+        f"{config.num_updates:,} updates of {config.num_envs:,} games at once{against}"
+        f"; writing to {folder}"
+    )
+
+
+def closing(
+    folder: Path, agent: Agent, progress: Progress, verdict: str, stopped: str
+) -> str:
+    """Return what came of the run, its files and the next command."""
+    game = agent.config.env_id
+    files = ", ".join(sorted(path.name for path in folder.iterdir()))
+    first = (
+        f"stopped at update {agent.num_updates}, at the first proof, as "
+        "--until-proven asks\n"
+    )
+    return (
+        f"{first if stopped == 'proven' else ''}"
+        f"\n{result_text.table(game, agent.score)}\n\n{verdict}\n\n"
+        f"{progress.update:,} updates, {progress.games:,} games in "
+        f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
+        f"saved in {folder}: {files}\n"
+        f"next: python -m jax_ttt.evaluate {folder}"
+    )

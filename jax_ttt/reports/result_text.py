@@ -1,0 +1,235 @@
+"""Results as text: the line of an evaluation, the table, the verdict, the boards."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jax_ttt.config.settings import RATES, SEATS, EnvId, Seat
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation.grades import best_known, disagreements
+from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.solver import proof
+
+
+def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
+    """Return an evaluation in one line, for instance
+
+    `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X 97.1/2.4/0.5
+    as O 87.3/6.8/5.9  | beatable`: exact if it can be, else sampled, and then so
+    marked.
+    """  # noqa: D415
+    result = best_known(summary)
+    if not result:
+        return f"Step {update}: not evaluated"
+    wins, ties, losses = (f"{result[rate]:.2%}" for rate in RATES)
+    seats = "  ".join(
+        f"as {name} " + "/".join(f"{100 * result[seat][rate]:.1f}" for rate in RATES)
+        for name, seat in _seats(env_id)
+    )
+    if "exact" in summary:
+        mark = "unbeatable" if result["unbeatable"] else "beatable"
+    else:
+        mark = f"{result['num_games']} games sampled"
+    return (
+        f"Step {update}: Wins: {wins}  Ties: {ties}  Losses: {losses}"
+        f"  | {seats}  | {mark}"
+    )
+
+
+def table(env_id: EnvId, summary: dict[str, Any]) -> str:
+    """Return an evaluation as a table by seat; percentages."""
+    exactly = "exact" in summary
+    result = best_known(summary)
+    if not result:
+        return "not evaluated"
+    worst = "  worst case" if exactly else "     games"
+    source = "exact" if exactly else "sampled"
+    lines = [f"{'v random, ' + source:<18}{'wins':>9}{'ties':>9}{'losses':>9}{worst}"]
+    rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
+    for name, row in [*rows, ("mean" if exactly else "all", result)]:
+        cells = "".join(f"{row[rate]:>9.3%}" for rate in RATES)
+        if not exactly:
+            cells += f"{row['num_games']:>10}"
+        elif "worst_loss_rate" in row:
+            lost = row["worst_loss_rate"]
+            cells += f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
+        lines.append(f"{name:<18}{cells}")
+    return "\n".join(lines)
+
+
+def verdict(
+    env_id: EnvId,
+    summary: dict[str, Any],
+    tree: Tree | None,
+    probs: np.ndarray | None,
+    seats: Sequence[Seat] = SEATS,
+) -> str:
+    """Return the proof that a policy can't be beaten, or the line that beats it.
+
+    `seats` are those that it learned. `tree` and `probs` are of NumPy arrays; without
+    them, the verdict is what the sampled match can say.
+    """
+    if tree is None or probs is None:
+        return sampled_verdict(summary)
+    names = pgx_games.seat_names(env_id)
+    learned = {seat: names[SEATS.index(seat)] for seat in seats}
+    if proof.unbeatable(tree, probs, seats):
+        where = " or ".join(f"as {name}" for name in learned.values())
+        return (
+            "unbeatable: no line of play by any opponent wins against it, "
+            f"{where} ({tree.num_positions:,} positions)"
+        )
+    lines = [
+        (line, name)
+        for seat, name in learned.items()
+        if (line := proof.losing_line(tree, probs, seat == "first")) is not None
+    ]
+    line, name = min(lines, key=lambda pair: len(pair[0]))
+    return (
+        f"beatable: the shortest line that beats it, playing as {name} "
+        f"({len(line)} moves; cells 0 to 8, row by row)\n{boards(tree, line, names)}"
+    )
+
+
+def graded(
+    env_id: EnvId,
+    summary: dict[str, Any],
+    tree: Tree | None,
+    probs: np.ndarray | None,
+    verdict: str,
+) -> str:
+    """Return all that `evaluate` finds; `tree` and `probs` are of NumPy arrays."""
+    parts = [verdict]
+    if tree is not None and probs is not None:
+        parts.insert(0, strength(env_id, summary["exact"]))
+        parts.append(measures(env_id, summary["exact"], tree))
+        pictures = likeliest_game(env_id, tree, probs)
+        parts.append(f"its likeliest moves against itself\n{pictures}")
+    if "sampled" in summary:
+        parts.append(sample(env_id, summary))
+    return "\n\n".join(parts)
+
+
+def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
+    """Return the policy's likeliest game against itself, board by board."""
+    return boards(tree, proof.self_play(tree, probs), pgx_games.seat_names(env_id))
+
+
+def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
+    """Return what `grading.exactly` found as a table by opponent; percentages."""
+    seats = _seats(env_id)
+    head = "".join(
+        f"{f'as {name}: wins':>15}{'ties':>9}{'losses':>9}" for name, _ in seats
+    )
+    lines = [f"{'exact':<16}{head}"]
+    for opponent, rows in grades["opponents"].items():
+        cells = "".join(
+            f"{100 * rows[seat][rate]:>{width}.3f}"
+            for _, seat in seats
+            for rate, width in zip(RATES, (15, 9, 9), strict=True)
+        )
+        lines.append(f"{'v ' + opponent:<16}{cells}")
+    return "\n".join(lines)
+
+
+def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
+    """Return the rest of what `grading.exactly` found, a line each."""
+    optimal = grades["optimal_move_rate"]
+    played = "; ".join(
+        f"as {name} "
+        + ", ".join(f"{n:,} {end}" for end, n in grades["lines"][s].items())
+        for name, s in _seats(env_id)
+    )
+    rows = {
+        "lines of play": played,
+        "optimal_move_rate": f"{optimal['all']:.3%} of all {len(tree.decisions):,} "
+        f"positions, {optimal['reachable']:.3%} of the "
+        f"{optimal['num_reachable']:,} it can reach",
+        "exploitability": f"{grades['exploitability']:.6f} (0 none, 1 always beaten)",
+    }
+    if "mean_abs_q_error" in grades:
+        moves = int(tree.legal_action_mask.sum())
+        error = grades["mean_abs_q_error"]
+        rows["|Q - minimax|"] = f"{error:.4f} on average over {moves:,} legal moves"
+    return "\n".join(f"{name:<20}{text}" for name, text in rows.items())
+
+
+def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
+    """Return a sampled match with its intervals, and where it disagrees with exact."""
+    result = summary["sampled"]
+    head = "".join(f"{name:>29}" for name in ("wins", "ties", "losses"))
+    lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]
+    rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
+    for name, row in [*rows, ("all", result)]:
+        cells = "".join(_with_interval(row, rate) for rate in RATES)
+        lines.append(f"{name:<18}{cells}{row['num_games']:>9,}")
+    lines.append("(in brackets: 95 % intervals)")
+    if "exact" in summary:
+        names = {seat: name for name, seat in _seats(env_id)}
+        found = disagreements(summary["exact"], result)
+        lines += [
+            f"the sample disagrees with the exact value as {names[seat]}: {rate} "
+            f"{summary['exact'][seat][rate]:.3%} is outside its interval"
+            for seat, rate in found
+        ] or ["the sample agrees with the exact values"]
+        if found:
+            lines.append(
+                "by chance, 1 in 20 intervals misses its value: see whether another "
+                "--seed or more --games disagree too"
+            )
+    return "\n".join(lines)
+
+
+def _with_interval(row: dict[str, Any], rate: str) -> str:
+    low, high = row[f"{rate}_interval"]
+    return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>29}"
+
+
+def sampled_verdict(summary: dict[str, Any]) -> str:
+    """Return how far a sampled match can be trusted."""
+    result = summary.get("sampled")
+    if result is None:
+        return "not evaluated: nothing is proven"
+    lost = round(result["loss_rate"] * result["num_games"])
+    low, high = wilson_interval(lost, result["num_games"])
+    return (
+        f"nothing is proven: {lost} of {result['num_games']} sampled games against "
+        f"random lost, a loss rate of {low:.2%} to {high:.2%} (95 % interval)"
+    )
+
+
+def boards(tree: Tree, line: list[tuple[int, int]], names: tuple[str, str]) -> str:
+    """Return a game as boards side by side, each under the move that made it."""
+    successor = np.asarray(tree.successor)
+    columns = []
+    for number, (position, action) in enumerate(line):
+        after = board(tree, int(successor[position, action]))
+        side = round(len(after) ** 0.5)
+        rows = [" ".join(after[i : i + side]) for i in range(0, len(after), side)]
+        head = f"{number + 1}. {names[number % 2]}{action}"
+        columns.append([f"{cell:<8}" for cell in (head, *rows)])
+    return "\n".join("  " + "".join(row).rstrip() for row in zip(*columns, strict=True))
+
+
+def board(tree: Tree, position: int) -> str:
+    """Return a position's cells row by row: `X` the first player's, `O`, `-` empty."""
+    cells = np.asarray(pgx_games.features(tree.obs[position][None]))[0]
+    mine, yours = ("X", "O") if tree.first_to_move[position] else ("O", "X")
+    return "".join(mine if c > 0 else yours if c < 0 else "-" for c in cells)
+
+
+def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
+    """Return which single seat a player learned, as words; empty if it learned both."""
+    if len(seats) != 1:
+        return ""
+    (seat,) = seats
+    name = pgx_games.seat_names(env_id)[SEATS.index(seat)]
+    return f"learned to move {seat} only, as {name}"
+
+
+def _seats(env_id: EnvId) -> list[tuple[str, str]]:
+    return list(
+        zip(pgx_games.seat_names(env_id), ("as_first", "as_second"), strict=True)
+    )

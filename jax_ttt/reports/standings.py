@@ -1,0 +1,49 @@
+"""A cross table as text: the results, the sampled pairs' intervals, the order."""
+
+import numpy as np
+
+from jax_ttt.config.settings import EnvId
+from jax_ttt.envs import pgx_games
+from jax_ttt.evaluation.crosstable import CrossTable
+
+
+def text(env_id: EnvId, table: CrossTable) -> str:
+    """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
+    first, second = pgx_games.seat_names(env_id)
+    width = max(map(len, table.names)) + 4
+    numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
+    lines = [
+        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
+        "in %; ~ sampled, all others exact",
+        f"{'':<{width}}" + "".join(f"{number:>17}" for number in numbers),
+    ]
+    for row, name in enumerate(table.names):
+        cells = []
+        for column in range(len(table.names)):
+            mark = "~" if table.sampled[row, column] else ""
+            rates = (f"{100 * rate:.1f}" for rate in table.rates[row, column])
+            cells.append(f"{mark + '/'.join(rates):>17}")
+        lines.append(f"{f'{row + 1} {name}':<{width}}{''.join(cells)}")
+    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
+
+
+def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
+    lines = []
+    for row, column in np.argwhere(table.sampled).tolist():
+        ends = zip(*table.interval(row, column), strict=True)
+        wins, draws, losses = (f"{100 * a:.1f} to {100 * b:.1f}" for a, b in ends)
+        lines.append(
+            f"~ {row + 1} v {column + 1}, {table.counts[row, column].sum():,} games: "
+            f"{names[0]} wins {wins}, draws {draws}, {names[1]} wins {losses}"
+        )
+    return ["", "95 % intervals, in %", *lines] if lines else []
+
+
+def _order(table: CrossTable) -> list[str]:
+    width = max(map(len, table.names))
+    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score v the others':>22}"]
+    for place, (entrant, rating, score) in enumerate(table.order, start=1):
+        lines.append(
+            f"{place:>2}. {table.names[entrant]:<{width}}{rating:>+7.0f}{score:>22.2%}"
+        )
+    return lines

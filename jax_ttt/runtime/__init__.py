@@ -1,0 +1,1 @@
+"""The machine: devices, the cache of compiled programs."""

@@ -1,0 +1,1 @@
+"""Exact results over a game's tree: policies, outcomes, proof, minimax."""

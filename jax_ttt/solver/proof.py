@@ -1,0 +1,136 @@
+"""What a policy can reach against any opponent: the proof that it never loses.
+
+Every `tree` here is of NumPy arrays, as `tree.on_host` gives it; `unbeatable` takes
+JAX arrays as well.
+
+Axes: `P` positions, `A` actions, `S` seats.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+
+from jax_ttt.config.settings import Seat
+from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.solver import outcomes
+
+Line = list[tuple[int, int]]
+"""A game from its first position on: (position, action), move by move."""
+
+
+class Lines(NamedTuple):
+    """Lines of play by how they end for the policy."""
+
+    won: int
+    drawn: int
+    lost: int
+
+
+def unbeatable(
+    tree: Tree, probs: Float[AnyArray, "P A"], seats: Sequence[Seat]
+) -> Bool[AnyArray, ""]:
+    """Return whether no line of play by any opponent beats the policy in these seats.
+
+    The one definition of the word. It follows every move that the policy may play,
+    however rarely, and every legal move of its opponent. `tree` and `probs` are of
+    NumPy arrays, or of JAX arrays and may then be traced.
+    """
+    xp = np if isinstance(probs, np.ndarray) else jnp
+    every = [playable(tree, probs, seat == "first") for seat in seats]
+    lost = [tree.outcome == (-1 if seat == "first" else 1) for seat in seats]
+    # Yes and no as 1 and 0: XLA reduces floats on a CPU far faster than bools.
+    moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
+    can_lose = outcomes.backward(
+        tree,
+        xp.stack(lost, axis=-1).astype(np.float32),
+        lambda here, after: (moves[here] * after).max(axis=1),
+    )
+    return (can_lose[0] == 0).all()
+
+
+def playable(
+    tree: Tree, probs: Float[AnyArray, "P A"], as_first: bool
+) -> Bool[AnyArray, "P A"]:
+    """Return the moves that the policy, in its seat, and any opponent may play.
+
+    A chance that is not a number counts as one above 0.
+    """
+    others = tree.first_to_move[:, None] != as_first
+    return tree.legal_action_mask & (others | _not_zero(probs))
+
+
+def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
+    if isinstance(x, np.ndarray):
+        return x != 0
+    # XLA takes float32's smallest numbers for 0. Their bits, but the sign's, are not.
+    return jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32) << 1 != 0
+
+
+def reachable(
+    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+) -> Bool[np.ndarray, " P"]:
+    """Return the positions that can come up when the policy plays in this seat."""
+    moves = playable(tree, probs, as_first)
+    reached = np.zeros(tree.num_positions, bool)
+    reached[0] = True
+    for begin, end in itertools.pairwise(tree.level_start):
+        here = reached[begin:end, None] & moves[begin:end]
+        reached[tree.successor[begin:end][here]] = True
+    return reached
+
+
+def lines(tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool) -> Lines:
+    """Count the lines of play of the policy, in its seat, and any opponent."""
+    moves = playable(tree, probs, as_first)
+    result = tree.outcome if as_first else -tree.outcome
+    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
+    counts = outcomes.backward(
+        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
+    )
+    return Lines(*(int(count) for count in counts[0]))
+
+
+def losing_line(
+    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+) -> Line | None:
+    """Return the shortest game that the policy can lose, or None if there is none.
+
+    A forward walk over what the policy and any opponent can reach; the line ends with
+    the opponent's winning move.
+    """
+    moves = playable(tree, probs, as_first)
+    lost = tree.outcome == (-1 if as_first else 1)
+    came_from = {0: (-1, -1)}
+    for begin, end in itertools.pairwise(tree.level_start):
+        here = [p for p in range(begin, end) if p in came_from]
+        for position in here:
+            if lost[position]:
+                return _line_to(position, came_from)
+        for position in here:
+            for action in np.flatnonzero(moves[position]):
+                after = int(tree.successor[position, action])
+                came_from.setdefault(after, (position, int(action)))
+    return None
+
+
+def self_play(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
+    """Return the game of a policy's likeliest moves against itself."""
+    position, line = 0, []
+    while not tree.terminal[position]:
+        action = int(probs[position].argmax())
+        line.append((position, action))
+        position = int(tree.successor[position, action])
+    return line
+
+
+def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
+    line = []
+    while position:
+        position, action = came_from[position]
+        line.append((position, action))
+    return line[::-1]

@@ -1,0 +1,1 @@
+"""A run seen from the host: programs, loop, folder, loggers, many agents."""

@@ -1,0 +1,130 @@
+"""A run's metrics, mirrored to TensorBoard and to Weights & Biases. Imports neither.
+
+`metrics.jsonl` stays the source: a mirror has its numbers and no others, each at its
+update. A mirror that fails is given up with a line on stderr, and the run goes on.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jax_ttt.runtime import streams
+
+EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
+"""TensorBoard's file in a run's folder, by its time."""
+
+Numbers = dict[str, int | float]
+"""A row's numbers, by name."""
+
+
+class Mirror(NamedTuple):
+    """One place that rows go to."""
+
+    write: Callable[[Numbers, int], object]
+    """Takes a row's numbers, and their update."""
+    close: Callable[[], object]
+
+
+class Mirrors:
+    """Sends rows to all mirrors that still work."""
+
+    def __init__(self, openers: dict[str, Callable[[], Mirror]]) -> None:
+        """Open mirrors, by the names that a failure is told with."""
+        self._mirrors: dict[str, Mirror] = {}
+        for name, opener in openers.items():
+            if (mirror := self._tried(name, opener)) is not None:
+                self._mirrors[name] = mirror
+
+    def write_row(self, row: dict[str, Any]) -> None:
+        """Send a row of the metrics."""
+        sent = numbers(row)
+        del sent["update"]
+        for name, mirror in list(self._mirrors.items()):
+            self._tried(name, mirror.write, sent, row["update"])
+
+    def close(self) -> None:
+        """Write what is not written yet, and close all mirrors."""
+        for name, mirror in list(self._mirrors.items()):
+            self._tried(name, mirror.close)
+
+    def _tried(self, name: str, function: Callable, *args: object) -> Any:  # noqa: ANN401
+        try:
+            return function(*args)
+        except Exception as error:  # whatever it is, it must not cost the run
+            self._mirrors.pop(name, None)
+            streams.tell(f"warning: {name} is given up: {error!r}")
+            return None
+
+
+def numbers(row: dict[str, Any], prefix: str = "") -> Numbers:
+    """Return the numbers of a row, without levels: `exact/as_first/win_rate`.
+
+    Booleans are 0 or 1, an interval is two numbers, `_low` and `_high`; texts are left
+    out.
+    """
+    found: Numbers = {}
+    for name, value in row.items():
+        match value:
+            case str():
+                pass
+            case dict():
+                found |= numbers(value, f"{prefix}{name}/")
+            case [low, high]:
+                found |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
+            case bool():
+                found[prefix + name] = int(value)
+            case _:
+                found[prefix + name] = value
+    return found
+
+
+def tensorboard(folder: Path) -> Mirror:
+    """Mirror to an event file below the run's folder, a row an event.
+
+    A number is a float32 there. A row is on disk when it is written.
+    """
+    # Not SummaryWriter: it writes in a thread, and once that has died of a full disk
+    # the run would wait for it for ever.
+    from tensorboardX import RecordWriter
+
+    # protobuf makes these classes on import, where a checker can't see them.
+    from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
+    from tensorboardX.proto.summary_pb2 import Summary  # type: ignore[attr-defined]
+
+    path = folder / EVENTS.format(f"{time.time():.0f}")
+    path.parent.mkdir(exist_ok=True)
+    file = RecordWriter(str(path))
+
+    def add(**fields: object) -> None:
+        event = Event(wall_time=time.time(), **fields)
+        file.write(event.SerializeToString())
+        file.flush()
+
+    def write(numbers: Numbers, update: int) -> None:
+        values = [Summary.Value(tag=k, simple_value=v) for k, v in numbers.items()]
+        add(step=update, summary=Summary(value=values))
+
+    add(file_version="brain.Event:2")
+    return Mirror(write, file.close)
+
+
+def wandb(folder: Path, about: dict[str, Any]) -> Mirror:
+    """Mirror to a run of W&B, with its files below the run's folder.
+
+    `about` is what W&B calls its config. Offline unless $WANDB_MODE says otherwise.
+    """
+    # Not as an argument of init: W&B would report to its server that a run begins.
+    os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
+    import wandb  # type: ignore[import-not-found]
+
+    run = wandb.init(
+        project="jax_ttt",
+        name=folder.resolve().name,
+        dir=str(folder),
+        config=about,
+        # What the command prints stays its own.
+        settings=wandb.Settings(console="off", silent=True),
+    )
+    return Mirror(lambda sent, update: run.log(sent, step=update), run.finish)

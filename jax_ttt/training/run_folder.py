@@ -1,0 +1,156 @@
+"""A run's folder: its settings, its metrics, its agent.
+
+`config.json` says what was run and where, `metrics.jsonl` has a row for each chunk of
+training and each evaluation, `agent.safetensors` is the result.
+"""
+
+import dataclasses
+import errno
+import json
+import os
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TextIO
+
+import jax
+
+from jax_ttt import __version__
+from jax_ttt.config.settings import Config
+from jax_ttt.players import agents
+from jax_ttt.runtime import devices
+from jax_ttt.training import loggers
+
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
+
+
+class RunFolder:
+    """Writes one run's files, and nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder, or take one whose last run ended without an agent.
+
+        Raises:
+            FileExistsError: there is an agent in it, or a file that is not a run's.
+            BlockingIOError: another run is writing to it.
+            OSError: it can't be made.
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._check()
+        self._metrics = _locked(path / "metrics.jsonl")
+        try:
+            self._check()  # another run may have ended since
+            self.replaced = self._remove_old()
+        except OSError:
+            self._metrics.close()
+            raise
+
+    def _check(self) -> None:
+        config, metrics = self.path / "config.json", self.path / "metrics.jsonl"
+        ours = not config.exists() or _is_config(config)
+        # A run writes its settings before its metrics.
+        ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size
+        for taken in (self.agent_path, *(() if ours else (config, metrics))):
+            if taken.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), taken)
+
+    def _remove_old(self) -> bool:
+        """Remove the files of a run without an agent; return whether there are any."""
+        config = self.path / "config.json"
+        found = config.exists()
+        self._metrics.truncate(0)
+        for old in self.path.glob(loggers.EVENTS.format("*")) if found else ():
+            old.unlink()
+        config.unlink(missing_ok=True)
+        return found
+
+    @property
+    def agent_path(self) -> Path:
+        """Where the agent is saved."""
+        return self.path / "agent.safetensors"
+
+    def write_config(self, config: Config, seed: int, preset: str) -> None:
+        """Say what is run: settings, seed, versions, device, command."""
+        device = devices.current()
+        about = {
+            "config": dataclasses.asdict(config),
+            "preset": preset,
+            "seed": seed,
+            "command": sys.orig_argv,
+            "device": {
+                "platform": device.platform,
+                "kind": device.device_kind,
+                "count": jax.device_count(),
+                # The results on a CPU depend on the number of threads.
+                "cpu_count": len(os.sched_getaffinity(0))
+                if hasattr(os, "sched_getaffinity")
+                else os.cpu_count(),
+                "NPROC": os.environ.get("NPROC"),
+            },
+            "python": sys.version.split()[0],
+            "versions": {"jax_ttt": __version__}
+            | {name: version(name) for name in _LIBRARIES},
+        }
+        text = json.dumps(about, indent=2) + "\n"
+        agents.write_whole(self.path / "config.json", text.encode())
+
+    def write_row(self, row: dict[str, Any]) -> None:
+        """Add a row to the metrics; it is on disk when this returns."""
+        self._metrics.write(json.dumps(row) + "\n")
+        self._metrics.flush()
+
+    def save_agent(self, agent: agents.Agent) -> None:
+        """Write the agent, in place of an earlier one."""
+        agents.save(agent, self.agent_path)
+
+    def close(self) -> None:
+        """Close the metrics; without an agent, the folder is the next run's."""
+        self._metrics.close()
+
+
+def _is_config(path: Path) -> bool:
+    """Return whether a file is the `config.json` of a run."""
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        return "jax_ttt" in about["versions"] and "seed" in about
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _locked(path: Path) -> TextIO:
+    """Open a file for this process alone, until it ends or closes the file.
+
+    Where the system or the file system has no locks, the file must not exist yet.
+    """
+    try:
+        file, new = path.open("x", encoding="utf-8"), True
+    except FileExistsError:
+        file, new = path.open("a", encoding="utf-8"), False
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        error.strerror = "another run is writing to it"
+        raise
+    except (ImportError, OSError):
+        if not new:
+            file.close()
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+    return file
+
+
+def new_folder(parent: Path, preset: str, seed: int) -> RunFolder:
+    """Make `<time>-<preset>-seed<seed>` below `parent`; a number is added if taken."""
+    parent.mkdir(parents=True, exist_ok=True)
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{preset}-seed{seed}"
+    for count in range(2, 1000):
+        try:
+            (parent / name).mkdir()
+            return RunFolder(parent / name)
+        except FileExistsError:
+            name = f"{name.rsplit('.', 1)[0]}.{count}"
+    raise FileExistsError(f"{parent / name}")

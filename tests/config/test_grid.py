@@ -1,0 +1,62 @@
+"""Grids of settings: how they are read, combined and refused."""
+
+import pytest
+
+from jax_ttt.config import grid
+from jax_ttt.config.ranges import SettingError
+from jax_ttt.config.settings import Config
+
+
+def test_every_combination_comes_once_the_last_setting_fastest():
+    settings = grid.read(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
+    assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
+    points = grid.points(Config(), settings)
+    assert [grid.text(point) for point, _ in points] == [
+        "learning_rate=0.001 num_envs=8",
+        "learning_rate=0.001 num_envs=16",
+        "learning_rate=0.002 num_envs=8",
+        "learning_rate=0.002 num_envs=16",
+    ]
+    for point, config in points:
+        assert config == Config(**point)
+
+
+def test_values_have_their_settings_types():
+    words = ["double=true,false", "optimizer=sgd", "first_move=4", "opponent=mcts:9"]
+    assert grid.read(words) == {
+        "double": (True, False),
+        "optimizer": ("sgd",),
+        "first_move": (4,),
+        "opponent": ("mcts:9",),
+    }
+
+
+def test_no_grid_is_the_settings_as_they_are():
+    assert grid.points(Config(tau=0.5), grid.read([])) == [({}, Config(tau=0.5))]
+
+
+@pytest.mark.parametrize(
+    "words", [["tau"], ["tua=1"], ["tau=0.1", "tau=0.2"], ["=1"], [""]]
+)
+def test_what_is_no_setting_is_refused(words):
+    with pytest.raises(SettingError, match=r"made of SETTING=VALUE.* tau") as error:
+        grid.read(words)
+    assert error.value.field == "grid"
+
+
+@pytest.mark.parametrize(
+    ("word", "field"),
+    [
+        ("tau=0.0", "tau"),
+        ("tau=", "tau"),
+        ("num_envs=1.5", "num_envs"),
+        ("num_envs=many", "num_envs"),
+        ("double=2", "double"),
+        ("network=cnn", "network"),
+        ("epsilon_end=0.1,2", "epsilon_end"),
+    ],
+)
+def test_a_value_outside_its_range_is_refused(word, field):
+    with pytest.raises(SettingError) as error:
+        grid.points(Config(), grid.read([word]))
+    assert error.value.field == field

@@ -1,0 +1,349 @@
+"""Settings: what is refused and how, and what a preset fixes."""
+
+import dataclasses
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import jax_ttt.config.settings
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.ranges import SEED_RANGE, SettingError, check_seeds
+from jax_ttt.config.settings import (
+    Activation,
+    Backup,
+    Config,
+    EnvId,
+    EpsilonSchedule,
+    Loss,
+    Network,
+    Optimizer,
+    Precision,
+    Seat,
+    TableKey,
+    from_dict,
+)
+
+FRACTION = "a number from 0 to 1"
+RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
+    "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
+    "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
+    "learning_rate": ("a number above 0 and at most 1,000", 0, 1000),
+    "learning_rate_end": ("a number from 0 to 1000", 0, 1000),
+    "weight_decay": (FRACTION, 0, 1),
+    "epsilon_start": (FRACTION, 0, 1),
+    "epsilon_end": (FRACTION, 0, 1),
+    "tau": ("a number above 0 and at most 1", 0, 1),
+    "gamma": (FRACTION, 0, 1),
+    "target_update_every": ("a whole number from 0 to 1,000,000,000", 0, 10**9),
+    "tremble": (FRACTION, 0, 1),
+    "epsilon_decay": (FRACTION, 0, 1),
+    "reward_win": ("a number from -1 to 1", -1, 1),
+    "reward_draw": ("a number from -1 to 1", -1, 1),
+    "reward_loss": ("a number from -1 to 1", -1, 1),
+    "replay_capacity": ("a whole number from 0 to 16,777,216", 0, 2**24),
+    "replay_batch": ("a whole number from 1 to 1,048,576", 1, 2**20),
+    "replay_start": ("a whole number from 0 to 16,777,216", 0, 2**24),
+    "initial_value": ("a number from -1 to 1", -1, 1),
+    "hidden_layers": ("a whole number from 0 to 16", 0, 16),
+    "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
+    "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
+    "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
+}
+LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
+ABOVE_LOW = {"learning_rate", "tau"}
+WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
+
+
+def checked(**fields):
+    """Return a config with these fields, by its own checks.
+
+    The type checks that run in tests stand before them and would hide them.
+    """
+    config = Config(
+        epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0, opponent="random"
+    )
+    vars(config).update(fields)
+    config.__post_init__()
+    return config
+
+
+def bad_values():
+    """Every number's field with what is outside its range or of another type."""
+    for field, (_, low, high) in RULES.items():
+        values = [low - 1, high + 1, math.nan, math.inf, -math.inf]
+        values += [True, False, None, "1", [1], 1j]
+        values += [low - 1] if field in WHOLE else [low - 1e-9, high + 1e-3]
+        values += [low] if field in ABOVE_LOW else []
+        values += [1.5, 1.0] if field in WHOLE else []
+        yield from ((field, value) for value in values)
+
+
+def test_every_number_has_its_rule():
+    numbers = {f.name for f in dataclasses.fields(Config) if f.type in (int, float)}
+    assert numbers == RULES.keys()
+
+
+@pytest.mark.parametrize(("field", "value"), list(bad_values()))
+def test_a_number_outside_its_range_is_refused(field, value):
+    with pytest.raises(SettingError) as refusal:
+        checked(**{field: value})
+    error = refusal.value
+    assert (error.field, error.rule) == (field, RULES[field][0])
+    assert str(error) == f"{field} must be {RULES[field][0]}, got {value!r}"
+
+
+@pytest.mark.parametrize("field", list(RULES))
+def test_both_ends_of_a_range_are_allowed(field):
+    _, low, high = RULES[field]
+    low = math.ulp(0.0) if field in ABOVE_LOW else low
+    alone = {"reward_win": (high,), "reward_loss": (low,)}  # a loss is worth less
+    for value in alone.get(field, (low, high)):
+        assert getattr(checked(**{field: value}), field) == value
+
+
+def test_random_moves_may_not_become_more():
+    with pytest.raises(SettingError) as refusal:
+        Config(epsilon_start=0.2, epsilon_end=0.4)
+    assert str(refusal.value) == (
+        "epsilon_end must be at most 0.2 (epsilon_start), got 0.4"
+    )
+    assert Config(epsilon_start=0.2, epsilon_end=0.2).epsilon_end == 0.2
+
+
+@pytest.mark.parametrize("value", ["chess", "", "Tic_Tac_Toe", None, 3])
+def test_an_unknown_game_is_refused(value):
+    with pytest.raises(SettingError) as refusal:
+        checked(env_id=value)
+    rule = f"one of {', '.join(get_args(EnvId))}"
+    assert str(refusal.value) == f"env_id must be {rule}, got {value!r}"
+
+
+@pytest.mark.parametrize("field", ["canonical", "lockstep", "double", "backward"])
+@pytest.mark.parametrize("value", [0, 1, None, "true"])
+def test_a_switch_is_true_or_false(field, value):
+    with pytest.raises(SettingError) as refusal:
+        checked(**{field: value})
+    assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("seed", "allowed"),
+    [(0, True), (2**32 - 1, True), (-1, False), (2**32, False), (True, False)],
+)
+def test_a_seed_has_32_bits(seed, allowed):
+    if allowed:
+        return SEED_RANGE.check("seed", seed)
+    with pytest.raises(SettingError, match=r"^seed must be a whole number from 0 to 4"):
+        SEED_RANGE.check("seed", seed)
+
+
+def test_the_last_of_many_seeds_has_32_bits_too():
+    check_seeds(2**32 - 8, 8)
+    with pytest.raises(SettingError, match="first_seed must be at most 4,294,967,288"):
+        check_seeds(2**32 - 7, 8)
+
+
+def test_a_config_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().num_envs = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
+def test_a_config_survives_json(preset):
+    fields = json.loads(json.dumps(dataclasses.asdict(preset)))
+    assert from_dict(fields) == preset
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Config)])
+def test_a_field_that_an_older_file_lacks_has_its_default(field):
+    fields = dataclasses.asdict(Config())
+    del fields[field]
+    assert from_dict(fields) == Config()
+
+
+@pytest.mark.parametrize(
+    ("field", "allowed"),
+    [
+        ("network", Network),
+        ("activation", Activation),
+        ("optimizer", Optimizer),
+        ("loss", Loss),
+        ("epsilon_schedule", EpsilonSchedule),
+        ("backup", Backup),
+        ("seat", Seat),
+        ("table_key", TableKey),
+        ("precision", Precision),
+    ],
+)
+@pytest.mark.parametrize("value", ["", "RELU", None, 1])
+def test_a_choice_is_one_of_those_listed(field, allowed, value):
+    with pytest.raises(SettingError) as refusal:
+        checked(**{field: value})
+    rule = f"one of {', '.join(get_args(allowed))}"
+    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        (
+            {"env_id": "connect_four", "network": "table"},
+            "network must be mlp in connect_four: too many boards for a table, "
+            "got 'table'",
+        ),
+        (
+            {"learning_rate": 0.1, "learning_rate_end": 0.2},
+            "learning_rate_end must be at most 0.1 (learning_rate), got 0.2",
+        ),
+        (
+            {"optimizer": "sgd", "weight_decay": 0.1},
+            "weight_decay must be 0 with sgd, got 0.1",
+        ),
+        (
+            {"env_id": "hex", "backward": True},
+            "backward must be false in hex: its games have no known length, got True",
+        ),
+        (
+            {"seat": "first"},
+            "seat must be both in self-play, where it plays both sides, got 'first'",
+        ),
+        (
+            {"reward_draw": 0.5},
+            "reward_draw must be 0 in self-play: one's gain is the other's loss, "
+            "got 0.5",
+        ),
+        (
+            {"reward_loss": -0.5},
+            "reward_loss must be -1.0 in self-play (-reward_win), got -0.5",
+        ),
+        (
+            {"backup": "two-ply", "opponent": "random"},
+            "backup must be one-ply against an opponent: its reply is part of the "
+            "move, got 'two-ply'",
+        ),
+        (
+            {"backup": "two-ply", "double": True},
+            "double must be false with a two-ply backup, got True",
+        ),
+        (
+            {"backward": True, "replay_capacity": 5000},
+            "backward must be false with replay, which has no order, got True",
+        ),
+        (
+            {"replay_capacity": 500, "replay_batch": 512, "replay_start": 0},
+            "replay_capacity must be 0 or at least 512 (replay_batch, replay_start, "
+            "num_envs), got 500",
+        ),
+        (
+            {"replay_capacity": 500},
+            "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start, "
+            "num_envs), got 500",
+        ),
+        (
+            {"opponent": "random", "reward_win": 0.0, "reward_loss": 0.0},
+            "reward_loss must be below 0.0 (reward_win), got 0.0",
+        ),
+        (
+            {"opponent": "random", "reward_win": 0.5, "reward_draw": 0.75},
+            "reward_draw must be from -1.0 (reward_loss) to 0.5 (reward_win), got 0.75",
+        ),
+        ({"opponent": ""}, "opponent must be a player's name, got ''"),
+        (
+            {"first_move": -1},
+            "first_move must be a whole number from 0 to 65,536, got -1",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(fields, refusal):
+    with pytest.raises(SettingError) as error:
+        Config(**fields)
+    assert str(error.value) == refusal
+
+
+def test_settings_that_do_go_together():
+    Config(opponent="random", seat="second", reward_draw=1.0, reward_loss=0.0)
+    Config(replay_capacity=512, replay_batch=512, replay_start=512)
+    Config(backup="two-ply", backward=True, network="table")
+    Config(reward_win=0.5, reward_loss=-0.5, first_move=4)
+
+
+def test_an_unknown_field_is_refused_by_name():
+    fields = dataclasses.asdict(Config()) | {"momentum": 0.9}
+    with pytest.raises(SettingError, match=r"^momentum must be absent, got 0\.9"):
+        from_dict(fields)
+
+
+def test_a_bad_field_is_refused_from_a_file_too():
+    with pytest.raises(SettingError, match=r"^tau must be a number above 0"):
+        from_dict(dataclasses.asdict(Config()) | {"tau": 0.0})
+
+
+@pytest.mark.parametrize("field", list(RULES))
+def test_a_range_is_stated_where_its_field_is_described(field):
+    """The description is what `--help` shows."""
+    source = Path(jax_ttt.config.settings.__file__).read_text()
+    text = re.search(rf'^    {field}: .*\n    """([^"]*)"""', source, re.MULTILINE)
+    assert text
+    _, low, high = RULES[field]
+    high = LIMITED.get(field, f"{high:,}")
+    words = re.findall(r"-?[\d,]*\d|epsilon_start|learning_rate\b", text[1])
+    assert {str(low), high} <= set(words)
+    assert ("above" in text[1].lower()) == (field in ABOVE_LOW)
+
+
+def test_the_article_preset_has_the_articles_hyperparameters():
+    assert dataclasses.asdict(PRESETS["article"]) == {
+        "env_id": "tic_tac_toe",
+        "num_envs": 2048,
+        "num_updates": 2500,
+        "learning_rate": 2e-3,
+        "learning_rate_end": 0.0,
+        "weight_decay": 1e-4,
+        "epsilon_start": 0.9,
+        "epsilon_end": 0.05,
+        "epsilon_schedule": "linear",
+        "epsilon_decay": 0.1,
+        "tau": 0.005,
+        "gamma": 1.0,
+        "reward_win": 1.0,
+        "reward_draw": 0.0,
+        "reward_loss": -1.0,
+        "opponent": "self",
+        "seat": "both",
+        "first_move": None,
+        "double": False,
+        "target_update_every": 0,
+        "tremble": 0.0,
+        "backup": "one-ply",
+        "backward": False,
+        "replay_capacity": 0,
+        "replay_batch": 256,
+        "replay_start": 1000,
+        "canonical": False,
+        "lockstep": True,
+        "network": "mlp",
+        "table_key": "position",
+        "initial_value": 0.0,
+        "hidden_size": 128,
+        "hidden_layers": 2,
+        "activation": "relu",
+        "precision": "auto",
+        "optimizer": "adamw",
+        "loss": "huber",
+        "eval_every": 200,
+        "eval_games": 1024,
+    }
+
+
+def test_settings_are_had_without_jax():
+    program = (
+        "import jax_ttt.config.settings, jax_ttt.config.presets, jax_ttt.cli, sys\n"
+        "assert not {'jax', 'pgx', 'flax', 'numpy'} & sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

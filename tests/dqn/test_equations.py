@@ -1,0 +1,256 @@
+"""The equations, by hand and by the fixed point that they must have."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from jax_ttt.config.settings import SEATS
+from jax_ttt.dqn import equations
+from jax_ttt.envs import pgx_games
+from jax_ttt.solver import outcomes, policies, proof
+
+LEGAL = jnp.array([[True, True, False]])
+Q = jnp.array([[0.2, -0.6, 0.9]])  # the best cell is not legal
+
+
+@pytest.mark.parametrize(
+    ("reward", "discount", "tremble", "target"),
+    [
+        (1.0, 0.0, 0.0, 1.0),  # the game is won
+        (0.0, 0.0, 0.5, 0.0),  # or drawn
+        (0.0, -1.0, 0.0, -0.2),  # the opponent takes its best
+        (0.0, 1.0, 0.0, 0.2),  # the same player moves again
+        (0.5, -0.5, 0.0, 0.4),
+        (0.0, -1.0, 1.0, 0.2),  # the opponent plays at random: mean -0.2
+        (0.0, -1.0, 0.5, 0.0),  # half of each
+    ],
+)
+def test_td_target_by_hand(reward, discount, tremble, target):
+    found = equations.td_target(
+        jnp.array([reward]), jnp.array([discount]), Q, LEGAL, tremble
+    )
+    assert float(found[0]) == pytest.approx(target, abs=1e-6)
+
+
+def test_double_dqn_by_hand():
+    """One net says 1 is best; the other says that 1 is worth -0.6, and 0 more."""
+    chosen_by = jnp.array([[0.1, 0.3, 9.0]])
+    args = jnp.array([0.5]), jnp.array([-1.0]), Q, LEGAL
+    assert float(equations.td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(
+        1.1
+    )
+    found = equations.td_target(*args, tremble=0.5, chosen_by=chosen_by)
+    assert float(found[0]) == pytest.approx(0.5 + 0.5 * 0.6 + 0.5 * 0.2)
+    same = equations.td_target(*args, tremble=0.25, chosen_by=Q)
+    assert float(same[0]) == pytest.approx(float(equations.td_target(*args, 0.25)[0]))
+
+
+@pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
+def test_what_a_finished_board_is_worth_does_not_matter(junk):
+    q_values = jnp.full((1, 3), junk)
+    found = equations.td_target(
+        jnp.array([-1.0]), jnp.array([0.0]), q_values, LEGAL, 0.5
+    )
+    assert float(found[0]) == -1
+
+
+@pytest.mark.parametrize("x_is_player", [0, 1])
+def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_player):
+    """All 16,167 moves, through PGX; junk at illegal cells and at finished boards."""
+    parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
+    assert len(parent) == 16_167
+    env_state = jax.tree.map(lambda leaf: leaf[parent], tree.env_state)
+    if env_state.current_player[0] != x_is_player:
+        env_state = env_state.replace(
+            current_player=1 - env_state.current_player,
+            rewards=env_state.rewards[:, ::-1],
+        )
+    assert env_state.current_player[0] == x_is_player
+    env = pgx_games.make("tic_tac_toe")
+    step = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
+    after, move = step(env, env_state, jnp.asarray(action, jnp.int32), 1.0)
+    child = np.asarray(tree.successor)[parent, action]
+    target = equations.td_target(
+        move.reward, move.discount, jnp.asarray(q_star[child]), after.legal_action_mask
+    )
+    assert (np.asarray(target) != q_star[parent, action]).sum() == 0
+
+
+def test_greedy_takes_the_lowest_of_the_best_legal_actions():
+    q_values = jnp.array([[0.1, 0.5, 0.5, 0.9], [-1.0, -1.0, -1.0, 0.0]])
+    legal = jnp.array([[True, True, True, False], [False, True, True, False]])
+    assert equations.greedy(q_values, legal).tolist() == [1, 1]
+
+
+def test_greedy_is_always_legal(tree):
+    legal = tree.legal_action_mask[tree.decisions]
+    keys = jax.random.split(jax.random.key(0), 20)
+    play = jax.jit(
+        lambda key: equations.greedy(jax.random.normal(key, legal.shape) * 100, legal)
+    )
+    for key in keys:
+        assert np.take_along_axis(np.asarray(legal), play(key)[:, None], 1).all()
+
+
+def chi_square(counts):
+    expected = counts.sum() / len(counts)
+    return ((counts - expected) ** 2 / expected).sum()
+
+
+def explore(epsilon, seed=0, num_games=40_000):
+    legal = jnp.tile(jnp.array([[1, 0, 1, 1, 0, 1, 0, 0, 1]], bool), (num_games, 1))
+    q_values = jnp.zeros((num_games, 9)).at[:, 3].set(1.0)
+    with jax.debug_key_reuse(True):
+        action = jax.jit(equations.epsilon_greedy)(
+            jax.random.key(seed), q_values, legal, jnp.float32(epsilon)
+        )
+    return np.bincount(np.asarray(action), minlength=9)
+
+
+def test_epsilon_zero_is_greedy():
+    assert explore(0.0)[3] == 40_000
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.5, 0.05])
+def test_explored_moves_are_spread_evenly_over_the_legal_ones(epsilon):
+    counts = explore(epsilon)
+    assert counts[[1, 4, 6, 7]].sum() == 0
+    others = counts[[0, 2, 5, 8]]
+    assert chi_square(others) < 16.27  # 99.9 % with 3 degrees of freedom
+    explored = others.sum() / 4 * 5  # the greedy move is drawn as often
+    deviation = np.sqrt(40_000 * epsilon * (1 - epsilon) + 1)
+    assert abs(explored - 40_000 * epsilon) < 5 * deviation + 5 * np.sqrt(others.sum())
+
+
+def test_random_moves_are_even_and_every_number_gives_a_legal_one():
+    uniform = jnp.linspace(0, np.nextafter(np.float32(1), 0), 30_000)
+    legal = jnp.tile(jnp.array([[False, True, False, True, True]]), (30_000, 1))
+    action = equations.random_legal(uniform, legal)
+    assert np.bincount(np.asarray(action), minlength=5) == pytest.approx(
+        [0, 10_000, 0, 10_000, 10_000], abs=1
+    )
+
+
+def test_the_loss_by_hand():
+    q_values = jnp.array([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]])
+    action = jnp.array([0, 1, 0, 1])
+    target = jnp.array([1.0, 1.0, -1.0, 0.0])
+    live = jnp.array([True, True, False, True])
+    # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished; 0; over all four games.
+    assert float(equations.loss(q_values, action, target, live)) == pytest.approx(
+        1.625 / 4
+    )
+    squared = equations.loss(q_values, action, target, live, optax.l2_loss)
+    assert float(squared) == pytest.approx((0.125 + 2) / 4)
+
+
+def test_only_the_cell_played_in_a_game_still_on_has_a_gradient():
+    q_values = jax.random.normal(jax.random.key(0), (6, 9))
+    action = jnp.array([0, 3, 8, 1, 2, 4])
+    live = jnp.array([True, True, False, True, False, True])
+    grads = jax.grad(equations.loss)(q_values, action, jnp.full(6, 5.0), live)
+    played = jax.nn.one_hot(action, 9, dtype=bool) & live[:, None]
+    assert ((grads != 0) == played).all()
+    assert grads[0, 0] == pytest.approx(-1 / 6)  # the slope of Huber, over the batch
+
+
+def test_no_gradient_flows_through_the_target():
+    def target(q_values):
+        return equations.td_target(
+            jnp.zeros(1), -jnp.ones(1), q_values, LEGAL, 0.5
+        ).sum()
+
+    assert not jax.grad(target)(Q).any()
+
+
+@pytest.mark.parametrize(("tau", "expected"), [(0.0, 2.0), (1.0, 6.0), (0.25, 3.0)])
+def test_one_polyak_step(tau, expected):
+    new = equations.polyak({"w": jnp.array([6.0])}, {"w": jnp.array([2.0])}, tau)
+    assert new["w"].tolist() == [expected]
+
+
+def test_two_ply_targets_by_hand():
+    """Rows: the opponent is next, oneself is next, the game is over."""
+    reward = jnp.array([0.25, 0.25, 1.0])
+    discount = jnp.array([-0.5, 0.5, 0.0])
+    q_values = jnp.tile(jnp.array([[0.5, -0.25, 9.0]]), (3, 1))
+    replies = jnp.tile(jnp.array([[-0.75, 0.25, 9.0]]), (3, 1))
+    legal = jnp.tile(jnp.array([[True, True, False]]), (3, 1))
+    mover, waiting = equations.two_ply_targets(
+        reward, discount, q_values, replies, legal, 0.5
+    )
+    # The next mover plays action 0, or trembles: half of -0.75, half of the mean -0.25.
+    trembled, best = -0.5, 0.5
+    expected = [0.25 + 0.5 * trembled, 0.25 + 0.5 * best, 1.0]
+    np.testing.assert_allclose(mover, expected, atol=1e-6)
+    expected = [-0.25 + 0.5 * best, -0.25 + 0.5 * trembled, -1.0]
+    np.testing.assert_allclose(waiting, expected, atol=1e-6)
+
+
+def test_two_ply_targets_of_a_finished_game_see_no_junk():
+    junk = jnp.full((1, 2), jnp.inf)
+    legal = jnp.ones((1, 2), bool)
+    one = jnp.ones(1)
+    mover, waiting = equations.two_ply_targets(one, 0 * one, junk, -junk, legal, 0.5)
+    assert (float(mover[0]), float(waiting[0])) == (1, -1)
+
+
+@functools.partial(jax.jit, static_argnames="backup")
+def fixed_point(tree, backup, tremble):
+    """Return the report of who is greedy over exact values, and whether it is proven.
+
+    Nine sweeps of the target over all positions reach the end of every game.
+    """
+    legal, over = tree.legal_action_mask, tree.terminal
+    # Of a move to each position, to the player who made it.
+    reward = jnp.where(tree.first_to_move, -tree.outcome, tree.outcome) * 1.0
+    discount = jnp.where(over, 0.0, -1.0)
+
+    def sweep(_, values):
+        q_values, replies = values
+        if backup == "one-ply":
+            target = equations.td_target(reward, discount, q_values, legal, tremble)
+            return target[tree.successor], replies
+        targets = equations.two_ply_targets(
+            reward, discount, q_values, replies, legal, tremble
+        )
+        return tuple(target[tree.successor] for target in targets)
+
+    start = (jnp.zeros(legal.shape), jnp.zeros(legal.shape))
+    q_values, _ = jax.lax.fori_loop(0, 9, sweep, start)
+    actions = equations.greedy(q_values[tree.decisions], legal[tree.decisions])
+    probs = policies.deterministic(tree, actions)
+    return outcomes.report(tree, probs), proof.unbeatable(tree, probs, SEATS)
+
+
+CORNER, CENTRE = [99.479, 0.521, 0], [98.958, 1.042, 0]
+TRAPS = [91.640, 8.360, 0]
+
+
+@pytest.mark.parametrize(
+    ("backup", "tremble", "as_first", "as_second"),
+    [
+        ("one-ply", 0.0, CORNER, [80.635, 19.365, 0]),  # that is minimax
+        *(("one-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3, 0.7)),
+        *(("two-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3)),
+        *(("two-ply", tremble, CORNER, TRAPS) for tremble in (0.6, 0.7)),  # the ceiling
+        ("two-ply", 0.9, CORNER, [92.9, 6.7, 0.4]),
+        ("two-ply", 1.0, CORNER, [93.2, 6.0, 0.7]),
+    ],
+)
+def test_what_the_targets_lead_to(backup, tremble, as_first, as_second, tree):
+    """Greedy over their fixed points, against random: safe unless the hand shakes much.
+
+    Two plies at 0.6 and 0.7 give the most wins of a player who never loses.
+    """
+    found, unbeatable = fixed_point(tree, backup, tremble)
+    digits = 5e-4 if as_second[2] == 0 else 0.06
+    for seat, expected in zip(found, (as_first, as_second), strict=True):
+        percent = [100 * float(rate) for rate in seat.random]
+        assert percent == pytest.approx(expected, abs=digits)
+    assert bool(unbeatable) == (as_second[2] == 0)
+    assert (float(found.second.worst_loss_rate) == 0) == (as_second[2] == 0)

@@ -1,0 +1,366 @@
+"""The learner: seeds, chunks, target network and counts."""
+
+import dataclasses
+import functools
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, learner, schedules
+from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import q_network
+from jax_ttt.players import players
+
+SELF = SelfPlay()
+CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
+LOCKSTEP = dataclasses.replace(
+    CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
+)
+UPDATE = functools.partial(jax.jit(learner.update, static_argnums=0), opponent=SELF)
+TRAIN = functools.partial(learner.train_chunk, opponent=SELF)
+
+
+def start(seed, config=CONFIG):
+    return learner.init(config, jax.random.key(seed), SELF)
+
+
+def numbers(tree):
+    """Return the leaves as numpy arrays, keys as the words behind them."""
+    return [
+        np.asarray(
+            jax.random.key_data(x)
+            if jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+            else x
+        )
+        for x in jax.tree.leaves(tree)
+    ]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return TRAIN(CONFIG, start(0), 10)
+
+
+def test_the_same_seed_gives_the_same_bits(trained):
+    again = TRAIN(CONFIG, start(0), 10)
+    for a, b in zip(numbers(trained), numbers(again), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_another_seed_gives_other_weights_in_every_layer(trained):
+    other = TRAIN(CONFIG, start(1), 10)[0]
+    leaves = zip(numbers(trained[0].params), numbers(other.params), strict=True)
+    assert all(not np.array_equal(a, b) for a, b in leaves)
+
+
+def test_the_seed_reaches_the_weights_the_games_and_the_moves():
+    a, b = start(0), start(1)
+    kernels = [[x for x in numbers(s.params) if x.ndim == 2] for s in (a, b)]
+    assert all(not np.array_equal(x, y) for x, y in zip(*kernels, strict=True))
+    assert not np.array_equal(numbers(a.key), numbers(b.key))
+    assert not np.array_equal(a.env_state.current_player, b.env_state.current_player)
+
+
+def test_two_chunks_of_five_are_one_of_ten(trained):
+    state = start(0)
+    for _ in range(2):
+        state, _ = TRAIN(CONFIG, state, 5)
+    for a, b in zip(numbers(trained[0]), numbers(state), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_the_target_network_follows_by_tau():
+    before = start(0)
+    params, target_params = before.params, before.target_params
+    for a, b in zip(numbers(params), numbers(target_params), strict=True):
+        assert np.array_equal(a, b)
+    after, _ = UPDATE(CONFIG, before)
+    for new, old, target in zip(
+        *map(numbers, (after.params, target_params, after.target_params)), strict=True
+    ):
+        np.testing.assert_allclose(target, 0.25 * new + 0.75 * old, atol=1e-7)
+
+
+OTHER = dataclasses.replace(
+    CONFIG,
+    double=True,
+    target_update_every=2,
+    optimizer="sgd",
+    loss="mse",
+    activation="tanh",
+    hidden_layers=1,
+    learning_rate=0.5,
+    canonical=False,
+)
+
+
+def test_the_target_network_is_copied_every_second_update():
+    state = start(0, OTHER)
+    kept = numbers(state.params)
+    for update in range(1, 5):
+        state, _ = UPDATE(OTHER, state)
+        if update % 2 == 0:
+            kept = numbers(state.params)
+        for target, expected in zip(numbers(state.target_params), kept, strict=True):
+            np.testing.assert_array_equal(target, expected)
+
+
+def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target():
+    """Against gradients taken here, with two nets that disagree on the best moves."""
+    state = dataclasses.replace(
+        start(5, OTHER), target_params=q_network.init_params(OTHER, jax.random.key(9))
+    )
+    before = state.env_state
+    action, after, move, _ = play_by_hand(OTHER, state)
+    legal = after.legal_action_mask
+    chosen, worth = (
+        q_network.q_values(OTHER, params, after.observation)
+        for params in (state.params, state.target_params)
+    )
+    choice = jnp.where(legal, chosen, -9.0).argmax(axis=1)
+    assert (choice != jnp.where(legal, worth, -9.0).argmax(axis=1)).any()
+    best = worth[jnp.arange(16), choice]
+    mean = jnp.where(legal, worth, 0.0).sum(axis=1) / legal.sum(axis=1)
+    target = move.reward - 0.5 * best - 0.5 * mean  # no game has ended yet
+
+    @jax.jit
+    def loss_fn(params):
+        q_values = q_network.q_values(OTHER, params, before.observation)
+        return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
+
+    grads = jax.grad(loss_fn)(state.params)
+    new, _ = UPDATE(OTHER, state)
+    for old, grad, found in zip(
+        *map(numbers, (state.params, grads, new.params)), strict=True
+    ):
+        np.testing.assert_allclose(found, old - 0.5 * grad, atol=1e-6)
+
+
+def test_the_target_network_lags_behind(trained):
+    state, _ = trained
+    first = numbers(start(0).params)
+    for new, target, old in zip(
+        numbers(state.params), numbers(state.target_params), first, strict=True
+    ):
+        assert not np.array_equal(new, target)
+        assert not np.array_equal(target, old)
+
+
+def test_a_chunks_metrics_are_the_means_and_sums_of_its_updates(trained):
+    state, rows = start(0), []
+    for _ in range(10):
+        state, metrics = UPDATE(CONFIG, state)
+        rows.append(metrics)
+    found = trained[1]
+    for name in ("loss", "grad_norm", "mean_max_q"):
+        mean = np.mean([float(getattr(row, name)) for row in rows])
+        assert float(getattr(found, name)) == pytest.approx(mean, rel=1e-4, abs=1e-6)
+    for name in ("games", "env_steps"):
+        assert int(getattr(found, name)) == sum(int(getattr(r, name)) for r in rows)
+    assert float(found.epsilon) == pytest.approx(float(rows[-1].epsilon))
+
+
+def test_the_schedules_end_with_the_last_update(trained):
+    _, metrics = trained
+    assert float(metrics.epsilon) == CONFIG.epsilon_end
+    assert float(metrics.learning_rate) == 0
+    _, first = UPDATE(CONFIG, start(0))
+    assert float(first.epsilon) == CONFIG.epsilon_start
+    assert float(first.learning_rate) == pytest.approx(CONFIG.learning_rate)
+
+
+def test_the_last_update_has_no_step_left():
+    state, _ = TRAIN(CONFIG, start(0), 10)
+    before = numbers(state.params)
+    state, _ = UPDATE(CONFIG, state)
+    for a, b in zip(before, numbers(state.params), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_an_update_keeps_shapes_and_types():
+    before = jax.eval_shape(
+        functools.partial(learner.init, CONFIG), jax.random.key(0), SELF
+    )
+    after, metrics = jax.eval_shape(
+        functools.partial(learner.update, CONFIG), before, SELF
+    )
+    assert jax.tree.structure(before) == jax.tree.structure(after)
+    for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+    assert all(leaf.shape == () for leaf in metrics)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def play_by_hand(config, state):
+    """Play the moves of one update, with its own keys."""
+    _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
+    before = state.env_state
+    q_values = q_network.q_values(config, state.params, before.observation)
+    epsilon = schedules.exploration(config, state.update, state.games)
+    action = equations.epsilon_greedy(
+        act_key, q_values, before.legal_action_mask, epsilon
+    )
+    env = pgx_games.make(config.env_id)
+    after, move = pgx_games.step(env, before, action, config.gamma)
+    fresh = pgx_games.init(env, restart_key, config.num_envs)
+    following = pgx_games.restart(fresh, after, config.lockstep)
+    return action, after, move, following
+
+
+@pytest.mark.parametrize("config", [CONFIG, LOCKSTEP], ids=["restart", "lockstep"])
+def test_games_and_moves_are_played_and_counted(config):
+    state, ended, moves = start(3, config), 0, 0
+    for _ in range(10):
+        _, after, _, following = play_by_hand(config, state)
+        live = ~np.asarray(state.env_state.terminated)
+        over = live & np.asarray(after.terminated)
+        state, metrics = UPDATE(config, state)
+        assert (metrics.games, metrics.env_steps) == (over.sum(), live.sum())
+        for a, b in zip(numbers(state.env_state), numbers(following), strict=True):
+            assert np.array_equal(a, b)
+        ended, moves = ended + over.sum(), moves + live.sum()
+    assert ended >= 16 if config.lockstep else ended > 8
+    assert moves < 160 if config.lockstep else moves == 160
+
+
+def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
+    """Against gradients taken here, of a loss written out here."""
+    state = start(5, LOCKSTEP)
+    for _ in range(5):  # some games have ended by then, none has one cell left
+        state, _ = UPDATE(LOCKSTEP, state)
+    before = state.env_state
+    action, after, move, _ = play_by_hand(LOCKSTEP, state)
+    assert 0 < int(move.live.sum()) < 16
+
+    @jax.jit
+    def loss_fn(params):
+        next_q = q_network.q_values(LOCKSTEP, state.target_params, after.observation)
+        legal = after.legal_action_mask
+        best = jnp.where(legal, next_q, -9.0).max(axis=1)
+        mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
+        value = 0.75 * best + 0.25 * mean
+        target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
+        q_values = q_network.q_values(LOCKSTEP, params, before.observation)
+        error = q_values[jnp.arange(16), action] - target
+        small = jnp.abs(error) <= 1
+        huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
+        return jnp.where(before.terminated, 0, huber).sum() / 16
+
+    loss, grads = jax.value_and_grad(loss_fn)(state.params)
+    optimizer = schedules.optimizer(LOCKSTEP)
+    steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
+    new, metrics = UPDATE(LOCKSTEP, state)
+    assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
+    norm = np.sqrt(sum((g**2).sum() for g in numbers(grads)))
+    assert float(metrics.grad_norm) == pytest.approx(float(norm), rel=1e-5)
+    for old, step, found in zip(
+        *map(numbers, (state.params, steps, new.params)), strict=True
+    ):
+        np.testing.assert_allclose(found, old + step, atol=1e-6)
+
+
+def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
+    """With all games over there is no gradient, and AdamW's step is the decay alone."""
+    other = q_network.init_params(LOCKSTEP, jax.random.key(9))
+    state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
+    over = state.env_state.replace(terminated=jnp.ones(16, bool))
+    after, metrics = UPDATE(LOCKSTEP, dataclasses.replace(state, env_state=over))
+    assert float(metrics.grad_norm) == 0
+    rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
+    assert rate == 2e-3
+    leaves = (state.params, other, after.params, after.target_params)
+    for old, target, new, new_target in zip(*map(numbers, leaves), strict=True):
+        np.testing.assert_allclose(new - old, -rate * old, atol=3e-7)
+        expected = 0.25 * new + 0.75 * target  # follows by tau, and does not decay
+        np.testing.assert_allclose(new_target, expected, atol=1e-7)
+
+
+def test_a_second_seed_compiles_nothing(monkeypatch, trained):
+    """The program of a chunk is traced once, whatever the seed."""
+    del trained
+    monkeypatch.setattr(learner, "update", None)  # tracing again would call it
+    TRAIN(CONFIG, start(9), 10)
+
+
+TABLE = dataclasses.replace(
+    OTHER,
+    network="table",
+    double=False,
+    learning_rate=0.5,
+    learning_rate_end=0.5,
+    initial_value=0.25,
+    num_envs=64,
+)
+
+
+def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
+    """On the empty board all 64 games meet: each entry moves by alpha once."""
+    state = start(0, TABLE)
+    action, *_ = play_by_hand(TABLE, state)
+    new, _ = UPDATE(TABLE, state)
+    (values,) = numbers(new.params)
+    empty = 0  # the first position
+    expected = np.full(9, 0.25)
+    expected[np.unique(action)] += 0.5 * (-0.25 - 0.25)  # the opponent's 0.25
+    np.testing.assert_allclose(values[empty], expected, atol=1e-6)
+    assert (np.delete(values, empty, axis=0) == 0.25).all()
+
+
+REPLAY = dataclasses.replace(
+    TABLE,
+    double=True,
+    replay_capacity=256,
+    replay_batch=32,
+    replay_start=128,
+    target_update_every=0,
+    epsilon_schedule="exponential",
+    epsilon_decay=0.99,
+    epsilon_end=0.25,
+)
+
+
+def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
+    state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)
+    with jax.debug_key_reuse(True):
+        for update in range(1, 7):
+            state, metrics = UPDATE(REPLAY, state)
+            assert int(state.buffer.size) == min(64 * update, 256)
+            changed = not np.array_equal(params[0], numbers(state.params)[0])
+            assert changed == (update >= 2)
+            assert (float(metrics.loss) > 0) == changed
+
+
+def test_epsilon_falls_with_the_games_that_have_ended():
+    state, ended = start(0, REPLAY), 0
+    for _ in range(12):
+        state, metrics = UPDATE(REPLAY, state)
+        assert float(metrics.epsilon) == pytest.approx(max(0.99**ended, 0.25), rel=1e-4)
+        ended += int(metrics.games)
+    assert ended > 64
+    assert int(state.games) == ended
+
+
+def test_settings_and_opponent_can_not_disagree():
+    """Self-play on settings that name an opponent would be scored wrongly."""
+    key, state = jax.random.key(0), start(0)
+    versus = Versus("random", players.random_player)
+    against = dataclasses.replace(CONFIG, opponent="random", reward_draw=0.5)
+    for config, opponent in ((against, SELF), (CONFIG, versus)):
+        named = f"the settings name the opponent '{config.opponent}', the argument"
+        with pytest.raises(ValueError, match=named):
+            learner.init(config, key, opponent)
+        with pytest.raises(ValueError, match=named):
+            learner.update(config, state, opponent)
+        with pytest.raises(ValueError, match=named):
+            learner.train_chunk(config, state, 1, opponent)
+
+
+def test_no_function_of_the_learner_has_an_opponent_of_its_own():
+    for function in (learner.init, learner.update, learner.train_chunk):
+        parameter = inspect.signature(function).parameters["opponent"]
+        assert parameter.default is inspect.Parameter.empty

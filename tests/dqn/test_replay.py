@@ -1,0 +1,75 @@
+"""The ring buffer: what is kept, what is drawn, and when."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jax_ttt.dqn import replay
+from jax_ttt.dqn.equations import Transition
+
+
+def moves(numbers):
+    """Return a batch of moves that carry these numbers as their rewards."""
+    numbers = jnp.asarray(numbers, jnp.float32)
+    size = len(numbers)
+    return Transition(
+        obs=jnp.stack([numbers > 2, numbers > 5], axis=1),
+        action=numbers.astype(jnp.int32),
+        reward=numbers,
+        discount=-numbers,
+        next_obs=jnp.stack([numbers > 3, numbers > 4], axis=1),
+        next_legal_action_mask=jnp.ones((size, 9), bool),
+        live=jnp.ones(size, bool),
+    )
+
+
+def filled(*batches, capacity=5):
+    buffer = replay.init(moves([0]), capacity)
+    for batch in batches:
+        buffer = replay.add(buffer, moves(batch))
+    return buffer
+
+
+def test_the_oldest_moves_are_overwritten():
+    buffer = filled([1, 2, 3], [4, 5, 6])
+    assert sorted(buffer.moves.reward.tolist()) == [2, 3, 4, 5, 6]
+    assert (int(buffer.size), int(buffer.next_slot)) == (5, 1)
+    buffer = replay.add(buffer, moves([7]))
+    assert sorted(buffer.moves.reward.tolist()) == [3, 4, 5, 6, 7]
+
+
+def test_a_batch_as_large_as_the_buffer_replaces_all():
+    buffer = filled([1, 2], [3, 4, 5, 6, 7])
+    assert sorted(buffer.moves.reward.tolist()) == [3, 4, 5, 6, 7]
+
+
+def test_what_is_drawn_is_one_move_whole():
+    drawn = replay.sample(filled([1, 4, 6]), jax.random.key(0), 200, 1)
+    expected = moves(drawn.reward)
+    for found, leaf in zip(drawn, expected, strict=True):
+        assert np.array_equal(found, leaf)
+    assert set(drawn.reward.tolist()) == {1, 4, 6}
+
+
+def test_moves_are_drawn_evenly():
+    drawn = replay.sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
+    counts = np.bincount(drawn.action, minlength=6)[1:]
+    assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1 %
+
+
+def test_nothing_is_learned_before_there_is_enough():
+    for batches, start, ready in (
+        ([], 0, False),
+        ([[1, 2]], 3, False),
+        ([[1, 2], [3]], 3, True),
+        ([[1]], 0, True),
+    ):
+        drawn = replay.sample(filled(*batches), jax.random.key(0), 4, start)
+        assert drawn.live.tolist() == [ready] * 4
+
+
+def test_a_finished_games_move_stays_one():
+    batch = moves([1, 2])._replace(live=jnp.array([True, False]))
+    buffer = replay.add(replay.init(moves([0]), 2), batch)
+    drawn = replay.sample(buffer, jax.random.key(0), 50, 1)
+    assert np.array_equal(drawn.live, drawn.reward == 1)

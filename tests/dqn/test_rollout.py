@@ -1,0 +1,194 @@
+"""Moves, replies, seats and rewards: what reaches the learner."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import rollout
+from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import q_network
+from jax_ttt.players import players
+
+CONFIG = Config(
+    opponent="scripted",
+    seat="second",
+    num_envs=1,
+    hidden_size=1,
+    canonical=False,
+    reward_win=0.875,
+    reward_draw=0.25,
+    reward_loss=-0.75,
+    gamma=0.5,
+)
+SELF_PLAY = Config(num_envs=1, hidden_size=1, canonical=False)
+ENV = pgx_games.make("tic_tac_toe")
+RANDOM = Versus("random", players.random_player)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def start(config, opponent, key):
+    return opponent.start(config, key)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def play(config, env_state, opponent, wanted):
+    """Play `wanted` greedily: the network's values are set to prefer it."""
+    params = q_network.init_params(config, jax.random.key(0))
+    bias = jax.nn.one_hot(wanted, 9)
+    params = jax.tree.map(
+        lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
+    )
+    key = jax.random.key(1)
+    return rollout.play(config, params, key, env_state, jnp.float32(0), opponent)
+
+
+def _reply(replies, key, env_state):
+    del key
+    return replies[env_state._step_count // 2]
+
+
+def scripted(replies):
+    """Return an opponent who makes these moves, one after another."""
+    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
+    return Versus("scripted", Partial(_reply, moves))
+
+
+def episode(config, replies, moves):
+    """Return what each of the agent's moves came to."""
+    opponent = scripted(replies)
+    env_state, played = start(config, opponent, jax.random.key(0)), []
+    for move in moves:
+        env_state, row = play(config, env_state, opponent, jnp.int32(move))
+        played.append(row)
+    return played
+
+
+@pytest.mark.parametrize(
+    ("replies", "moves", "reward", "counts"),
+    [
+        # X8 O0 X6 O1 X7: the loss comes with the reply, and is the mover's.
+        ([8, 6, 7], [0, 1], -0.75, (1, 0, 1)),
+        # X8 O0 X7 O1 X4 O2: won by the agent's own move.
+        ([8, 7, 4], [0, 1, 2], 0.875, (1, 1, 0)),
+        # X0 O1 X2 O4 X3 O5 X7 O6 X8: the reply fills the board.
+        ([0, 2, 3, 7, 8], [1, 4, 5, 6], 0.25, (1, 0, 0)),
+    ],
+    ids=["lost", "won", "drawn"],
+)
+def test_a_result_reaches_the_agents_last_move(replies, moves, reward, counts):
+    *before, last = episode(CONFIG, replies, moves)
+    for row in before:
+        assert row.transition.reward[0] == 0
+        assert row.transition.discount[0] == 0.5
+        assert (row.games, row.wins, row.losses) == (0, 0, 0)
+    assert last.transition.reward[0] == reward
+    assert last.transition.discount[0] == 0
+    assert (last.games, last.wins, last.losses) == counts
+    # The opening, too, is counted.
+    played = [int(row.env_steps) for row in (*before, last)]
+    assert played == [3, *[2] * (len(before) - 1), 1 if reward == 0.875 else 2]
+
+
+def test_the_next_board_is_the_one_after_the_reply():
+    first, second = episode(CONFIG, [8, 6, 3], [0, 1])
+    mine = [row.transition.next_obs[0, ..., 0].ravel() for row in (first, second)]
+    yours = [row.transition.next_obs[0, ..., 1].ravel() for row in (first, second)]
+    assert [np.flatnonzero(x).tolist() for x in mine] == [[0], [0, 1]]
+    assert [np.flatnonzero(x).tolist() for x in yours] == [[6, 8], [3, 6, 8]]
+    legal = first.transition.next_legal_action_mask[0]
+    assert np.flatnonzero(legal).tolist() == [1, 2, 3, 4, 5, 7]
+    assert np.array_equal(second.transition.obs, first.transition.next_obs)
+    assert first.transition.action[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
+)
+def test_the_agent_sits_where_it_is_asked_to(seat, share):
+    config = dataclasses.replace(CONFIG, seat=seat, num_envs=2000)
+    env_state = start(config, RANDOM, jax.random.key(3))
+    stones = env_state.observation.sum(axis=(1, 2, 3))
+    assert set(np.unique(stones)) <= {0, 1}
+    assert abs(float((stones == 1).mean()) - share) < 0.05
+    # It is the agent's turn, and what lies there is the opponent's.
+    assert not env_state.observation[..., 0].any()
+    if share:
+        opened = np.asarray(env_state.observation[..., 1].reshape(2000, 9))
+        counts = opened[np.asarray(stones == 1)].sum(axis=0)
+        expected = counts.sum() / 9  # the Go program's opponent never played cell 8
+        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def random_moves(config, opponent):
+    """Return the games after each of three random moves of the agent."""
+    params = q_network.init_params(config, jax.random.key(0))
+
+    def play(env_state, key):
+        explore = jnp.float32(1)
+        env_state, _ = rollout.play(config, params, key, env_state, explore, opponent)
+        return env_state, env_state
+
+    env_state = opponent.start(config, jax.random.key(1))
+    return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
+
+
+@pytest.mark.parametrize("seat", ["self", "first", "second", "both"])
+def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
+    config = dataclasses.replace(CONFIG, seat=seat) if seat != "self" else SELF_PLAY
+    config = dataclasses.replace(config, first_move=4, num_envs=512)
+    opponent = SelfPlay() if seat == "self" else RANDOM
+    states = random_moves(config, opponent)
+    # No game is over in less than five moves, unless by a move that is not legal.
+    assert not (states.terminated & (states._step_count < 5)).any()
+    replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
+    mine, yours = np.moveaxis(np.asarray(replied.observation), -1, 0)
+    to_first = np.asarray(pgx_games.first_to_move(replied))[:, None, None]
+    first = np.where(to_first, mine, yours).reshape(-1, 9)
+    second = np.where(to_first, yours, mine).reshape(-1, 9)
+    assert first[:, 4].all()
+    assert (second.sum(axis=1) == 1).all()
+    counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
+    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # even: 99.9 % with 7 degrees
+
+
+def test_in_self_play_results_are_the_first_players():
+    config = SELF_PLAY
+    env_state = pgx_games.init(ENV, jax.random.key(0), 1)
+    for move in (0, 8, 1, 7, 3):  # X and O in turn; then O wins with 6
+        env_state, row = play(config, env_state, SelfPlay(), jnp.int32(move))
+        assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
+    _, row = play(config, env_state, SelfPlay(), jnp.int32(6))
+    assert (row.games, row.wins, row.losses) == (1, 0, 1)
+    assert row.transition.reward[0] == 1  # the mover's
+
+
+def test_a_finished_game_teaches_and_counts_nothing():
+    opponent = scripted([8, 6, 7])
+    env_state = start(CONFIG, opponent, jax.random.key(0))
+    for move in (0, 1, 2):
+        env_state, row = play(CONFIG, env_state, opponent, jnp.int32(move))
+    assert not row.transition.live[0]
+    assert (row.games, row.wins, row.losses, row.env_steps, row.moves) == (0,) * 5
+    assert row.max_q == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "turns"),
+    [
+        ({"opponent": "self", "seat": "both"}, 9),
+        ({"seat": "first"}, 5),
+        ({"seat": "both"}, 5),
+        ({"seat": "second"}, 4),
+    ],
+)
+def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
+    config = Config(**{"opponent": "random"} | fields)
+    assert rollout.max_turns(config) == turns

@@ -1,0 +1,297 @@
+"""Tables: the published arithmetic, keys, symmetries, averages, two tables in turn."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, learner, losses, tabular
+from jax_ttt.dqn.opponents import Versus
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks import q_network
+
+# nestedsoftware/tictac's test cases: alpha 0.9, gamma 1, every value 0 at first.
+CONFIG = Config(
+    network="table",
+    optimizer="sgd",
+    loss="mse",
+    tau=1.0,
+    tremble=0.0,
+    backward=True,
+    opponent="scripted",
+    num_envs=1,
+    num_updates=10,
+    learning_rate=0.9,
+    learning_rate_end=0.9,
+    epsilon_start=0.0,
+    epsilon_end=0.0,
+    reward_draw=1.0,
+    reward_loss=0.0,
+)
+KEYS = ["position", "after-state", "hash"]
+UPDATE = jax.jit(learner.update, static_argnums=0)
+
+
+def _reply(replies, key, env_state):
+    del key
+    return replies[env_state._step_count // 2]
+
+
+def scripted(replies):
+    """Return an opponent who makes these moves, one after another."""
+    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
+    return Versus("scripted", Partial(_reply, moves))
+
+
+def obs_of(cells):
+    """Return boards of 1 (the mover's), -1 and 0 as PGX shows them."""
+    cells = np.asarray(cells).reshape(-1, 3, 3)
+    return jnp.asarray(np.stack([cells == 1, cells == -1], axis=-1))
+
+
+def value(config, state, mine, yours, action):
+    """Return what the agent thinks of a move on a board given by its stones."""
+    cells = np.zeros(9, int)
+    cells[list(mine)], cells[list(yours)] = 1, -1
+    q_values = q_network.q_values(config, state.params, obs_of(cells))
+    return float(q_values[0, action])
+
+
+def play_game(config, state, replies, first):
+    """Let the agent play a game against scripted replies, and learn from it."""
+    opponent = scripted(replies)
+    starts = (learner.init(config, jax.random.key(n), opponent) for n in range(99))
+    start = next(s for s in starts if s.env_state.observation.any() != first)
+    if state is not None:
+        start = dataclasses.replace(state, env_state=start.env_state)
+    return UPDATE(config, start, opponent)
+
+
+def assert_near(found, expected):
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_won_game_is_learned_from_its_end_to_its_beginning():
+    config = CONFIG
+    # X0 O7 X1 O5 X2
+    state, metrics = play_game(config, None, [7, 5], first=True)
+    assert (metrics.games, metrics.wins, metrics.losses) == (1, 1, 0)
+    assert metrics.env_steps == 5
+    for corner in (0, 2, 6, 8):
+        assert_near(value(config, state, [], [], corner), 0.729)
+    assert_near(value(config, state, [0], [7], 1), 0.81)
+    assert_near(value(config, state, [0, 1], [7, 5], 2), 0.9)
+    assert_near(value(config, state, [], [], 4), 0)
+    assert int(state.met.sum()) == 3
+
+    # Again won, with five moves: X0 O1 X2 O3 X4 O6 X5 O7 X8.
+    state, metrics = play_game(config, state, [1, 3, 6, 7], first=True)
+    assert (metrics.wins, metrics.env_steps) == (1, 9)
+    assert_near(value(config, state, [], [], 0), 0.66339)
+    assert_near(value(config, state, [0], [1], 2), 0.6561)
+    assert_near(value(config, state, [0, 2], [1, 3], 4), 0.729)
+    assert_near(value(config, state, [0, 2, 4], [1, 3, 6], 5), 0.81)
+    assert_near(value(config, state, [0, 2, 4, 5], [1, 3, 6, 7], 8), 0.9)
+    assert int(state.met.sum()) == 7
+
+
+def test_a_lost_game_lowers_the_second_players_first_move():
+    config = CONFIG
+    # X8 O0 X7 O1 X4 O2
+    state, metrics = play_game(config, None, [8, 7, 4], first=False)
+    assert (metrics.wins, metrics.losses) == (1, 0)
+    assert_near(value(config, state, [], [8], 0), 0.729)
+    assert_near(value(config, state, [0], [8, 7], 1), 0.81)
+    assert_near(value(config, state, [0, 1], [8, 7, 4], 2), 0.9)
+    # X8 O0 X6 O1 X7
+    state, metrics = play_game(config, state, [8, 6, 7], first=False)
+    assert (metrics.wins, metrics.losses) == (0, 1)
+    assert_near(value(config, state, [], [8], 0), 0.0729)
+    assert_near(value(config, state, [0], [8, 6], 1), 0)
+
+
+def transition(cells, action, reward):
+    """Return the last move of a game, on this board."""
+    obs = obs_of(cells)
+    return equations.Transition(
+        obs=obs,
+        action=jnp.array([action], jnp.int32),
+        reward=jnp.array([reward], jnp.float32),
+        discount=jnp.zeros(1),
+        next_obs=obs,
+        next_legal_action_mask=jnp.ones((1, 9), bool),
+        live=jnp.ones(1, bool),
+    )
+
+
+LEARN = jax.jit(learner.learn_from, static_argnums=0)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
+    """Two values learned through one view are read back through another."""
+    config = dataclasses.replace(CONFIG, table_key=key)
+    state = learner.init(config, jax.random.key(0), scripted([]))
+    board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
+    for action, reward in ((2, 1.0), (7, -0.5)):
+        state, _ = LEARN(
+            config, state, transition(board, action, reward), jax.random.key(1)
+        )
+    (table,) = jax.tree.leaves(state.params)
+    assert int((table != 0).sum()) == 2
+    for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
+        q_values = q_network.q_values(config, state.params, obs_of(cells))[0]
+        assert_near(q_values[np.array(moves)], [0.9, -0.45])
+    for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
+        q_values = q_network.q_values(config, state.params, obs_of(cells))
+        assert (
+            equations.greedy(q_values, jnp.asarray(cells.reshape(1, 9) == 0))[0] == best
+        )
+
+
+def test_the_hash_of_a_board_is_its_number_in_base_3():
+    """The report's codes, which begin at 1: all lost 1, all won 19,683."""
+
+    def code(cells):
+        return int(pgx_games.board_number(jnp.asarray([cells], jnp.float32))[0]) + 1
+
+    assert code([-1] * 9) == 1
+    assert code([-1] * 8 + [0]) == 2
+    assert code([0] * 9) == 9842
+    assert code([1] * 9) == 19_683
+    every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
+    numbers = pgx_games.board_number(jnp.asarray(every, jnp.float32))
+    assert np.array_equal(np.sort(numbers), np.arange(19_683))
+
+
+def test_a_table_has_a_row_for_each_board_of_its_key(tree):
+    for key, shape in {
+        "position": (5478, 9),
+        "after-state": (5478, 1),
+        "hash": (19_683, 9),
+    }.items():
+        config = dataclasses.replace(CONFIG, table_key=key, initial_value=0.25)
+        (table,) = jax.tree.leaves(q_network.init_params(config, jax.random.key(0)))
+        assert table.shape == shape
+        assert (table == 0.25).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical", "rows"),
+    [
+        ("position", False, 4520),
+        ("position", True, 627),
+        ("hash", True, 627),
+        ("after-state", True, 764),  # all classes but the empty board
+        ("after-state", False, 5477),
+    ],
+)
+def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
+    config = dataclasses.replace(CONFIG, table_key=key, canonical=canonical)
+    obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
+    params = q_network.init_params(config, jax.random.key(0))
+
+    def legal_sum(params):
+        return jnp.where(legal, q_network.q_values(config, params, obs), 0.0).sum()
+
+    assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows
+
+
+def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
+    config = dataclasses.replace(CONFIG, learning_rate=0.5, learning_rate_end=0.5)
+    state = learner.init(config, jax.random.key(0), scripted([]))
+    cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
+    rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
+    moves = [transition(*row) for row in rows]
+    batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *moves)
+    batch = batch._replace(live=jnp.array([True, True, True, False]))
+    new, _ = LEARN(config, state, batch, jax.random.key(1))
+    assert_near(value(config, new, [], [], 4), 0.5 * (1.0 - 0.5) / 2)
+    assert_near(value(config, new, [0], [1], 2), 0.5)
+    (table,) = jax.tree.leaves(new.params)
+    assert int((table != 0).sum()) == 2
+    assert int(new.met.sum()) == 2
+
+
+DOUBLE = dataclasses.replace(CONFIG, double=True)
+
+
+def with_heads(config, values):
+    """Return a table that says `values` (2, 9) of every board."""
+    params = q_network.init_params(config, jax.random.key(0))
+    flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
+
+
+def test_double_tables_play_by_their_mean():
+    values = np.zeros((2, 9))
+    values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
+    params = with_heads(dataclasses.replace(DOUBLE, canonical=False), values)
+    config = dataclasses.replace(DOUBLE, canonical=False)
+    found = q_network.q_values(config, params, obs_of([0] * 9))
+    assert_near(found[0, :3], [-0.25, 0.75, 0])
+
+
+def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
+    config = dataclasses.replace(DOUBLE, canonical=False, gamma=0.5)
+    values = np.zeros((2, 9))
+    values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
+    params = with_heads(config, values)
+    batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
+    found = losses.targets(config, params, params, batch)
+    # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
+    assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
+
+
+def test_one_table_learns_by_chance_and_both_at_the_end():
+    batch = transition([0] * 9, 4, 0.0)
+    many = jax.tree.map(lambda leaf: jnp.repeat(leaf, 1000, axis=0), batch)
+    ended = tabular.learns(jax.random.key(0), many)
+    assert ended.all()
+    going = many._replace(discount=jnp.full(1000, 0.9))
+    first, second = tabular.learns(jax.random.key(0), going)
+    assert (first != second).all()
+    assert 400 < int(first.sum()) < 600
+    over = going._replace(live=jnp.zeros(1000, bool))
+    assert not tabular.learns(jax.random.key(0), over).any()
+
+
+def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
+    config = dataclasses.replace(
+        CONFIG,
+        opponent="self",
+        backup="two-ply",
+        tremble=0.5,
+        canonical=False,
+        reward_draw=0.0,
+        reward_loss=-1.0,
+    )
+    values = np.zeros((2, 9))
+    values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
+    params = with_heads(config, values)
+    found = q_network.q_values(config, params, obs_of([0] * 9))
+    assert_near(found[0], values[0])
+    legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
+    batch = transition([0] * 9, 4, 0.25)._replace(
+        discount=jnp.array([-1.0]), next_legal_action_mask=legal
+    )
+    found = losses.targets(config, params, params, batch)
+    # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
+    assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])
+
+
+def test_a_chunk_adds_up_what_its_games_came_to():
+    config = dataclasses.replace(CONFIG, num_envs=64, num_updates=4)
+    state = learner.init(config, jax.random.key(0), scripted([8, 6, 7]))
+    before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
+    _, metrics = learner.train_chunk(config, state, 1, scripted([8, 6, 7]))
+    # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
+    assert (metrics.games, metrics.losses) == (64, before)
+    assert metrics.wins == 64 - before
+    assert 0 < before < 32 or 32 < before < 64
+    assert metrics.env_steps == 5 * 64
+    assert metrics.rows == 5

@@ -1,0 +1,207 @@
+"""Cross tables: exact where they can be, sampled and so marked elsewhere."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import crosstable, matches
+from jax_ttt.players import names, players, registry
+from jax_ttt.solver import outcomes
+
+ENV = "tic_tac_toe"
+
+
+def enter(*chosen):
+    key = jax.random.key(0)
+    return [registry.enter(names.read(name, ENV), ENV, key) for name in chosen]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return everybody whose policy is known against everybody."""
+    everybody = enter(*(name for name in names.BUILT_IN if name != "mcts-online"))
+    return crosstable.play(everybody, ENV, jax.random.key(1), 10)
+
+
+def test_known_policies_meet_exactly(table, host_tree):
+    everybody = enter(*table.names)
+    assert not table.sampled.any()
+    for row, first in enumerate(everybody):
+        for column, second in enumerate(everybody):
+            expected = outcomes.outcome(host_tree, first.probs, second.probs)
+            np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
+
+
+def test_constants_of_the_game(table):
+    place = {name: index for index, name in enumerate(table.names)}
+
+    def percent(first, second):
+        return 100 * table.rates[place[first], place[second]]
+
+    expected = {
+        ("random", "random"): [58.492, 12.698, 28.810],
+        ("minimax", "random"): [96.781, 3.219, 0],
+        ("random", "minimax"): [0, 22.252, 77.748],
+        ("minimax-first", "random"): [99.479, 0.521, 0],
+        ("random", "minimax-first"): [0, 19.365, 80.635],
+    }
+    for pair, rates in expected.items():
+        np.testing.assert_allclose(percent(*pair), rates, atol=5e-4)
+    for first in ("minimax", "minimax-first"):
+        for second in ("minimax", "minimax-first"):
+            np.testing.assert_allclose(percent(first, second), [0, 100, 0], atol=1e-9)
+
+
+def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
+    """Policies that see the board turned fare as they do without."""
+    rng = np.random.default_rng(0)
+    legal = host_tree.legal_action_mask
+    first, second = (rng.random((2, *legal.shape)) + 1e-3) * legal
+    first, second = (
+        x / x.sum(axis=1, keepdims=True).clip(1e-9) for x in (first, second)
+    )
+    expected = outcomes.outcome(host_tree, first, second)
+    index = trees.index(ENV)
+    features = np.asarray(pgx_games.features(host_tree.obs))
+    for view in pgx_games.symmetries(ENV):
+        seen = index[np.asarray(pgx_games.board_number(jnp.asarray(features[:, view])))]
+        turned = [np.zeros_like(first), np.zeros_like(second)]
+        for probs, other in zip((first, second), turned, strict=True):
+            other[:, view] = probs[seen]
+        found = outcomes.outcome(host_tree, *turned)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_board_numbers(host_tree):
+    """Base 3, the last cell counting least; a bijection on what is reachable."""
+    cells = np.full((4, 9), -1.0, np.float32)
+    cells[1, 8] = 0
+    cells[2] = 1
+    cells[3] = 0
+    assert pgx_games.board_number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
+    numbers = np.asarray(
+        pgx_games.board_number(jnp.asarray(pgx_games.features(host_tree.obs)))
+    )
+    assert len(set(numbers.tolist())) == 5478
+    assert (trees.index(ENV)[numbers] == np.arange(5478)).all()
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Return a table of a known policy and a search that has none."""
+    pair = enter("minimax", "mcts-online:30")
+    return crosstable.play(pair, ENV, jax.random.key(2), 64)
+
+
+def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
+    assert mixed.sampled.tolist() == [[False, True], [True, True]]
+    assert mixed.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
+    np.testing.assert_allclose(mixed.rates.sum(axis=-1), 1)
+    assert mixed.rates[0, 1, 2] == 0  # minimax never loses
+    assert mixed.rates[1, 0, 0] == 0
+    for row, column in ((0, 1), (1, 0), (1, 1)):
+        low, high = mixed.interval(row, column)
+        for rate, a, b in zip(mixed.rates[row, column], low, high, strict=True):
+            assert 0 <= a <= rate <= b <= 1
+            assert b - a > 0.03
+    np.testing.assert_allclose(mixed.interval(0, 0), [[0, 1, 0], [0, 1, 0]])
+
+
+def test_the_same_key_gives_the_same_sample(mixed):
+    again = crosstable.play(
+        enter("minimax", "mcts-online:30"), ENV, jax.random.key(2), 64
+    )
+    assert (again.counts == mixed.counts).all()
+
+
+def keys_of_pairs(entrants, key, monkeypatch):
+    """Return the key that each sampled pair is played with, by its names."""
+    found = {}
+
+    def play_seats(env, key, first, second, num_games):
+        found[first, second] = tuple(jax.random.key_data(key).tolist())
+        return matches.Counts(*(jnp.int32(n) for n in (num_games, 0, 0))), None
+
+    monkeypatch.setattr(crosstable.matches, "play_seats", play_seats)
+    crosstable.play(entrants, ENV, jax.random.key(key), 2)
+    return found
+
+
+def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
+    """Both seats, a player against itself and one who is entered twice included."""
+    everybody: list[Any] = list(range(7))  # they are not asked for a move
+    entrants = [registry.Entrant("same", player, None) for player in everybody]
+    found = keys_of_pairs(entrants, 3, monkeypatch)
+    assert set(found) == set(np.ndindex(7, 7))
+    assert len(set(found.values())) == 49
+    others = keys_of_pairs(entrants, 4, monkeypatch)
+    assert not set(found.values()) & set(others.values())
+
+
+def test_players_entered_twice_play_other_games():
+    twice = [registry.Entrant("random", players.random_player, None)] * 2
+    table = crosstable.play(twice, ENV, jax.random.key(5), 256)
+    assert table.sampled.all()
+    assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
+    np.testing.assert_allclose(
+        table.rates, np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3)), atol=0.12
+    )
+
+
+def test_seats_are_as_asked():
+    """Whoever PGX calls player 0, the first player is the first player."""
+    env = pgx_games.make(ENV)
+    pair = players.random_player, enter("minimax")[0].player
+    counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 400)
+    assert sum(map(int, counts)) == 400
+    assert counts.wins == 0
+    assert abs(int(counts.losses) / 400 - 0.77748) < 0.08
+    assert 5 * 400 <= int(moves) <= 9 * 400
+
+
+def test_ratings_by_hand():
+    # 10 to 1, a hundredth taken from a draw: 400 log10(0.905 / 0.095).
+    scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
+    odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
+    half = 200 * np.log10(odds)
+    np.testing.assert_allclose(crosstable.ratings(scores), [half, -half], atol=1e-3)
+    np.testing.assert_allclose(crosstable.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
+    assert crosstable.ratings(np.array([[0.5]])).tolist() == [0]
+
+
+def test_ratings_explain_scores_made_from_ratings():
+    true = np.array([300.0, 0.0, -100.0, -200.0])
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    made = (expected - 0.005) / 0.99  # so that the draw's share leaves these
+    np.testing.assert_allclose(crosstable.ratings(made), true, atol=1e-3)
+
+
+def test_who_always_wins_is_not_infinitely_strong():
+    rating = crosstable.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
+    assert 300 < rating[0] < 1000
+
+
+def test_the_order_is_by_strength(table):
+    assert [table.names[i] for i, _, _ in table.order][-2:] == [
+        "blend:0.7:minimax",
+        "random",
+    ]
+    scores = {table.names[i]: score for i, _, score in table.order}
+    others = [table.scores[0, j] for j in range(1, len(table.names))]
+    assert scores["random"] == pytest.approx(np.mean(others))
+
+
+def test_a_score_counts_both_seats():
+    """A wins 6 and draws 2 of 10 as X, and loses 1 and draws 4 of 10 as O."""
+    rates = np.zeros((2, 2, 3))
+    rates[:] = [0, 1, 0]
+    rates[0, 1] = [0.6, 0.2, 0.2]
+    rates[1, 0] = [0.1, 0.4, 0.5]
+    table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
+    np.testing.assert_allclose(table.scores, [[0.5, 0.7], [0.3, 0.5]])
+    assert [(i, round(score, 9)) for i, _, score in table.order] == [(0, 0.7), (1, 0.3)]

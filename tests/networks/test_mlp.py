@@ -1,0 +1,146 @@
+"""The linear layer: its products, the precision they take, and who decides that."""
+
+import dataclasses
+import functools
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import learner, losses, rollout
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.evaluation import evaluation as evaluations
+from jax_ttt.networks import mlp, q_network
+
+# tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
+FLOAT32 = Config(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
+BFLOAT16 = dataclasses.replace(FLOAT32, precision="bfloat16")
+
+
+def relative(found, expected):
+    """Return the length of the error, as a share of that of all numbers."""
+    error = np.asarray(found) - np.asarray(expected)
+    return np.linalg.norm(error) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"), [(jnp.float32, 0.0, 1e-5), (jnp.bfloat16, 1e-5, 1e-2)]
+)
+def test_a_product_and_its_gradient_are_those_of_matrices(dtype, least, most):
+    keys = jax.random.split(jax.random.key(0), 3)
+    shapes = (9, 5), (9, 64), (5, 64)
+    kernel, inputs, weights = map(jax.random.normal, keys, shapes)
+    np_kernel, np_inputs, np_weights = map(np.asarray, (kernel, inputs, weights))
+
+    @jax.jit
+    def both(kernel, inputs):
+        outputs, back = jax.vjp(lambda k, i: mlp.product(k, i, dtype), *args)
+        return outputs, *back(weights)
+
+    args = kernel, inputs
+    expected = np_kernel.T @ np_inputs, np_inputs @ np_weights.T, np_kernel @ np_weights
+    for a, b in zip(both(*args), expected, strict=True):
+        assert a.dtype == jnp.float32
+        assert least <= relative(a, b) < most
+
+
+def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
+    ours, theirs = (kind(4, 3, rngs=nnx.Rngs(7)) for kind in (mlp.Columns, nnx.Linear))
+    ours_drawn, params = nnx.state(ours), nnx.state(theirs)
+    assert jax.tree.structure(ours_drawn) == jax.tree.structure(params)
+    assert np.array_equal(ours.kernel[...], theirs.kernel[...])
+    params = jax.tree.map(lambda leaf: leaf + 0.5, params)  # a bias starts at 0
+    nnx.update(ours, params)
+    nnx.update(theirs, params)
+    inputs = jax.random.normal(jax.random.key(0), (4, 6))
+    np.testing.assert_allclose(ours(inputs), theirs(inputs.T).T, atol=1e-6)
+
+
+@jax.jit
+def moves():
+    """Return params, and a batch of moves, many of which ended their games."""
+    state = learner.init(FLOAT32, jax.random.key(0), SelfPlay())
+
+    def play(env_state, key):
+        epsilon = jnp.float32(1)
+        args = state.params, key, env_state, epsilon, SelfPlay()
+        return rollout.play(FLOAT32, *args)
+
+    keys = jax.random.split(jax.random.key(1), 7)
+    _, played = jax.lax.scan(play, state.env_state, keys)
+    return state.params, jax.tree.map(lambda leaf: leaf[-1], played.transition)
+
+
+def test_both_precisions_teach_the_same_to_a_hundredth():
+    params, batch = moves()
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def learned(config):
+        key, dtype = jax.random.key(1), mlp.learning_dtype(config)
+        values = q_network.heads(config, params, batch.obs, dtype)
+        lesson = losses.lesson(config, params, params, batch, key)
+        return values, lesson.loss, lesson.grads
+
+    exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
+    for a, b in zip(rounded, exact, strict=True):
+        assert a.dtype == jnp.float32
+        assert not np.array_equal(a, b)
+        assert relative(a, b) < 1e-2
+
+
+def test_an_agent_is_read_in_float32_however_it_learned():
+    params, batch = moves()
+    values = jax.jit(q_network.q_values, static_argnums=0)
+    exact, rounded = (values(c, params, batch.obs) for c in (FLOAT32, BFLOAT16))
+    assert np.array_equal(exact, rounded)
+
+
+@pytest.mark.parametrize("amx", [False, True])
+def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
+    monkeypatch.setattr(mlp, "has_amx", lambda: amx)
+    auto = dataclasses.replace(FLOAT32, precision="auto")
+    expected = jnp.bfloat16 if amx else jnp.float32
+    assert mlp.learning_dtype(auto) == expected
+    assert mlp.learning_dtype(FLOAT32) == jnp.float32
+    assert mlp.learning_dtype(BFLOAT16) == jnp.bfloat16
+    gpu = SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(mlp.devices, "current", lambda: gpu)
+    assert mlp.learning_dtype(auto) == jnp.float32
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", False)]
+)
+def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
+    has_amx = HAS_AMX
+    has_amx.cache_clear()
+    file = tmp_path / "cpuinfo"
+    file.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.platform", "linux")
+    assert has_amx(file) is expected
+    assert has_amx(tmp_path / "none") is False
+    has_amx.cache_clear()
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert has_amx(file) is False
+
+
+HAS_AMX = mlp.has_amx  # the tests' fixture puts another one there
+
+
+@pytest.mark.slow
+def test_both_precisions_reach_the_same_verdict(tree):
+    for precision in ("float32", "bfloat16"):
+        config = dataclasses.replace(
+            PRESETS["default"], precision=precision, eval_games=0
+        )
+        state = learner.init(config, jax.random.key(0), SelfPlay())
+        state, _ = learner.train_chunk(config, state, config.num_updates, SelfPlay())
+        found = evaluations.evaluate(config, state.params, jax.random.key(1), tree)
+        row = evaluations.summary(found)["exact"]
+        assert row["unbeatable"]
+        assert row["win_rate"] > 0.95

@@ -1,0 +1,159 @@
+"""The network: its size, its seeds, and boards that are views of each other."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.envs import pgx_games
+from jax_ttt.evaluation import evaluation
+from jax_ttt.networks import q_network
+
+CONFIG = PRESETS["plain"]
+PLAIN = dataclasses.replace(CONFIG, canonical=False)
+ACTIVATIONS = {
+    "relu": lambda x: max(x, 0.0),
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+}
+VIEWS = pgx_games.symmetries("tic_tac_toe")
+Q_VALUES = jax.jit(q_network.q_values, static_argnames="config")
+
+
+@pytest.fixture(scope="module")
+def params():
+    return q_network.init_params(CONFIG, jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def obs(tree):
+    return tree.obs[tree.decisions]
+
+
+def kernels(params):
+    return [leaf for leaf in jax.tree.leaves(params) if leaf.ndim == 2]
+
+
+def test_the_network_of_the_article_has_18953_parameters(params):
+    assert [k.shape for k in kernels(params)] == [(9, 128), (128, 128), (128, 9)]
+    assert sum(leaf.size for leaf in jax.tree.leaves(params)) == 18_953
+
+
+@pytest.mark.parametrize(
+    ("activation", "expected"),
+    [("relu", 0.0), ("tanh", np.tanh(-2.0)), ("sigmoid", 1 / (1 + np.exp(2.0)))],
+)
+@pytest.mark.parametrize("hidden_layers", [0, 1, 3])
+def test_depth_and_activation(activation, expected, hidden_layers):
+    """One neuron a layer, weights 1, the first bias -2 and no other."""
+    config = dataclasses.replace(
+        PLAIN, hidden_size=1, hidden_layers=hidden_layers, activation=activation
+    )
+    network = q_network.make(config, nnx.Rngs(0))
+    params = jax.tree.map(jnp.ones_like, nnx.state(network, nnx.Param))
+    assert len(kernels(params)) == hidden_layers + 1
+    first = True
+
+    def bias(leaf):
+        nonlocal first
+        if leaf.ndim == 2:
+            return leaf
+        value, first = (-2.0 if first else 0.0), False
+        return jnp.full_like(leaf, value)
+
+    nnx.update(network, jax.tree.map(bias, params))
+    value = -2.0
+    for _ in range(hidden_layers):
+        value = expected if value == -2.0 else ACTIVATIONS[activation](value)
+    found = network(jnp.zeros((1, 9)))
+    np.testing.assert_allclose(found, np.tanh(value), atol=1e-6)
+
+
+def test_the_seed_reaches_every_kernel(params):
+    again = q_network.init_params(CONFIG, jax.random.key(0))
+    other = q_network.init_params(CONFIG, jax.random.key(1))
+    for a, b, c in zip(*map(kernels, (params, again, other)), strict=True):
+        assert np.array_equal(a, b)
+        assert not np.isclose(a, c).any(axis=None) or np.isclose(a, c).mean() < 0.01
+
+
+def test_layers_of_one_shape_start_with_different_weights():
+    params = q_network.init_params(
+        dataclasses.replace(CONFIG, hidden_size=9), jax.random.key(0)
+    )
+    first, second, third = kernels(params)
+    assert first.shape == second.shape == third.shape
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(second, third)
+
+
+def test_every_view_of_a_board_has_one_canonical_board(tree):
+    cells = pgx_games.features(tree.obs)
+    find = jax.jit(lambda cells: q_network.canonical(cells, VIEWS))
+
+    def canonical(cells):
+        view, back = map(np.asarray, find(cells))
+        seen = np.take_along_axis(np.asarray(cells), view, axis=1)
+        assert np.array_equal(np.take_along_axis(seen, back, axis=1), cells)
+        return seen
+
+    plain = canonical(cells)
+    for view in VIEWS:
+        assert np.array_equal(canonical(cells[:, view]), plain)
+    # The side to move follows from the stones: all classes, as the tree counts them.
+    assert len(np.unique(plain, axis=0)) == 765
+
+
+def test_q_values_turn_with_the_board(params, obs):
+    seen = np.asarray(Q_VALUES(CONFIG, params, obs))
+    cells = obs.reshape(-1, 9, 2)
+    assert np.abs(seen).max() <= 1
+    for view in VIEWS:
+        found = Q_VALUES(CONFIG, params, cells[:, view].reshape(obs.shape))
+        np.testing.assert_allclose(found, seen[:, view], atol=1e-6)
+
+
+def test_a_plain_network_sees_the_board_as_it_is(params, obs):
+    plain, canonical = Q_VALUES(PLAIN, params, obs), Q_VALUES(CONFIG, params, obs)
+    view, back = q_network.canonical(pgx_games.features(obs), VIEWS)
+    plainly = np.arange(9)[None]
+    as_it_is = np.asarray((view == plainly) & (back == plainly)).all(axis=1)
+    assert 0 < as_it_is.sum() < len(obs)
+    np.testing.assert_allclose(plain[as_it_is], canonical[as_it_is], atol=1e-6)
+    assert not np.allclose(plain[~as_it_is], canonical[~as_it_is], atol=1e-3)
+
+
+def test_a_game_without_listed_symmetries_is_seen_as_it_is():
+    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    params = q_network.init_params(config, jax.random.key(0))
+    obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 6, 7, 2))
+    plain = dataclasses.replace(config, canonical=False)
+    found = Q_VALUES(config, params, obs)
+    assert found.shape == (9, 7)
+    assert np.array_equal(found, Q_VALUES(plain, params, obs))
+
+
+def test_the_batch_axis_stays_with_any_batch():
+    for num_games in (3, 9):
+        obs = jnp.zeros((num_games, 6, 7, 2), bool)
+        assert pgx_games.features(obs).shape == (num_games, 42)
+        assert (
+            pgx_games.features(jnp.zeros((num_games, 4, 3, 194))).shape[0] == num_games
+        )
+
+
+@pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])
+def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
+    config = dataclasses.replace(PRESETS[preset], hidden_size=16)
+    key, noise_key = jax.random.split(jax.random.key(0))
+    params = jax.tree.map(
+        lambda x: x + jax.random.uniform(noise_key, x.shape),
+        q_network.init_params(config, key),
+    )
+    asked = q_network.q_values(config, params, tree.obs[tree.decisions])
+    found = evaluation.decision_values(config, params, tree)
+    np.testing.assert_allclose(found, asked, atol=1e-5)

@@ -1,0 +1,221 @@
+"""The agent file: what is saved comes back, and what is damaged never does."""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents
+
+CONFIG = Config(hidden_size=8, eval_games=0)
+
+
+@pytest.fixture(scope="module")
+def agent():
+    """Return an untrained agent."""
+    params = q_network.init_params(CONFIG, jax.random.key(3))
+    return agents.Agent(CONFIG, params, 3, 17, {"exact": {"unbeatable": False}})
+
+
+@pytest.fixture
+def saved(agent, tmp_path):
+    """Return the path of the agent's file."""
+    path = tmp_path / "agent.safetensors"
+    agents.save(agent, path)
+    return path
+
+
+def refuse(path, env_id="tic_tac_toe"):
+    """Assert that loading fails in one line that names the file; return the line."""
+    with pytest.raises(agents.AgentError) as caught:
+        agents.load(path, env_id)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def rewrite(path, **changes):
+    """Change entries of the description, and leave the weights as they are."""
+    with safetensors.safe_open(path, framework="numpy") as file:
+        about = json.loads(file.metadata()["jax_ttt"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    about |= changes
+    path.write_bytes(safetensors.numpy.save(tensors, {"jax_ttt": json.dumps(about)}))
+
+
+def test_what_is_saved_comes_back(agent, saved):
+    loaded = agents.load(saved)
+    assert dataclasses.replace(loaded, params=agent.params) == agent
+    for a, b in zip(
+        jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    obs = jax.random.bernoulli(jax.random.key(0), 0.4, (64, 3, 3, 2))
+    np.testing.assert_array_equal(
+        q_network.q_values(CONFIG, agent.params, obs),
+        q_network.q_values(CONFIG, loaded.params, obs),
+    )
+
+
+@pytest.mark.parametrize("key", ["position", "after-state", "hash"])
+@pytest.mark.parametrize("double", [False, True])
+def test_a_table_comes_back(key, double, tmp_path):
+    config = Config(network="table", table_key=key, double=double)
+    params = q_network.init_params(config, jax.random.key(0))
+    values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
+    params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
+    agents.save(agents.Agent(config, params, 0, 1, {}), tmp_path / "table")
+    loaded = agents.load(tmp_path / "table")
+    assert loaded.config == config
+    (found,) = jax.tree.leaves(loaded.params)
+    np.testing.assert_array_equal(found, values.astype(np.float32))
+
+
+def test_the_same_agent_gives_the_same_bytes(agent, saved, tmp_path):
+    agents.save(agents.load(saved), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
+
+
+def test_a_folder_stands_for_its_agent(agent, saved):
+    assert agents.load(saved.parent).seed == agent.seed
+
+
+def test_a_truncated_file_is_refused_at_any_length(saved):
+    whole = saved.read_bytes()
+    for length in [*range(0, len(whole), 37), len(whole) - 1]:
+        saved.write_bytes(whole[:length])
+        refuse(saved)
+
+
+def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
+    """A flip in the score or the seed is no damage to the weights, nor hides any."""
+    whole = saved.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        changed = bytearray(whole)
+        place = int(random.integers(len(whole)))
+        changed[place] ^= 1 << int(random.integers(8))
+        saved.write_bytes(changed)
+        if place >= header:
+            refuse(saved)
+            continue
+        try:
+            loaded = agents.load(saved, "tic_tac_toe")
+        except agents.AgentError:
+            refuse(saved)
+            continue
+        for a, b in zip(
+            jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\0" * 64, b"{}", b"\xff" * 999, os.urandom(4096)],
+    ids=["empty", "zeros", "json", "ones", "random"],
+)
+def test_junk_is_refused(content, tmp_path):
+    path = tmp_path / "agent.safetensors"
+    path.write_bytes(content)
+    refuse(path)
+
+
+def test_what_is_no_file_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "none", tmp_path / "fifo", Path("/dev/zero"), tmp_path):
+        with pytest.raises(agents.AgentError, match=r"no such file|not a regular file"):
+            agents.load(path)
+
+
+def test_another_programs_safetensors_is_refused(tmp_path):
+    path = tmp_path / "other.safetensors"
+    path.write_bytes(safetensors.numpy.save({"a": np.zeros(3, np.float32)}))
+    assert "not saved by jax_ttt" in refuse(path)
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F64", "X"])
+def test_numbers_of_another_kind_are_refused(kind, saved):
+    size = {"BF16": 16, "F8_E4M3": 8}.get(kind, 64)
+    tensors = {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}
+    text = json.dumps({"__metadata__": {"jax_ttt": "{}"}} | tensors).encode()
+    saved.write_bytes(len(text).to_bytes(8, "little") + text + bytes(size))
+    refuse(saved)
+
+
+FIELDS = dataclasses.asdict(CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"format_version": 99}, "format version 99; this program reads 1"),
+        ({"env_id": "connect_four"}, "made for connect_four, asked for tic_tac_toe"),
+        ({"config": FIELDS | {"env_id": "hex"}}, "settings say otherwise"),
+        ({"config": FIELDS | {"more": 1}}, "more must be absent"),
+        ({"network": "table"}, "a network of another kind"),
+        ({"config": {"env_id": "tic_tac_toe"}}, "don't fit"),  # 128 neurons by default
+        ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
+        ({"config": FIELDS | {"hidden_size": 16}}, "don't fit"),
+        ({"config": FIELDS | {"hidden_size": "8"}}, "damaged description"),
+        ({"config": 3}, "damaged description"),
+        ({"config": None}, "damaged description"),
+        ({"sha256": "0" * 64}, "weights were changed"),
+        ({"seed": "x"}, ""),
+        ({"num_updates": []}, ""),
+        ({"score": 3}, ""),
+    ],
+)
+def test_a_changed_description_is_refused(changes, reason, saved):
+    rewrite(saved, **changes)
+    assert reason in refuse(saved)
+
+
+def test_deep_nesting_is_refused(saved):
+    with safetensors.safe_open(saved, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    deep = "[" * 100_000 + "]" * 100_000
+    saved.write_bytes(safetensors.numpy.save(tensors, {"jax_ttt": deep}))
+    refuse(saved)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
+    bad, agent, saved, monkeypatch
+):
+    before = saved.read_bytes()
+    params = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(bad), agent.params)
+    poisoned = dataclasses.replace(agent, params=params)
+    with pytest.raises(FloatingPointError):
+        agents.save(poisoned, saved)
+    assert saved.read_bytes() == before
+    with monkeypatch.context() as patch:
+        patch.setattr(agents.np, "isfinite", lambda tensor: np.array([True]))
+        agents.save(poisoned, saved)
+    assert "not finite" in refuse(saved)
+
+
+def test_a_failed_write_keeps_the_old_file(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, full)
+            with pytest.raises(OSError, match="No space"):
+                agents.write_whole(saved, b"new")
+        assert saved.read_bytes() == before
+        assert os.listdir(saved.parent) == [saved.name]
+    agents.write_whole(saved, b"new")
+    assert saved.read_bytes() == b"new"

@@ -1,0 +1,98 @@
+"""Search a few moves ahead: exact values, values by hand, and what gamma does."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.networks import q_network
+from jax_ttt.players import lookahead
+
+
+@pytest.fixture(scope="module")
+def deciding(tree):
+    """Return the PGX states of all positions to decide."""
+    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+
+
+def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
+    """Exact values are the fixed point of every depth."""
+    index = jnp.asarray(trees.index("tic_tac_toe"))
+    exact_values = jnp.asarray(np.nan_to_num(q_star))
+
+    def q_fn(env_state):
+        return exact_values[trees.locate(index, env_state.observation)]
+
+    env = pgx_games.make("tic_tac_toe")
+    legal = np.asarray(deciding.legal_action_mask)
+    for depth in (0, 1, 2):
+        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
+        np.testing.assert_array_equal(
+            np.asarray(found)[legal], q_star[tree.decisions][legal]
+        )
+
+
+def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
+    """With values of 0 everywhere, as the tree's own successors say."""
+    env = pgx_games.make("tic_tac_toe")
+    legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
+    to_mover = np.where(tree.first_to_move, 1, -1)
+    won = np.asarray(tree.outcome) * to_mover  # as the one to move sees it
+    expected = np.where(legal, -won[successor], 0)  # depth 1
+    q_fn = lambda env_state: jnp.zeros(env_state.legal_action_mask.shape)  # noqa: E731
+    for depth in (1, 2):
+        if depth == 2:
+            best = np.where(legal, expected, -np.inf).max(axis=1)
+            reply = np.where(np.asarray(tree.terminal), won, best)
+            expected = np.where(legal, -reply[successor], 0)
+        found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
+        mask = legal[tree.decisions]
+        np.testing.assert_array_equal(
+            np.asarray(found)[mask], expected[tree.decisions][mask]
+        )
+
+
+@pytest.fixture(scope="module")
+def forked():
+    """Return a game, as a batch of one, in which X wins in 8 and O threatens 6.
+
+    X has 2 and 5, O has 0 and 3. In 6 X makes two more threats, and wins after them.
+    """
+    env = pgx_games.make("tic_tac_toe")
+    env_state = pgx_games.init(env, jax.random.key(0), 1)
+    for cell in (2, 0, 5, 3):
+        env_state = pgx_games.play(env, env_state, jnp.array([cell], jnp.int32))
+    return env_state
+
+
+def test_each_move_looked_ahead_is_discounted(forked):
+    """Gamma is 0.5, and all positions are thought to be worth 0.75 to the mover."""
+    env = pgx_games.make("tic_tac_toe")
+
+    def q_fn(env_state):
+        return jnp.full(env_state.legal_action_mask.shape, 0.75)
+
+    found = jax.jit(
+        lambda env_state: [
+            lookahead.negamax(env, q_fn, env_state, depth, 0.5) for depth in range(4)
+        ]
+    )(forked)
+    empty = np.array([1, 4, 6, 7, 8])
+    assert [values[0, empty].tolist() for values in found] == [
+        [0.75] * 5,
+        [-0.375, -0.375, -0.375, -0.375, 1],  # minus 0.5 x 0.75, or the win
+        [-0.5, -0.5, 0.1875, -0.5, 1],  # O wins at once, or 0.5 x 0.5 x 0.75
+        [-0.5, -0.5, 0.25, -0.5, 1],  # X wins two moves later: 0.5 x 0.5
+    ]
+
+
+@pytest.mark.parametrize(("gamma", "cell"), [(1.0, 6), (0.5, 8)])
+def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, forked):
+    """Undiscounted, both cells win for sure, and the lowest is played."""
+    config = Config(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
+    params = q_network.init_params(config, jax.random.key(0))
+    player = jax.jit(lookahead.player(config, params, 3))
+    assert player(jax.random.key(0), forked).tolist() == [cell]

@@ -1,0 +1,142 @@
+"""UCT against published values, and its strength proven over the whole tree."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.players import mcts
+from jax_ttt.reports import result_text
+from jax_ttt.solver import outcomes, policies, proof
+
+SEARCH = jax.jit(mcts.search)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return mcts.graph("tic_tac_toe")
+
+
+@pytest.fixture(scope="module")
+def at(host_tree):
+    """Return a function from a board to its position."""
+    position = {
+        result_text.board(host_tree, p): p for p in range(host_tree.num_positions)
+    }
+    return position.__getitem__
+
+
+def bounds(graph, records, position):
+    """Return UCB of each move of a position."""
+    children = graph.after[position]
+    parent = records.visits[0, graph.node[position]]
+    visits, score = (x[0, children] for x in records)
+    return np.asarray(mcts.ucb(visits, score, parent[None]))
+
+
+def test_nodes_are_the_classes_of_symmetric_positions(graph):
+    assert len(graph.terminal) == 765
+    assert int(graph.terminal.sum()) == 138
+
+
+def test_published_bounds_of_a_won_and_a_lost_move(graph, at):
+    """`XX- / XO- / OXO`, O to move: cell 2 wins, cell 5 loses."""
+    position = at("XX-XO-OXO")
+    root = graph.node[position][None]
+    none = mcts.Records(*(jnp.zeros((1, 765)) for _ in range(2)))
+    assert bounds(graph, none, position)[[2, 5]].tolist() == [np.inf, np.inf]
+    first = set()
+    for seed in range(8):
+        records = SEARCH(graph, jax.random.key(seed), root, 1)
+        bound = bounds(graph, records, position)
+        tried = 2 if np.isinf(bound[5]) else 5
+        first.add(tried)
+        assert bound[tried] == pytest.approx(1.0 if tried == 2 else 0.0)
+        assert np.isinf(bound[7 - tried])
+        records = SEARCH(graph, jax.random.key(seed), root, 2)
+        assert bounds(graph, records, position)[[2, 5]] == pytest.approx(
+            [2.177410022515475, 1.1774100225154747], abs=1e-6
+        )
+    assert first == {2, 5}  # of equals, any
+    records = SEARCH(graph, jax.random.key(0), root, 102)
+    after = graph.after[position]
+    assert records.visits[0, after[jnp.array([2, 5])]].tolist() == [96, 6]
+    # The position itself, seen by X, who moved there: 6 of 102 won.
+    assert [float(x[0, root[0]]) for x in records] == [102, 6]
+    assert bounds(graph, records, position)[[2, 5]] == pytest.approx(
+        [1.3104087632087014, 1.2416350528348057], abs=1e-6
+    )
+
+
+def test_a_draw_counts_half(graph, at):
+    position = at("XOXXO-OX-")  # O to move; both cells end in a draw
+    records = SEARCH(graph, jax.random.key(0), graph.node[position][None], 10)
+    node = graph.node[position]
+    assert float(records.score[0, node] / records.visits[0, node]) == 0.5
+
+
+def test_each_playout_adds_one_visit_a_level(graph):
+    records = SEARCH(graph, jax.random.key(3), graph.node[:1], 300)
+    visits, score = (np.asarray(x[0]) for x in records)
+    assert visits[graph.node[0]] == 300
+    assert visits[np.unique(graph.after[0])].sum() == 300  # the three first moves
+    assert ((score >= 0) & (score <= visits)).all()
+
+
+def test_searches_of_a_batch_are_their_own(graph, at):
+    win, loss = at("XX-OO----"), at("X--------")
+    roots = graph.node[jnp.array([win, loss])]
+    records = SEARCH(graph, jax.random.key(0), roots, 50)
+    assert records.visits[0, roots[1]] == 0
+    assert records.visits[0, roots[0]] == records.visits[1, roots[1]] == 50
+
+
+@pytest.fixture(scope="module")
+def offline(host_tree, graph):
+    """Return the policies of 20 fresh seeds at the default budget."""
+    seeds = range(1000, 1020)
+    return [
+        mcts.offline_policy(host_tree, graph, jax.random.key(seed), 4000)
+        for seed in seeds
+    ]
+
+
+def test_it_is_unbeatable_in_both_seats_on_20_of_20_seeds(host_tree, offline):
+    for probs in offline:
+        for as_first in (True, False):
+            assert proof.losing_line(host_tree, probs, as_first) is None
+
+
+def test_it_beats_random_more_often_than_where_draws_count_as_wins(host_tree, offline):
+    random = policies.uniform(host_tree)
+    for probs in offline:
+        assert outcomes.outcome(host_tree, probs, random).win_rate > 0.818
+        assert outcomes.outcome(host_tree, random, probs).loss_rate > 0.635
+
+
+def test_a_few_playouts_do_not_suffice(host_tree, graph):
+    probs = mcts.offline_policy(host_tree, graph, jax.random.key(0), 100)
+    assert proof.losing_line(host_tree, probs, as_first=False) is not None
+
+
+def test_symmetric_moves_are_shared(host_tree, offline):
+    """On a board turned or mirrored it plays the moves turned or mirrored."""
+    assert set(np.flatnonzero(offline[0][0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
+    features = np.asarray(pgx_games.features(host_tree.obs))
+    for view in pgx_games.symmetries("tic_tac_toe"):
+        number = pgx_games.board_number(jnp.asarray(features[:, view]))
+        seen = trees.index("tic_tac_toe")[np.asarray(number)]
+        np.testing.assert_array_equal(offline[0][seen], offline[0][:, view])
+
+
+def test_online_it_wins_and_blocks(tree, graph, at):
+    player = mcts.online_player(graph, trees.index("tic_tac_toe"), 200)
+    boards = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
+    states = jax.tree.map(
+        lambda x: x[jnp.array([at(board) for board in boards])],
+        tree.env_state,
+    )
+    actions = jax.jit(player)(jax.random.key(0), states)
+    assert actions.tolist() == list(boards.values())

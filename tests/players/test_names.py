@@ -1,0 +1,104 @@
+"""Players' names: what is read, and what is refused, with what it says."""
+
+import subprocess
+import sys
+
+import pytest
+
+from jax_ttt.players import names
+from jax_ttt.players.names import PlayerError, Spec
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("random", Spec("random", "random")),
+        ("minimax-quick", Spec("minimax-quick", "minimax-quick")),
+        ("mcts", Spec("mcts", "mcts", 4000)),
+        ("mcts:50", Spec("mcts:50", "mcts", 50)),
+        ("mcts-online", Spec("mcts-online", "mcts-online", 200)),
+        (
+            "blend:0.7:mcts:50",
+            Spec("blend:0.7:mcts:50", "blend", 0.7, Spec("mcts:50", "mcts", 50)),
+        ),
+    ],
+)
+def test_names_are_read(name, spec):
+    assert names.read(name, "tic_tac_toe") == spec
+
+
+def test_a_path_is_an_agent(tmp_path):
+    spec = names.read(str(tmp_path), "tic_tac_toe")
+    assert (spec.kind, spec.path) == ("agent", tmp_path)
+    spec = names.read(f"lookahead:2:{tmp_path}", "connect_four")
+    assert (spec.kind, spec.number) == ("lookahead", 2)
+    assert spec.inner == names.read(str(tmp_path), "connect_four")
+
+
+def test_every_built_in_player_is_known():
+    for name in names.BUILT_IN:
+        assert names.read(name, "tic_tac_toe").name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "minmax",
+        "",
+        "x" * 300,
+        "a\0b",
+        "AGENT",
+        "mcts[:N]",
+        "random:1",
+        "blend:0.5",
+        "blend",
+    ],
+)
+def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
+    with pytest.raises(PlayerError) as error:
+        names.read(name, "tic_tac_toe")
+    assert str(error.value).startswith(f"{name}: no such file, and no known player: ")
+    for kind in names.KINDS:
+        assert f"{kind} (" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mcts:0", "mcts needs a whole number from 1 to 1,000,000, got '0'"),
+        ("mcts:", "mcts needs a whole number"),
+        ("mcts:1.5", "got '1.5'"),
+        ("mcts-online:x", "got 'x'"),
+        ("blend:1.5:random", "blend needs a number from 0 to 1, got '1.5'"),
+        ("blend:nan:random", "got 'nan'"),
+        ("lookahead:2:random", "looks ahead with a saved agent, not 'random'"),
+        ("lookahead:0:tests", "lookahead needs a whole number from 1 to 9, got '0'"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(name, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").mkdir()
+    with pytest.raises(PlayerError) as error:
+        names.read(name, "tic_tac_toe")
+    assert reason in str(error.value)
+
+
+def test_names_are_nested_only_so_deep():
+    deepest = "blend:0.1:" * names.DEEPEST + "random"
+    assert names.read(deepest, "tic_tac_toe").kind == "blend"
+    for many in (1, 100_000):
+        with pytest.raises(PlayerError, match="at most 20 players may be nested"):
+            names.read("blend:0.1:" * many + deepest, "tic_tac_toe")
+
+
+@pytest.mark.parametrize(
+    "name", ["minimax", "mcts", "mcts-online:5", "blend:1:minimax"]
+)
+def test_who_needs_a_tree_is_refused_in_a_large_game(name):
+    with pytest.raises(PlayerError, match=r"needs a game whose tree can be walked"):
+        names.read(name, "connect_four")
+
+
+def test_names_are_read_without_jax():
+    code = "import sys; import jax_ttt.arena; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,163 @@
+"""A run's curves show what its metrics say."""
+
+import numpy as np
+import pytest
+
+from jax_ttt.config import systems
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.reports import curves
+
+
+def evaluation(update, first, second, unbeatable=False, played=0):
+    """Return a row of metrics; `first` and `second` are wins, draws, losses."""
+    rates = ("win_rate", "draw_rate", "loss_rate")
+    seats = {
+        seat: dict(zip(rates, results, strict=True))
+        for seat, results in (("as_first", first), ("as_second", second))
+    }
+    exact = seats | {"unbeatable": unbeatable}
+    return {"event": "evaluation", "update": update, "games": played, "exact": exact}
+
+
+def chunk(update, played, wins, losses):
+    about = {"loss": 0.5 / update, "epsilon": 1 / update, "learning_rate": 0.1}
+    counts = {"games": played, "wins": wins, "losses": losses}
+    return {"event": "chunk", "update": update, **counts, **about}
+
+
+LARGE = Config(env_id="connect_four")
+
+RUN = [
+    evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),
+    chunk(10, 10, 4, 5),
+    evaluation(10, (0.75, 0.25, 0.0), (0.5, 0.5, 0.0), unbeatable=True),
+    chunk(20, 30, 16, 7),
+    evaluation(20, (0.75, 0.125, 0.125), (0.5, 0.375, 0.125)),
+    evaluation(30, (1.0, 0.0, 0.0), (0.75, 0.25, 0.0), unbeatable=True),
+    evaluation(40, (1.0, 0.0, 0.0), (0.75, 0.25, 0.0), unbeatable=True),
+]
+
+
+def lines(axes):
+    return {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+
+
+def test_a_runs_results_stand_at_their_updates_seat_by_seat(drawn):
+    first, second, *_ = drawn(curves.learning, RUN, "a run").axes
+    updates = [0, 10, 20, 30, 40]
+    at = lambda *shares: np.stack([updates, shares], axis=1).tolist()  # noqa: E731
+    drawn_first = lines(first)
+    assert drawn_first["wins"] == at(50, 75, 75, 100, 100)
+    assert drawn_first["draws"] == at(25, 25, 12.5, 0, 0)
+    assert drawn_first["losses"] == at(25, 0, 12.5, 0, 0)
+    assert lines(second)["losses"] == at(50, 0, 12.5, 0, 0)
+    assert [axes.get_title() for axes in (first, second)] == [
+        "as X, exact",
+        "as O, exact",
+    ]
+
+
+def test_the_moment_of_proof_is_the_one_that_lasts(drawn):
+    assert curves.proven_from(RUN) == 30
+    assert curves.proven_from(RUN[:5]) is None
+    assert curves.proven_from(RUN[:3]) == 10
+    first, *_ = drawn(curves.learning, RUN, "a run").axes
+    (told,) = first.texts
+    assert told.get_text().strip() == "proven from 30 on"
+    assert first.lines[-1].get_xdata() == [30, 30]
+
+
+def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
+    _, _, games, loss, schedules = drawn(curves.learning, RUN, "a run").axes
+    assert lines(games) == {
+        "wins": [[10, 40], [20, 60]],
+        "draws": [[10, 10], [20, 30]],
+        "losses": [[10, 50], [20, 10]],
+    }
+    assert loss.lines[0].get_xydata().tolist() == [[10, 0.05], [20, 0.025]]
+    epsilon, rate = (line.get_ydata().tolist() for line in schedules.lines)
+    assert (epsilon, rate) == ([0.1, 0.05], [1, 1])
+    assert schedules.get_legend().texts[1].get_text() == "step size / 0.1"
+
+
+def test_a_sampled_run_is_not_called_exact(drawn):
+    rows = [
+        chunk(10, 10, 4, 5),
+        *({**row, "sampled": row["exact"]} for row in RUN if "exact" in row),
+    ]
+    for row in rows:
+        row.pop("exact", None)
+    axes = drawn(curves.learning, rows, "a run", LARGE).axes
+    assert axes[0].get_title() == "as first, sampled"
+    assert not axes[0].texts
+
+
+def test_several_runs_are_their_mean_and_range(drawn):
+    """An update that one run lacks is left out."""
+    other = [
+        evaluation(0, (0.0, 0.5, 0.5), (0.25, 0.25, 0.5)),
+        evaluation(15, (0.0, 0.5, 0.5), (0.25, 0.25, 0.5)),
+        evaluation(20, (0.25, 0.5, 0.25), (0.5, 0.25, 0.25)),
+        evaluation(40, (0.5, 0.5, 0.0), (0.25, 0.25, 0.5), unbeatable=True),
+    ]
+    runs = {"mine": [RUN, other], "theirs": [RUN[:1]]}
+    first, second, proven = drawn(curves.several, runs, "runs").axes
+    assert lines(first) == {
+        "mine: mean and range of 2": [[0, 25], [20, 50], [40, 75]],
+        "theirs: mean and range of 1": [[0, 50]],
+    }
+    assert lines(second)["mine: mean and range of 2"] == [[0, 25], [20, 50], [40, 50]]
+    low, high = np.sort(first.collections[0].get_paths()[0].vertices[:, 1])[[0, -1]]
+    assert (low, high) == (0, 100)
+    assert proven.lines[0].get_xydata().tolist() == [[0, 0], [20, 0], [40, 100]]
+
+
+def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
+    start = evaluation(0, (0, 1, 0), (0, 1, 0))
+    ends = (((0.5, 0.5, 0), 1000), ((1.0, 0, 0), 3000))
+    runs = [[start, evaluation(5, end, end, played=n)] for end, n in ends]
+    go, table, *rest = drawn(curves.growth, {"go-first": runs, "table": runs}).axes
+    assert lines(go)["ours as X"] == [[2000, 75]]
+    assert "ours as O" not in lines(go), "go-first learns to move first only"
+    theirs = systems.SYSTEMS["go-first"].curve
+    assert lines(go)["theirs"] == [list(point) for point in theirs]
+    assert set(lines(table)) == {"ours as X", "ours as O"}
+    assert not any(axes.axison for axes in rest)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_same_run_gives_the_same_file(theme):
+    first, second = (curves.learning(RUN, "a run", theme=theme).svg for _ in range(2))
+    assert first == second
+    assert ("#0d1117" in first) == (theme == "dark")
+
+
+@pytest.mark.parametrize(("preset", "seat"), [("go-first", "X"), ("go-second", "O")])
+def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
+    """What is proven holds for the other one."""
+    config = PRESETS[preset]
+    one = drawn(curves.learning, RUN, "a run", config).axes
+    many = drawn(curves.several, {"mine": [RUN]}, "runs", config).axes
+    assert [axes.get_title() for axes in one[:2]] == [
+        f"as {seat}, exact",
+        "training games, %: the agent's",
+    ]
+    titles = [axes.get_title() for axes in many]
+    assert titles == [f"% wins as {seat}", "% of the runs proven unbeatable"]
+
+
+def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
+    rows = [{**row, "sampled": row["exact"]} for row in RUN if "exact" in row]
+    for row in rows:
+        del row["exact"]
+    figure = drawn(curves.several, {"mine": [rows, rows]}, "runs", LARGE)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["% wins as first, sampled", "% wins as second, sampled"]
+
+
+def test_seven_labels_can_be_told_apart(drawn):
+    runs = {f"run {number}": [RUN] for number in range(7)}
+    first, *_ = drawn(curves.several, runs, "runs").axes
+    looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
+    assert len(looks) == 7

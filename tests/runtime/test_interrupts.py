@@ -1,0 +1,150 @@
+"""Signals to a process that trains: what is saved, what is said, how soon it ends."""
+
+import contextlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jax_ttt import train
+from jax_ttt.players import agents
+from jax_ttt.runtime import interrupts
+
+SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
+# A chunk of these takes many seconds.
+LARGE = "--num-envs 16384 --hidden-size 512 --eval-games 8"
+LOST = "error: interrupted twice: nothing was saved, the training is lost"
+
+
+@contextlib.contextmanager
+def training(path, flags, before="", stream: int = subprocess.PIPE):
+    """Train in a process of its own, ended at last."""
+    command = f'{before} exec "$0" -m jax_ttt.train --run-dir "$1" {flags}'
+    process = subprocess.Popen(
+        ["sh", "-c", command, sys.executable, str(path)],
+        stdout=stream,
+        stderr=stream,
+        text=True,
+        start_new_session=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        },
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(happened):
+    for _ in range(600):
+        if happened():
+            return
+        time.sleep(0.1)
+    raise TimeoutError
+
+
+def trains(path):
+    """Return whether a first chunk of training has ended."""
+    metrics = path / "metrics.jsonl"
+    return metrics.exists() and '"chunk"' in metrics.read_text()
+
+
+@pytest.mark.parametrize(
+    ("moment", "number", "code"),
+    [
+        ("writing to", signal.SIGINT, 130),  # it compiles
+        ("Step 0", signal.SIGINT, 130),  # it trains
+        pytest.param("Step 0", signal.SIGTERM, 143, marks=pytest.mark.slow),
+    ],
+)
+def test_a_second_signal_ends_a_process_at_once(moment, number, code, tmp_path):
+    path = tmp_path / "run"
+    with training(path, LARGE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        while moment not in (line := process.stdout.readline()):
+            assert line
+        time.sleep(1 if moment == "Step 0" else 0)
+        process.send_signal(number)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(timeout=3) == code
+        assert process.stderr.read() == f"{LOST}\n"
+    assert not (path / "agent.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
+    """As under `timeout`, which sends it to the process and then to its group."""
+    path = tmp_path / "run"
+    with training(path, SMALL) as process:
+        wait_for(lambda: trains(path))
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 143
+    assert agents.load(path).num_updates > 0
+
+
+@pytest.mark.slow
+def test_a_terminal_is_told_what_a_second_ctrl_c_does(tmp_path):
+    path = tmp_path / "run"
+    ours, its = pty.openpty()
+    with training(path, SMALL, stream=its) as process:
+        wait_for(lambda: os.read(ours, 4096) and trains(path))
+        process.send_signal(signal.SIGINT)
+        text = b""
+        while b"saved in" not in text:
+            text += os.read(ours, 4096)
+        assert b"Ctrl-C again ends at once, without saving" in text
+        assert process.wait(timeout=60) == 130
+    os.close(its)
+    os.close(ours)
+
+
+def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
+    path = tmp_path / "run"
+    ours, its = pty.openpty()
+    # The session's leader gets the signal: it has to own the terminal.
+    before = f"exec 0<>{os.ttyname(its)} 1>&0 2>&0;"
+    with training(path, SMALL, before) as process:
+        wait_for(lambda: os.read(ours, 4096) and trains(path))
+        os.close(ours)
+        assert process.wait(timeout=60) == 129
+    os.close(its)
+    assert agents.load(path).num_updates > 0
+
+
+@pytest.mark.slow
+def test_nohup_is_respected(tmp_path):
+    path = tmp_path / "run"
+    with training(path, SMALL, "trap '' HUP;") as process:
+        wait_for(lambda: trains(path))
+        process.send_signal(signal.SIGHUP)
+        metrics = path / "metrics.jsonl"
+        size = metrics.stat().st_size
+        wait_for(lambda: process.poll() or metrics.stat().st_size > size + 20_000)
+        assert process.poll() is None
+
+
+def test_a_second_signal_raises_and_the_handlers_come_back():
+    before = [signal.getsignal(number) for number in (2, 15, 1)]
+    with (  # noqa: PT012
+        pytest.raises(interrupts.EndedAtOnce, match="all is lost") as ended,
+        interrupts.interruptible("all is lost") as signals,
+    ):
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)  # a shell and the terminal send it
+        assert signals == [signal.SIGHUP, signal.SIGHUP]
+        signal.raise_signal(signal.SIGTERM)
+    assert ended.value.code == 143
+    assert [signal.getsignal(number) for number in (2, 15, 1)] == before

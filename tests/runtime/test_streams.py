@@ -1,0 +1,80 @@
+"""Commands whose stdin, stdout or stderr is closed or full."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jax_ttt import cli, play, train
+from jax_ttt.players import agents
+
+TINY = (
+    "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8 "
+    "--details"
+)
+
+
+def shell(command, redirections):
+    """Run a command in a process of its own, its streams redirected by the shell."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" -m jax_ttt.{command} {redirections}', sys.executable],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        },
+    )
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
+def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
+    path = tmp_path / "run"
+    done = shell(f"train {TINY} --run-dir {path}", closed)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert agents.load(path).num_updates == 4
+    # No file has taken the number of a closed stream: they hold what they should.
+    json.loads((path / "config.json").read_text())
+    for line in (path / "metrics.jsonl").read_text().splitlines():
+        json.loads(line)
+
+
+def test_a_refusal_without_stderr_is_not_printed_on_stdout():
+    done = shell("evaluate nobody", "2>&-")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert play.main(["random"]) == 0
+    assert capsys.readouterr().out.endswith("left after 0 moves: nobody wins\n")
+    assert sys.stdin is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_stdout_or_stderr_is_no_traceback():
+    done = shell("train --version", ">/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write: No space left on device\n"
+    assert shell("evaluate nobody", "2>/dev/full").returncode == 2
+
+
+def test_descriptors_of_closed_streams_are_not_given_to_files():
+    program = """
+import os, sys
+from jax_ttt import cli
+@cli.guarded
+def command(argv):
+    file = os.open(os.devnull, os.O_RDONLY)
+    return 0 if file > 2 else 1
+sys.exit(command([]))
+"""
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, program],
+        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
+    )
+    assert done.returncode == 0

@@ -1,0 +1,194 @@
+"""Best play and distance from it, against fractions and published constants."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import rules
+
+from jax_ttt.evaluation import grades
+from jax_ttt.solver import minimax, outcomes, policies, proof
+
+
+def as_board(rows):
+    return "".join("-XO"[cell] for row in rows for cell in row)
+
+
+@pytest.fixture(scope="module")
+def players(host_tree):
+    """Return each player as a policy, and as the rules in fractions."""
+    return {
+        "random": (policies.uniform(host_tree), rules.moves),
+        "minimax": (minimax.policy(host_tree), rules.best_moves),
+        "first": (minimax.policy(host_tree, first_best=True), rules.first_best),
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "percent"),
+    [
+        ("random", "random", (58.492, 12.698, 28.810)),
+        ("minimax", "random", (96.781, 3.219, 0)),
+        ("random", "minimax", (0, 22.252, 77.748)),
+        ("first", "random", (99.479, 0.521, 0)),
+        ("random", "first", (0, 19.365, 80.635)),
+        ("minimax", "minimax", (0, 100, 0)),
+        ("minimax", "first", (0, 100, 0)),
+        ("first", "minimax", (0, 100, 0)),
+        ("first", "first", (0, 100, 0)),
+    ],
+)
+def test_outcomes_to_nine_digits(host_tree, players, first, second, percent):
+    found = outcomes.outcome(host_tree, players[first][0], players[second][0])
+    fractions = rules.outcome(players[first][1], players[second][1])
+    assert found == pytest.approx([float(f) for f in fractions], abs=1e-9)
+    assert found == pytest.approx([p / 100 for p in percent], abs=5e-6)
+
+
+def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, position):
+    """The four moves of a random X lead there: 1 in 9, in 7, in 5, in 3."""
+    board, losing = "---XO---X", 2  # 0, 1, 6 and 7 hold the draw
+    line = {board: [losing]}
+    fractions = rules.outcome(rules.moves, lambda b: line.get(b, rules.first_best(b)))
+    assert fractions[0] == Fraction(1, 9 * 7 * 5 * 3) == Fraction(1, 945)
+    flawed = minimax.policy(host_tree, first_best=True)
+    flawed[position[board]] = np.eye(9)[losing]
+    found = outcomes.outcome(host_tree, policies.uniform(host_tree), flawed)
+    assert found == pytest.approx([float(f) for f in fractions], abs=1e-12)
+    assert proof.lines(host_tree, flawed, as_first=False)[2] == 1
+    as_x = outcomes.outcome(host_tree, flawed, policies.uniform(host_tree))
+    assert as_x.loss_rate == 0
+    drawn_seats = (fractions[0] + 0) / 2
+    assert drawn_seats == Fraction(1, 1890)
+    assert round(100 * (1 - float(drawn_seats)) ** 1024) == 58  # matches without a loss
+
+
+def test_random_against_random_in_closed_form(host_tree, players):
+    found = outcomes.outcome(host_tree, players["random"][0], players["random"][0])
+    assert found == pytest.approx([737 / 1260, 8 / 63, 121 / 420], abs=1e-12)
+
+
+def test_values_are_those_of_the_rules(position, values):
+    assert {board: values[p] for board, p in position.items()} == {
+        board: rules.value(board) for board in position
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        ([[1, 0, -1], [1, 0, -1], [1, 0, 0]], 1),
+        ([[1, 0, -1], [1, 0, -1], [0, 1, -1]], -1),
+        ([[1, -1, 1], [1, 1, -1], [-1, 1, -1]], 0),
+        ([[1, -1, 0], [1, 1, -1], [-1, 1, -1]], 0),
+        ([[1, 0, 0], [1, -1, 1], [-1, 0, -1]], -1),
+        ([[1, 0, 0], [1, -1, 1], [0, 0, -1]], -1),
+    ],
+)
+def test_values_of_published_positions(position, values, rows, value):
+    board = as_board(rows)
+    assert rules.value(board) == value
+    assert values[position[board]] == value
+
+
+def test_a_published_position_move_by_move(host_tree, position, values):
+    p = position[as_board([[1, 0, 0], [1, -1, 1], [0, 0, -1]])]
+    legal = np.flatnonzero(host_tree.legal_action_mask[p]).tolist()
+    worth = {a: values[host_tree.successor[p, a]] for a in legal}
+    assert worth == {1: 1, 2: 1, 6: -1, 7: 1}
+    assert np.flatnonzero(minimax.best_moves(host_tree, values)[p]).tolist() == [6]
+
+
+def test_the_web_pages_expert_as_second_player(host_tree):
+    expert = minimax.policy(host_tree, discount=0.9, first_best=True)
+    assert proof.lines(host_tree, expert, as_first=False) == (386, 183, 0)  # 569
+    found = outcomes.outcome(host_tree, policies.uniform(host_tree), expert)
+    assert found == pytest.approx([0, 0.19365, 0.80635], abs=5e-6)
+
+
+def test_a_quick_win_is_preferred(host_tree, position):
+    quick = minimax.policy(host_tree, discount=0.9, first_best=True)
+    slow = minimax.policy(host_tree, first_best=True)
+    p = position["XX-OO----"]  # X wins at once in cell 2
+    assert quick[p].argmax() == 2
+    p = position["X-O-O-X--"]  # both 3 and 8 keep the value; only 3 wins at once
+    assert rules.winner(rules.after("X-O-O-X--", 3)) == "X"
+    assert quick[p].argmax() == 3
+    assert slow[p].argmax() in rules.best_moves("X-O-O-X--")
+
+
+def test_who_gains_most_from_a_random_player(host_tree, players):
+    random = players["random"][0]
+    best = minimax.best_response(host_tree, random)
+    found = outcomes.outcome(host_tree, random, best)
+    gain = found.loss_rate - found.win_rate
+    assert gain == pytest.approx(0.93016 - 0.00529, abs=1e-5)
+    winner = minimax.best_response(host_tree, random, draw=-1.0)
+    found = outcomes.outcome(host_tree, random, winner)
+    assert found.loss_rate == pytest.approx(887 / 945, abs=1e-12)
+    # To win that often it has to lose some games: 1.587 % at least.
+    careful = minimax.best_response(host_tree, random, draw=-0.999)
+    found = outcomes.outcome(host_tree, random, careful)
+    assert found == pytest.approx([1 / 63, 43 / 945, 887 / 945], abs=1e-12)
+
+
+def test_nobody_gains_from_minimax(host_tree, players):
+    for name in ("minimax", "first"):
+        assert minimax.exploitability(host_tree, players[name][0]) == 0
+        rate = grades.optimal_move_rate(host_tree, players[name][0])
+        assert rate["all"] == pytest.approx(1)
+        assert rate["reachable"] == pytest.approx(1)
+
+
+def test_exploitability_of_a_player_who_can_always_be_beaten(host_tree):
+    first_cell = policies.shared(minimax._first(host_tree.legal_action_mask))
+    assert minimax.exploitability(host_tree, first_cell) == 1
+
+
+def test_optimal_moves_of_a_random_player(host_tree, position, players):
+    rate = grades.optimal_move_rate(host_tree, players["random"][0])
+    decided = [b for b in position if rules.moves(b)]
+    share = [len(rules.best_moves(b)) / len(rules.moves(b)) for b in decided]
+    assert rate["all"] == pytest.approx(sum(share) / 4520)
+    assert rate["reachable"] == pytest.approx(rate["all"])  # it reaches them all
+    assert rate["num_reachable"] == 4520
+
+
+def test_a_policy_reaches_what_its_own_moves_allow(host_tree, position):
+    first = minimax.policy(host_tree, first_best=True)  # opens in cell 0
+    reached = proof.reachable(host_tree, first, as_first=True)
+    boards = {b for b, p in position.items() if reached[p] and b.count("X") == 1}
+    assert {b for b in boards if "O" not in b} == {"X--------"}
+    assert len([b for b in boards if "O" in b]) == 8
+    unmoved = proof.reachable(host_tree, first, as_first=False)
+    assert sum(unmoved[position[b]] for b in position if b.count("-") == 8) == 9
+
+
+def test_lines_of_a_random_player_are_all_games(host_tree, players):
+    random = players["random"][0]
+    counts = proof.lines(host_tree, random, as_first=True)
+    assert counts == (131_184, 46_080, 77_904)
+    assert proof.lines(host_tree, random, as_first=False) == counts[::-1]
+
+
+def test_q_error(host_tree, q_star):
+    decided = q_star[host_tree.decisions]
+    assert grades.q_error(host_tree, decided) == 0  # whatever stands at illegal moves
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    assert grades.q_error(host_tree, decided + legal * 0.25) == pytest.approx(0.25)
+
+
+def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
+    """Errors by hand, 0, 1, 4, 9 ... with signs in turn, over the 16,167 pairs."""
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    n = int(legal.sum())
+    assert n == 16_167
+    off = np.zeros(legal.shape)
+    off[legal] = np.arange(n) ** 2.0 * np.where(np.arange(n) % 2, -1, 1)
+    off[~legal] = np.nan  # of no account
+    found = grades.q_error(host_tree, q_star[host_tree.decisions] + off)
+    assert found == pytest.approx((n - 1) * (2 * n - 1) / 6, rel=1e-12)
+    one = np.zeros(legal.shape)
+    one[-1, legal[-1].argmax()] = 1
+    found = grades.q_error(host_tree, q_star[host_tree.decisions] + one)
+    assert found == pytest.approx(1 / 16_167)

@@ -1,0 +1,418 @@
+"""The proof, against the rules written down once more: what is beatable, and only that.
+
+Seats are called by their stones, as in `rules`: X moves first.
+"""
+
+import dataclasses
+import functools
+import itertools
+from fractions import Fraction
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import rules
+
+from jax_ttt.config.settings import SEATS, SEATS_OF, Config, Seat
+from jax_ttt.evaluation import evaluation, grades
+from jax_ttt.players import names, registry
+from jax_ttt.reports import result_text
+from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.training import many_agents
+
+ENV = "tic_tac_toe"
+OTHER = {"X": "O", "O": "X"}
+SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
+ROWS = {"X": "as_first", "O": "as_second"}
+
+
+@pytest.fixture(scope="module")
+def perfect(host_tree):
+    """The player of the first best move."""
+    return minimax.policy(host_tree, first_best=True)
+
+
+def changed(probs, position, action):
+    """Return the policy with another move in one position."""
+    other = probs.copy()
+    other[position] = np.eye(9)[action]
+    return other
+
+
+# It runs hundreds of times: here it pays to compile with optimizations.
+@functools.partial(
+    jax.jit,
+    compiler_options={
+        "xla_backend_optimization_level": 3,
+        "xla_llvm_disable_expensive_passes": False,
+    },
+)
+def grades(tree, probs):
+    """Return a policy's report, and whether it is unbeatable in each set of seats."""
+    proofs = {s: proof.unbeatable(tree, probs, seats) for s, seats in SEATS_OF.items()}
+    return outcomes.report(tree, probs), proofs
+
+
+def summary(tree, probs, setting="both"):
+    """Return what an evaluation in training says of the policy."""
+    found, proofs = grades(tree, jnp.asarray(probs, jnp.float32))
+    return evaluation.summary(evaluation.Evaluation(found, proofs[setting], None))
+
+
+def beaten(tree, outcome, moves):
+    """Return by stone whether the player of these moves is beatable, as compiled.
+
+    `outcome` is that of the game's positions.
+    """
+    game = dataclasses.replace(tree, outcome=outcome)
+    found, proofs = jax.device_get(grades(game, np.eye(9, dtype=np.float32)[moves]))
+    worst = {own: float(x.worst_loss_rate) for own, x in zip("XO", found, strict=True)}
+    assert set(worst.values()) <= {0, 1}
+    assert proofs["both"] == (proofs["first"] & proofs["second"])
+    assert all(proofs[SEAT[own]] == (worst[own] == 0) for own in "XO")
+    return {own: bool(rate) for own, rate in worst.items()}
+
+
+# Which seats are asked for.
+
+
+@pytest.mark.parametrize("safe", [*itertools.product([True, False], repeat=2)])
+def test_unbeatable_means_in_every_seat_that_is_asked_for(
+    safe, tree, host_tree, perfect
+):
+    """Whoever is perfect in a seat is safe there, and who plays at random is not."""
+    safe = dict(zip(SEATS, safe, strict=True))
+    own = [safe["second"], safe["first"]]
+    is_safe = np.array(own)[host_tree.first_to_move.astype(int)]
+    probs = np.where(is_safe[:, None], perfect, policies.uniform(host_tree))
+    _, traced = grades(tree, jnp.asarray(probs, jnp.float32))
+    for setting, seats in SEATS_OF.items():
+        expected = all(safe[seat] for seat in seats)
+        for asked in (seats, seats[::-1]):
+            assert proof.unbeatable(host_tree, probs, asked) == expected
+            assert grades.exactly(host_tree, probs, asked)["unbeatable"] is expected
+        assert bool(traced[setting]) is expected
+        row = summary(tree, probs, setting)
+        assert row["exact"]["unbeatable"] is grades.is_proven(row) is expected
+        word = "unbeatable" if expected else "beatable"
+        assert result_text.step_line(ENV, 0, row).endswith(f"  | {word}")
+        text = result_text.verdict(ENV, row, host_tree, probs, seats)
+        assert text.startswith(f"{word}: ")
+        called = {"first": "as X", "second": "as O"}
+        if expected:
+            claimed = {name for name in called.values() if name in text}
+            assert claimed == {called[seat] for seat in seats}
+        else:
+            losing = [called[seat] for seat in seats if not safe[seat]]
+            assert any(f"playing {name} (" in text for name in losing)
+        for seat, name in zip(SEATS, ("as_first", "as_second"), strict=True):
+            assert (row["exact"][name]["worst_loss_rate"] == 0) is safe[seat]
+
+
+def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
+    random = policies.uniform(host_tree)
+    for first in (True, False):
+        own = (host_tree.first_to_move == first)[:, None]
+        probs = np.where(own, perfect, random)
+        assert grades.exactly(host_tree, probs)["unbeatable"] is False
+        assert result_text.verdict(ENV, {}, host_tree, probs).startswith("beatable")
+
+
+# One other move of a perfect player.
+
+
+@pytest.fixture(scope="module", params=["X", "O"])
+def blunders(request, boards, position, perfect):
+    """Return every other move of the perfect player of a seat, and whether it loses."""
+    own = request.param
+    cells = {b: int(perfect[p].argmax()) for b, p in position.items()}
+    decided = rules.reached(lambda board: [cells[board]], own)
+    win, loss = (1, -1) if own == "X" else (-1, 1)
+    found = [
+        (board, cell, rules.value(rules.after(board, cell)) == loss)
+        for board in decided
+        for cell in rules.moves(board)
+        if cell != cells[board]
+    ]
+    lost = {board: cell for board, cell, loses in reversed(found) if loses}
+    won = [board for board in lost if rules.value(board) == win]
+    counts = len(decided), len(found), sum(loses for *_, loses in found)
+    return own, found, lost, (*counts, len(lost), len(lost) - len(won))
+
+
+def test_the_blunders_of_a_perfect_player_counted(blunders):
+    """At 158 drawn positions, 2 as X and 156 as O, it can throw the draw away.
+
+    Decisions that it meets, other moves there, those that lose, the decisions that have
+    one, and those among them where the position is a draw, not won.
+    """
+    own, _, _, counts = blunders
+    expected = {"X": (99, 302, 123, 59, 2), "O": (447, 1113, 731, 314, 156)}
+    assert counts == expected[own]
+
+
+def test_one_other_move_is_beatable_if_and_only_if_it_loses(
+    blunders, host_tree, perfect, position
+):
+    own, found, _, _ = blunders
+    for board, cell, loses in found:
+        probs = changed(perfect, position[board], cell)
+        assert proof.unbeatable(host_tree, probs, (SEAT[own],)) == (not loses)
+
+
+def test_training_finds_the_same(blunders, tree, host_tree, perfect, position):
+    """The compiled proof and worst case: at each decision a losing and a safe move."""
+    own, found, _, _ = blunders
+    one_of_each = {(board, loses): cell for board, cell, loses in found}
+    for (board, loses), cell in one_of_each.items():
+        moves = perfect.argmax(axis=1)
+        moves[position[board]] = cell
+        # The other seat is as it was.
+        expected = {own: loses, OTHER[own]: False}
+        assert beaten(tree, host_tree.outcome, moves) == expected
+
+
+def replayed(line, boards, own, cells):
+    """Play a line by the rules, own moves as the policy; return its last board."""
+    board = "-" * 9
+    for at, cell in line:
+        assert boards[at] == board
+        assert cell in rules.moves(board)
+        assert rules.mover(board) != own or cell == cells(at)
+        board = rules.after(board, cell)
+    return board
+
+
+def test_every_blunder_is_shown_by_a_game_that_it_loses(
+    blunders, host_tree, perfect, position, boards
+):
+    own, _, lost, _ = blunders
+    for board, cell in lost.items():
+        probs = changed(perfect, position[board], cell)
+        line = proof.losing_line(host_tree, probs, own == "X")
+        assert line is not None
+        last = replayed(line, boards, own, lambda at, p=probs: p[at].argmax())
+        assert rules.winner(last) == OTHER[own]
+        assert (position[board], cell) in line
+        assert proof.lines(host_tree, probs, own == "X").lost > 0
+
+
+def test_a_perfect_player_has_no_losing_line(host_tree, perfect):
+    for as_first in (True, False):
+        assert proof.losing_line(host_tree, perfect, as_first) is None
+        assert proof.lines(host_tree, perfect, as_first).lost == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, position):
+    """Perfect but for a few moves, drawn at random in all positions."""
+    rng = np.random.default_rng(seed)
+    legal = host_tree.legal_action_mask
+    other = np.eye(9)[(rng.random(legal.shape) * legal).argmax(axis=1)] * legal
+    odd = rng.random((len(legal), 1)) < 0.002 * 2**seed
+    probs = np.where(odd, (perfect + other) / 2, perfect)
+
+    moves_of = {b: np.flatnonzero(probs[p]).tolist() for b, p in position.items()}.get
+    row = grades.exactly(host_tree, probs)
+    online = summary(tree, probs)["exact"]
+    for own in ("X", "O"):
+        worst = float(rules.worst_case(moves_of, own))
+        assert row[ROWS[own]]["worst_loss_rate"] == pytest.approx(worst, abs=1e-9)
+        assert online[ROWS[own]]["worst_loss_rate"] == pytest.approx(worst, rel=1e-5)
+        safe = bool(proof.unbeatable(host_tree, probs, (SEAT[own],)))
+        assert safe == (worst == 0)
+        assert (proof.losing_line(host_tree, probs, own == "X") is None) == safe
+
+
+# Every lost position.
+
+
+def way_to(end, parent):
+    """Return the moves to a position, each with where it is made."""
+    way = []
+    while end:
+        way.append(parent[end])
+        end = way[-1][0]
+    return way[::-1]
+
+
+@pytest.fixture(scope="module", params=["X", "O"])
+def ends(request, host_tree, position):
+    """Return each position lost to the player of a seat, and a way there."""
+    own = request.param
+    lost = [p for b, p in position.items() if rules.winner(b) == OTHER[own]]
+    at, action = np.nonzero(host_tree.legal_action_mask)
+    pairs = zip(at.tolist(), action.tolist(), strict=True)
+    after = host_tree.successor[at, action].tolist()
+    parent = dict(zip(after, pairs, strict=True))
+    ways = {end: way_to(end, parent) for end in lost}
+    return own, ways
+
+
+def test_every_lost_position_is_seen(ends, tree, host_tree, boards):
+    """Were it the only one: who can be led there is beatable, with a line to there.
+
+    The player goes there if the opponent does, and else takes the first empty cell.
+    """
+    own, ways = ends
+    assert len(ways) == {"X": 316, "O": 626}[own]
+    for end, way in ways.items():
+        moves = host_tree.legal_action_mask.argmax(axis=1)
+        for before, cell in way:
+            moves[before] = cell
+        outcome = np.zeros_like(host_tree.outcome)
+        outcome[end] = host_tree.outcome[end]
+        # In the other seat it is won.
+        assert beaten(tree, outcome, moves) == {own: True, OTHER[own]: False}
+        game = dataclasses.replace(host_tree, outcome=outcome)
+        line = proof.losing_line(game, np.eye(9)[moves], own == "X")
+        assert line is not None
+        assert replayed(line, boards, own, moves.__getitem__) == boards[end]
+
+
+# Rare moves.
+
+
+@pytest.mark.parametrize("chance", [0.1, 1e-6, 1e-30, 1e-42, float("nan")])
+def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, position):
+    """However rare, also where float32 has fewer digits left or it is no number."""
+    own, _, lost, _ = blunders
+    for board, cell in (next(iter(lost.items())), list(lost.items())[-1]):
+        probs = perfect.copy()
+        probs[position[board], cell] = chance
+        assert not proof.unbeatable(host_tree, probs, (SEAT[own],))
+        assert proof.unbeatable(host_tree, probs, (SEAT[OTHER[own]],))
+        assert proof.losing_line(host_tree, probs, own == "X") is not None
+        assert proof.lines(host_tree, probs, own == "X").lost > 0
+        _, proofs = grades(tree, jnp.asarray(probs, jnp.float32))
+        assert not proofs[SEAT[own]]
+        assert not proofs["both"]
+        assert proofs[SEAT[OTHER[own]]]
+
+
+@pytest.mark.parametrize("chance", ["0.1", "1e-06", "0"])
+def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_tree):
+    spec = names.read(f"blend:{chance}:minimax", ENV)
+    probs = registry.enter(spec, ENV, jax.random.key(0)).probs
+    assert probs is not None
+    row = grades.exactly(host_tree, probs)
+    online = summary(tree, probs)["exact"]
+    safe = float(chance) == 0
+    for found in (row, online):
+        assert found["unbeatable"] is safe
+        for seat in ("as_first", "as_second"):
+            assert (found[seat]["worst_loss_rate"] == 0) is safe
+    assert all((row["lines"][seat]["lost"] == 0) is safe for seat in ROWS.values())
+
+
+# Hardly ever beaten is beatable.
+
+
+@pytest.fixture(scope="module")
+def one_losing_line(blunders, host_tree, perfect, position):
+    """Return a perfect player but for one move, which loses a single line of play."""
+    own, _, lost, _ = blunders
+    for board, cell in lost.items():
+        probs = changed(perfect, position[board], cell)
+        if proof.lines(host_tree, probs, own == "X").lost == 1:
+            return own, probs
+    raise AssertionError("there is none")
+
+
+def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position):
+    """A random opponent finds it in 1 game of 384, or 1 of 945: less than 0.5 %."""
+    own, probs = one_losing_line
+    rate = {"X": Fraction(1, 384), "O": Fraction(1, 945)}[own]
+    players = {own: {b: [probs[p].argmax()] for b, p in position.items()}.get}
+    ends = rules.outcome(*(players.get(one, rules.moves) for one in "XO"))
+    assert ends[2 if own == "X" else 0] == rate
+    safe = ROWS[OTHER[own]]
+    row = summary(tree, probs)
+    for found in (row["exact"], grades.exactly(host_tree, probs)):
+        assert found["unbeatable"] is False
+        assert found[ROWS[own]]["loss_rate"] == pytest.approx(float(rate), rel=1e-5)
+        assert found[ROWS[own]]["worst_loss_rate"] == 1
+        assert found[safe]["loss_rate"] == found[safe]["worst_loss_rate"] == 0
+    assert result_text.step_line(ENV, 9, row).endswith("  | beatable")
+    for line in result_text.table(ENV, row).splitlines()[1:3]:
+        worst = "loses 100%" if line.startswith(f"as {own}") else "never loses"
+        assert line.endswith(worst)
+    text = result_text.verdict(ENV, row, host_tree, probs)
+    assert text.startswith(
+        f"beatable: the shortest line that beats it, playing as {own}"
+    )
+    assert not grades.is_proven(row)
+
+
+def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
+    own, probs = one_losing_line
+    config = Config(eval_games=0)
+    rows = []
+    for seed, policy in enumerate((perfect, probs)):
+        found, proofs = grades(tree, jnp.asarray(policy, jnp.float32))
+        graded = evaluation.Evaluation(found, proofs["both"], None)
+        rows.append(many_agents._row(many_agents.Job(config, seed), 7, 0.5, graded))
+    assert [many_agents.as_cells(row)["unbeatable"] for row in rows] == [True, False]
+    assert [many_agents.as_cells(r)[f"{ROWS[own]}_worst_loss_rate"] for r in rows] == [
+        0,
+        1,
+    ]
+    found = many_agents.summary(rows, config)
+    assert (found["proven"], found["not_proven"]) == (1, [1])
+
+
+# The worst case.
+
+
+def first_three(board):
+    """Return the first three empty cells: they lose 80 of 81 games as X at worst."""
+    return rules.moves(board)[:3]
+
+
+def a_win_or_any(board):
+    """Return the moves that win at once, or else all."""
+    won = [c for c in rules.moves(board) if rules.winner(rules.after(board, c))]
+    return won or rules.moves(board)
+
+
+@pytest.mark.parametrize(
+    ("moves_of", "own", "lost", "gained"),
+    [
+        (rules.moves, "X", "887/945", "874/945"),
+        (rules.moves, "O", "191/192", "191/192"),
+        (first_three, "X", "80/81", "79/81"),
+        (a_win_or_any, "X", "58/63", "866/945"),
+    ],
+)
+def test_the_worst_case_is_who_wins_most_often(
+    moves_of, own, lost, gained, tree, host_tree, position
+):
+    """Not who wins most often less the games that it loses: who plays safer than that.
+
+    `gained` is the most of wins less losses.
+    """
+    worst = rules.worst_case(moves_of, own)
+    worth = {OTHER[own]: 1, None: 0, own: -1}
+    assert worst == Fraction(lost)
+    assert rules.most(moves_of, own, worth.__getitem__) == Fraction(gained)
+    probs = np.zeros(host_tree.legal_action_mask.shape)
+    for board, p in position.items():
+        if cells := moves_of(board):
+            probs[p, cells] = 1 / len(cells)
+    found = grades.exactly(host_tree, probs)
+    assert found[ROWS[own]]["worst_loss_rate"] == pytest.approx(float(worst), abs=1e-12)
+    cautious = found["opponents"]["best response"][ROWS[own]]
+    gain = cautious["loss_rate"] - cautious["win_rate"]
+    assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
+    online = summary(tree, probs)["exact"][ROWS[own]]
+    assert online["worst_loss_rate"] == pytest.approx(float(worst), abs=1e-6)
+    table = result_text.table(ENV, summary(tree, probs))
+    assert "never loses" not in table
+
+
+def test_a_rate_that_rounds_to_nothing_is_not_never(tree, perfect):
+    row = summary(tree, perfect)
+    assert result_text.table(ENV, row).count("never loses") == 2
+    row["exact"]["as_second"]["worst_loss_rate"] = 1e-6
+    assert result_text.table(ENV, row).count("never loses") == 1

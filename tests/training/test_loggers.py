@@ -1,0 +1,223 @@
+"""The mirrors of a run's metrics: what they hold, and that no run depends on them."""
+
+import json
+import os
+import struct
+import sys
+from importlib.machinery import ModuleSpec
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from jax_ttt import cli, train
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.players import agents
+from jax_ttt.training import loggers
+from jax_ttt.training.loggers import Mirror, Mirrors
+from jax_ttt.training.programs import Programs
+
+TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
+
+
+def run(path, flags):
+    return train.main([*TINY.split(), "--run-dir", str(path), *flags.split()])
+
+
+def rows(path):
+    """Return the metrics of a run."""
+    lines = (path / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def events(path):
+    """Return the events of the run's one event file, which is a file of TFRecords."""
+    from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
+
+    (file,) = (path / "tensorboard").iterdir()
+    data, found = file.read_bytes(), []
+    while data:
+        (length,) = struct.unpack("<Q", data[:8])
+        assert len(data) >= length + 16
+        found.append(Event.FromString(data[12 : 12 + length]))
+        data = data[length + 16 :]
+    assert "tfevents" in file.name
+    assert found[0].file_version == "brain.Event:2"
+    return found[1:]
+
+
+def looked_up(row, tag):
+    """Return what a row says at `a/b/c`, or at one end of an interval."""
+    *above, name = tag.split("/")
+    for level in above:
+        row = row[level]
+    for end, suffix in enumerate(("_low", "_high")):
+        if name.endswith(suffix):
+            return row[name.removesuffix(suffix)][end]
+    return row[name]
+
+
+def leaves(value):
+    """Return the numbers in a row."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return [leaf for part in inner for leaf in leaves(part)]
+    return [] if isinstance(value, str) else [value]
+
+
+class FakeWandb(SimpleNamespace):
+    """Notes what W&B is told; `broken` names the function that fails."""
+
+    def __init__(self, broken=None):
+        self.__spec__ = ModuleSpec("wandb", None, origin="here")
+        self.calls, self.broken = [], broken
+
+    def _note(self, name, /, *args, **kwargs):
+        if name == self.broken:
+            raise RuntimeError(f"no {name}")
+        self.calls.append((name, *args, kwargs))
+
+    def Settings(self, **kwargs):  # noqa: N802
+        return kwargs
+
+    def init(self, **kwargs):
+        self._note("init", env_mode=os.environ["WANDB_MODE"], **kwargs)
+        return SimpleNamespace(
+            log=lambda sent, step: self._note("log", sent, step=step),
+            finish=lambda: self._note("finish"),
+        )
+
+
+@pytest.fixture
+def wandb(monkeypatch):
+    """Put a fake in W&B's place."""
+    monkeypatch.setenv("WANDB_MODE", "")
+
+    def put(broken=None):
+        fake = FakeWandb(broken)
+        monkeypatch.setitem(sys.modules, "wandb", fake)
+        return fake
+
+    return put
+
+
+def test_a_rows_numbers_lose_their_levels_and_nothing_else():
+    row = {
+        "event": "evaluation",
+        "update": 50,
+        "loss": 0.5,
+        "exact": {"as_first": {"win_rate": 0.25}, "unbeatable": True},
+        "sampled": {"num_games": 8, "win_rate_interval": [0.125, 1.0]},
+    }
+    assert loggers.numbers(row) == {
+        "update": 50,
+        "loss": 0.5,
+        "exact/as_first/win_rate": 0.25,
+        "exact/unbeatable": 1,
+        "sampled/num_games": 8,
+        "sampled/win_rate_interval_low": 0.125,
+        "sampled/win_rate_interval_high": 1.0,
+    }
+    assert type(loggers.numbers(row)["exact/unbeatable"]) is int
+
+
+def test_both_mirrors_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
+    path, fake = tmp_path / "one", wandb()
+    assert run(path, "--tensorboard --wandb --quiet --seed 7") == 0
+    assert capsys.readouterr().err == ""
+    name, about = fake.calls[0]
+    assert name == "init"
+    changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
+    changed |= {"eval_every": 2, "eval_games": 8}
+    settings = vars(PRESETS["default"]) | changed | {"preset": "default", "seed": 7}
+    assert about["config"] == settings
+    assert (about["project"], about["name"]) == ("jax_ttt", "one")
+    assert (about["env_mode"], about["dir"]) == ("offline", str(path))
+    assert fake.calls[-1] == ("finish", {})
+    logged = [(step["step"], sent) for _, sent, step in fake.calls[1:-1]]
+    drawn = [
+        (e.step, {v.tag: v.simple_value for v in e.summary.value}) for e in events(path)
+    ]
+    found = rows(path)
+    assert len(found) == len(logged) == len(drawn) == 5
+    for row, *both in zip(found, logged, drawn, strict=True):
+        update = row.pop("update")
+        for (step, sent), kind in zip(both, (np.float64, np.float32), strict=True):
+            assert step == update
+            assert len(sent) == len(leaves(row))
+            for tag, value in sent.items():
+                assert value == kind(looked_up(row, tag))
+
+
+def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_path):
+    for given, mode in [("online", "online"), ("", "offline")]:
+        monkeypatch.setenv("WANDB_MODE", given)
+        fake = wandb()
+        loggers.wandb(tmp_path, {})
+        assert fake.calls[0][1]["env_mode"] == mode
+
+
+@pytest.mark.parametrize(
+    ("flag", "module"), [("--tensorboard", "tensorboardX"), ("--wandb", "wandb")]
+)
+def test_a_package_that_is_absent_is_told_before_any_work(
+    flag, module, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(cli, "set_up", None)  # nothing is set up
+    assert run(tmp_path / "run", flag) == 2
+    out, err = capsys.readouterr()
+    extra = flag.removeprefix("--")
+    assert (out, err) == (
+        "",
+        f"error: {flag} needs {module}, which is not installed: "
+        f"pip install 'jax_ttt[{extra}]', or pip install {module}\n",
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_package(tmp_path, monkeypatch):
+    """W&B leaves a folder of its own name wherever it is used."""
+    (tmp_path / "no_package").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(cli.UsageError, match="no_package, which is not installed"):
+        cli.require("no_package", "extra", "--flag")
+
+
+@pytest.mark.parametrize("broken", ["init", "log", "finish"])
+def test_a_mirror_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, capsys):
+    fake, sent = wandb(broken), []
+    other = Mirror(lambda *args: sent.append(args), lambda: sent.append("closed"))
+    openers = {"wandb": lambda: loggers.wandb(tmp_path, {}), "other": lambda: other}
+    both = Mirrors(openers)
+    both.write_row({"update": 1, "x": 2})
+    both.write_row({"update": 3, "x": 4})
+    both.close()
+    assert sent == [({"x": 2}, 1), ({"x": 4}, 3), "closed"]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"warning: wandb is given up: RuntimeError('no {broken}')\n"
+    before = {"init": [], "log": ["init"], "finish": ["init", "log", "log"]}
+    assert [call[0] for call in fake.calls] == before[broken]
+
+
+def test_a_run_outlives_its_mirror(wandb, tmp_path, capsys):
+    wandb(broken="log")
+    assert run(tmp_path, "--wandb --quiet") == 0
+    assert capsys.readouterr().err.count("\n") == 1
+    assert agents.load(tmp_path).num_updates == 4
+    assert [row["update"] for row in rows(tmp_path)] == [0, 2, 2, 4, 4]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])
+def test_mirrors_are_closed_however_a_run_ends(
+    end, wandb, tmp_path, monkeypatch, capsys
+):
+    def broken(*args):
+        raise end
+
+    monkeypatch.setattr(Programs, "updates", broken)
+    fake = wandb()
+    assert run(tmp_path, "--tensorboard --wandb") != 0
+    assert [call[0] for call in fake.calls] == ["init", "log", "finish"]
+    assert [event.step for event in events(tmp_path)] == [0]

@@ -1,0 +1,244 @@
+"""Many agents: each as if alone, beside whom it trains; and what is said of them."""
+
+import dataclasses
+import functools
+import itertools
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import DATA, Config, joined, split
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.training import loop, many_agents, programs
+from jax_ttt.training.many_agents import Job
+from jax_ttt.training.programs import Programs
+
+CONFIG = Config(num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0)
+
+
+def params_of(run):
+    *_, last = run
+    return jax.device_get(last.state.params)
+
+
+def leaves(params):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
+
+
+def test_settings_that_are_data_leave_one_program():
+    other = dataclasses.replace(CONFIG, learning_rate=1e-2, tau=0.5, gamma=0.9)
+    (outline, numbers), (same, others) = split(CONFIG), split(other)
+    assert outline == same
+    assert numbers.keys() == others.keys() == set(DATA)
+    assert (others["tau"], others["gamma"]) == (0.5, 0.9)
+    assert joined(outline, others) == other
+    assert split(dataclasses.replace(CONFIG, num_envs=8))[0] != outline
+
+
+@pytest.mark.parametrize("field", DATA)
+def test_each_of_them_reaches_the_learner(field):
+    """The same program gives another agent when one of them is another."""
+    config = dataclasses.replace(
+        CONFIG,
+        num_updates=12,
+        epsilon_schedule="exponential",
+        epsilon_end=0.1,
+        weight_decay=0.01,
+    )
+    value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
+    other = dataclasses.replace(config, **{field: value.get(field, 0.3)})
+    agents = [params_of(loop.train(c, 1, None)) for c in (config, other)]
+    assert any((a != b).any() for a, b in zip(*map(leaves, agents), strict=True))
+
+
+def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
+    from jax_ttt.dqn import learner
+
+    config = dataclasses.replace(CONFIG, learning_rate=7e-3, tau=0.2, tremble=0.25)
+    data = params_of(loop.train(config, 3, None))
+    key = programs.keys(jax.random.key(3)).training
+    state = learner.init(config, key, SelfPlay())
+    constant = learner.train_chunk(config, state, 6, SelfPlay())[0].params
+    for a, b in zip(leaves(data), leaves(constant), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
+    config = dataclasses.replace(CONFIG, eval_every=4)
+    rows = list(many_agents.train([Job(config, seed) for seed in (4, 5)], 1))
+    for row in rows:
+        *_, last = loop.train(config, row["seed"], trees.of("tic_tac_toe"))
+        assert last.evaluation is not None
+        graded = last.evaluation.exact
+        assert graded is not None
+        assert row["exact"]["as_first"]["win_rate"] == float(
+            graded.first.random.win_rate
+        )
+        assert row["games"] == last.games
+    assert [row["seed"] for row in rows] == [4, 5]
+    assert rows[0]["exact"] != rows[1]["exact"]
+
+
+@pytest.mark.parametrize("opponent", ["self", "mcts:4"])
+def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
+    """Not to the bit, but to float32's rounding, each with its seed and settings."""
+    config = dataclasses.replace(CONFIG, opponent=opponent)
+    other = dataclasses.replace(config, learning_rate=1e-2, epsilon_end=0.2)
+    configs, seeds = (config, other, config), (4, 4, 5)
+    many = params_of(loop.train_many(configs, seeds, None))
+    for i, pair in enumerate(zip(configs, seeds, strict=True)):
+        alone = params_of(loop.train(*pair, None))
+        for a, b in zip(leaves(many), leaves(alone), strict=True):
+            np.testing.assert_allclose(a[i], b, rtol=1e-3, atol=1e-5)
+
+
+def test_rows_of_agents_at_once_are_those_of_a_loop():
+    jobs = [Job(CONFIG, 1), Job(CONFIG, 2)]
+    for one, many in zip(
+        many_agents.train(jobs, 1), many_agents.train(jobs, 2), strict=True
+    ):
+        for field in ("seed", "games", "diverged"):
+            assert one[field] == many[field]
+        for seat in ("as_first", "as_second"):
+            assert one["exact"][seat] == pytest.approx(many["exact"][seat], abs=1e-6)
+
+
+def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
+    other = dataclasses.replace(CONFIG, hidden_size=9)
+    with pytest.raises(ValueError, match="settings that are not data"):
+        list(loop.train_many([CONFIG, other], [1, 2], None))
+
+
+def test_a_second_run_compiles_nothing(caplog):
+    jobs = [Job(dataclasses.replace(CONFIG, tau=tau), 1) for tau in (0.1, 0.2)]
+    list(many_agents.train(jobs[:1], 1))
+    with jax.log_compiles():
+        list(many_agents.train(jobs, 1))
+        assert "Compiling" not in caplog.text
+        jax.block_until_ready(jax.jit(lambda x: x - 17)(1.0))
+        assert "Compiling" in caplog.text  # it does count
+
+
+def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
+    real = Programs.start
+
+    def start(self, key, opponent):
+        state = real(self, key, opponent)
+        seeds = jax.random.key_data(key)[..., 1]
+
+        def poison(x):
+            worth = np.where(seeds == 2, np.float32(np.nan), np.float32(1))
+            return x * worth.reshape(seeds.shape + (1,) * (x.ndim - seeds.ndim))
+
+        return dataclasses.replace(state, params=jax.tree.map(poison, state.params))
+
+    monkeypatch.setattr(Programs, "start", start)
+    jobs = [Job(CONFIG, seed) for seed in (2, 1)]
+    for at_once in (1, 2):
+        rows = list(many_agents.train(jobs, at_once))
+        assert [row["diverged"] for row in rows] == [True, False]
+        found = many_agents.summary(rows, CONFIG)
+        assert found["diverged"] == [2]
+        assert found["not_proven"] == [2, 1]
+        assert many_agents.as_cells(rows[0])["unbeatable"] is None
+    first, *_, last = loop.train_many([CONFIG, CONFIG], [2, 1], None)
+    assert first.diverged.tolist() == [False, False]  # nothing is learned yet
+    assert last.diverged.tolist() == [True, False]
+
+
+def steps_of(*seconds, num=None):
+    """Return a run that took so many seconds by each step; `num` agents at once."""
+    shape = () if num is None else (num,)
+    nothing = Evaluation(None, None, None)
+    for update, sum_so_far in enumerate(seconds, CONFIG.num_updates - len(seconds) + 1):
+        yield SimpleNamespace(
+            update=update,
+            games=np.full(shape, 7),
+            seconds=sum_so_far,
+            evaluation=nothing,
+            diverged=np.zeros(shape, bool),
+        )
+
+
+@pytest.mark.parametrize("num", [2, 3, 5])
+def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
+    """So their sum is what training took, however many train at once."""
+    run = functools.partial(steps_of, 4.0, 12.0)
+    monkeypatch.setattr(loop, "train_many", lambda configs, *_: run(num=len(configs)))
+    monkeypatch.setattr(loop, "train", lambda *_: run())
+    jobs = [Job(CONFIG, seed) for seed in range(num)]
+    assert [row["seconds"] for row in many_agents.train(jobs, num)] == [12 / num] * num
+    assert [row["seconds"] for row in many_agents.train(jobs, 1)] == [12] * num
+    rest = [row["seconds"] for row in many_agents.train([*jobs, Job(CONFIG, 9)], num)]
+    assert rest == [12 / num] * num + [12]  # the last one is alone in its turn
+
+
+def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
+    def diverging(*_):
+        yield from itertools.islice(steps_of(1.0, 3.0, 12.0), 2)
+        raise FloatingPointError
+
+    monkeypatch.setattr(loop, "train", diverging)
+    (row,) = many_agents.train([Job(CONFIG, 1)], 1)
+    assert row == {"seed": 1, "games": 7, "seconds": 3, "diverged": True}
+
+
+def graded(seed, wins, unbeatable):
+    seats = {
+        name: {"win_rate": rate, "draw_rate": 0.0, "loss_rate": 1 - rate}
+        for name, rate in zip(("as_first", "as_second"), wins, strict=True)
+    }
+    row = {"seed": seed, "games": 7, "seconds": seed / 10, "diverged": False}
+    return row | {"exact": seats | {"unbeatable": unbeatable}}
+
+
+def test_what_is_said_of_many_agents():
+    rows = [graded(1, (1, 0.5), True), graded(2, (0.5, 0.25), False)]
+    rows += [graded(3, (0.75, 0.75), True)]
+    found = many_agents.summary(rows, CONFIG)
+    assert (found["proven"], found["num_agents"]) == (2, 3)
+    assert found["interval"] == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
+    assert found["not_proven"] == [2]
+    assert found["wins"]["as_first"] == {"mean": 0.75, "min": 0.5, "max": 1}
+    assert found["wins"]["as_second"] == {"mean": 0.5, "min": 0.25, "max": 0.75}
+    assert found["seconds"] == 0.2
+    second = dataclasses.replace(CONFIG, opponent="random", seat="second")
+    assert list(many_agents.summary(rows, second)["wins"]) == ["as_second"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "room"), [(None, 100), (14_000, 7), (1, 1), (10**9, 100)]
+)
+def test_as_many_train_at_once_as_the_memory_holds(limit, room, monkeypatch):
+    stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
+    device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
+    monkeypatch.setattr(many_agents.devices, "current", lambda: device)
+    monkeypatch.setattr(loop, "size", lambda config, tree: 1000)
+    assert many_agents.room(CONFIG, most=100) == room
+
+
+@pytest.mark.parametrize(
+    ("num_updates", "eval_every"),
+    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
+)
+def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every):
+    config = Config(num_updates=num_updates, eval_every=eval_every)
+    update, lengths = 0, set()
+    while update < num_updates:
+        lengths.add(loop._length(config, update))
+        update += loop._length(config, update)
+    assert loop._lengths(config) == lengths
+
+
+def test_on_a_cpu_they_train_one_after_another():
+    assert many_agents.room(CONFIG) == 1
+
+
+def test_an_agents_size_is_that_of_its_state_and_more():
+    weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
+    least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
+    assert least < loop.size(CONFIG, None) < 100 * least
