@@ -13,9 +13,10 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import cli
+from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.config.settings import ENUMERABLE, EnvId
 from jax_ttt.players import names
+from jax_ttt.runtime import files
 
 _GAMES = Range(int, 1, 2**20)
 _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     _GAMES.check("games", args.games)
     env_id = args.env_id or "tic_tac_toe"
-    built_in = names.BUILT_IN if env_id in ENUMERABLE else ("random",)
+    built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read(name, env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
@@ -70,7 +71,7 @@ def main(argv: Sequence[str] | None) -> int:
     entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
     table = crosstable.play(entrants, env_id, match_key, args.games, watch)
     if args.csv:
-        cli.write_csv(args.csv, table.as_dict()["pairs"])
+        files.write_csv(args.csv, table.as_dict()["pairs"])
     if args.svg:
         from jax_ttt.reports import charts
 

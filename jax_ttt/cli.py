@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung
 """
 
 import argparse
-import csv
 import dataclasses
 import functools
 import importlib.util
@@ -13,23 +12,19 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import tyro
 
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import SettingError
 from jax_ttt.config.settings import Config
-from jax_ttt.players.names import PlayerError
 from jax_ttt.runtime import compile_cache, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
 Command = Callable[[Sequence[str] | None], int]
-
-
-class UsageError(Exception):
-    """Something that the user asked for can't be had; the message says what can."""
 
 
 def flag(field: str) -> str:
@@ -108,9 +103,10 @@ def parse_settings(
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
     given, _ = parser.parse_known_args(argv)
-    usual = given.env_id in (None, "tic_tac_toe") and given.opponent in (None, "self")
-    usual &= not any(word.startswith("opponent=") for word in given.grid)
-    preset = given.preset or ("default" if usual else "plain")
+    self_play = given.opponent in (None, "self")
+    self_play &= not any(word.startswith("opponent=") for word in given.grid)
+    game = GAMES.get(given.env_id or Config.env_id)
+    preset = given.preset or (game.preset if game and self_play else "plain")
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     flags = Flags(**dataclasses.asdict(PRESETS[preset]))
     return parse(args_type, argv, prog, args_type(config=flags, preset=preset))
@@ -136,7 +132,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         return _fail(
             2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
         )
-    except (UsageError, PlayerError) as error:
+    except Refused as error:
         return _fail(2, str(error))
     except KeyboardInterrupt as error:  # or EndedAtOnce
         return _fail(getattr(error, "code", 130), str(error) or "interrupted")
@@ -188,14 +184,6 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: a folder, not a file")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{flag} {path}: not allowed to write there")
-
-
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write a file of columns; one that a row lacks is empty there."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def _fail(code: int, message: str) -> int:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config.ranges import SEED_RANGE, Range, SettingError
-from jax_ttt.config.settings import ENUMERABLE, EnvId
-from jax_ttt.players import names
+from jax_ttt.config.catalogue import ENUMERABLE, EnvId
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.players import names, network
 
 if TYPE_CHECKING:
     import jax
@@ -120,14 +121,14 @@ def grade(
     import numpy as np
 
     from jax_ttt.envs import pgx_games
-    from jax_ttt.evaluation import evaluation, grades, matches
+    from jax_ttt.evaluation import grades, matches
     from jax_ttt.players import players
 
     summary: dict[str, Any] = {}
     if tree is not None and entrant.probs is not None:
         summary["exact"] = grades.exactly(tree, entrant.probs, entrant.seats)
         if (agent := entrant.agent) is not None:
-            q_values = evaluation.decision_values(agent.config, agent.params, tree)
+            q_values = network.decision_values(agent.network, agent.params, tree)
             error = grades.q_error(tree, np.asarray(q_values))
             summary["exact"]["mean_abs_q_error"] = error
     if num_games is None:

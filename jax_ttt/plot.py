@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SettingError
-from jax_ttt.config.settings import ENUMERABLE, LEARNED, RATES, SEATS_OF, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ def of_agent(args: Args) -> "Picture":
     agent = agents.load(args.runs[0])
     game = agent.config.env_id
     show_learned_seat(args.runs[0], agent.config)
-    if game not in ENUMERABLE:
+    if not GAMES[game].enumerable:
         rule = f"need a game that can be walked: {', '.join(ENUMERABLE)}"
         raise cli.UsageError(f"--game and --values {rule}, not {game}")
     if args.values is None:

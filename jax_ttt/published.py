@@ -16,10 +16,12 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
+from jax_ttt.config.choices import LEARNED, RATES
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import Range, SettingError, check_seeds
-from jax_ttt.config.settings import LEARNED, RATES
+from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.config.systems import SYSTEMS, Result
+from jax_ttt.runtime import files
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -74,7 +76,7 @@ def main(argv: Sequence[str] | None) -> int:
             table_rows = [
                 {"preset": name} | many_agents.as_cells(row) for name, row in named
             ]
-            cli.write_csv(args.csv, table_rows)
+            files.write_csv(args.csv, table_rows)
         return cli.interrupted(signals[0]) if signals else 0
 
 

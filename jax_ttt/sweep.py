@@ -16,10 +16,14 @@ from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.config import grid
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.grid import Point
-from jax_ttt.config.ranges import Range, SettingError, check_seeds
-from jax_ttt.config.settings import LEARNED, Config
+from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.settings import Config
 from jax_ttt.players import names
+from jax_ttt.runtime import files
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -146,7 +150,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
             for group in groups
             for row in group.rows
         ]
-        cli.write_csv(args.csv, rows)
+        files.write_csv(args.csv, rows)
     if args.svg and groups:
         from jax_ttt.reports import charts
 
@@ -167,14 +171,12 @@ def table(
     seconds: float,
 ) -> str:
     """Return what came of each combination, a line each, and which seeds failed."""
-    from jax_ttt.envs import pgx_games
-
     if not groups:
         return "no agent was finished"
     num_agents = sum(len(group.rows) for group in groups)
     names = [grid.text(group.point) or args.preset for group in groups]
     width = max(map(len, ["", *names])) + 2
-    seats = pgx_games.seat_names(args.config.env_id)
+    seats = GAMES[args.config.env_id].seats
     first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "

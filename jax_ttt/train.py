@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import __version__, cli
-from jax_ttt.config.ranges import SEED_RANGE, SettingError
-from jax_ttt.config.settings import ENUMERABLE, SEATS_OF, Config
-from jax_ttt.players import names
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.settings import Config
+from jax_ttt.players import names, network
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.training import loggers
@@ -77,7 +80,7 @@ def main(argv: Sequence[str] | None) -> int:
     if config.opponent != "self":
         names.read(config.opponent, config.env_id)
     SEED_RANGE.check("seed", args.seed)
-    if args.until_proven and config.env_id not in ENUMERABLE:
+    if args.until_proven and not GAMES[config.env_id].enumerable:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
@@ -209,13 +212,12 @@ def finish(
     import numpy as np
 
     from jax_ttt.envs import tree as trees
-    from jax_ttt.evaluation import evaluation
     from jax_ttt.reports import console, result_text
 
     game = agent.config.env_id
     probs = None
     if tree is not None:
-        probs = np.asarray(evaluation.policy(agent.config, agent.params, tree))
+        probs = np.asarray(network.policy(agent.network, agent.params, tree))
     result = result_text.verdict(
         game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
     )

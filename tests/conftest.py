@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.envs import tree as trees
-from jax_ttt.networks import mlp
 from jax_ttt.reports import result_text
+from jax_ttt.runtime import devices
 from jax_ttt.solver import minimax
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -30,7 +30,7 @@ jax.config.update("jax_disable_most_optimizations", True)
 def no_amx():
     """Where nothing else is asked for, test float32 arithmetic on every CPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mlp, "has_amx", lambda: False)
+        patch.setattr(devices, "has_amx", lambda: False)
         yield
 
 

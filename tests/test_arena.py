@@ -14,13 +14,14 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 
 
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
     config = Config(hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 
@@ -129,7 +130,7 @@ def test_nonsense_is_refused(flags, part, agent_path, capsys):
 
 def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     config = Config(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)

@@ -30,7 +30,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation
-from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import charts
 
 SMALL = dataclasses.replace(
@@ -50,9 +51,12 @@ def assert_close(a, b):
 
 def test_the_plain_loop_computes_each_update_of_the_compiled_program():
     key, games = jax.random.key(5), 0
-    state = learner.init(SMALL, key, SelfPlay())
+    network = network_of(SMALL)
+    state = learner.init(SMALL, network, key, SelfPlay())
     for moment in itertools.islice(plain_loop.train(SMALL, key), 24):
-        state, metrics = learner.train_chunk(SMALL, state, 1, SelfPlay())
+        state, metrics = learner.train_chunk(
+            SMALL, network_of(SMALL), state, 1, SelfPlay()
+        )
         games += int(metrics.games)
         assert_close(nnx.state(moment.network), state.params)
         assert_close(nnx.state(moment.target_network), state.target_params)
@@ -67,7 +71,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(tree):
     assert sum(counts) == 2048
     config = dataclasses.replace(SMALL, eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
-    report = evaluation.evaluate(config, params, key, tree).exact
+    report = evaluation.evaluate(network_of(config), params, key, tree).exact
     assert report is not None
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt.evaluation import matches
+from jax_ttt.evaluation import statistics
 
 ROOT = Path(__file__).parents[1]
 README, PROOF, PERFORMANCE, PUBLISHED = (
@@ -79,7 +79,7 @@ def test_a_pass_rate_counts_the_seeds_that_are_not_named(rates, name):
     assert int(proven) == 64 - len(named)
     assert named == sorted(set(named))
     assert set(named) <= set(range(1000, 1064))
-    interval = matches.wilson_interval(int(proven), 64)
+    interval = statistics.wilson_interval(int(proven), 64)
     assert [f"{100 * end:.1f}" for end in interval] == [low, high]
 
 

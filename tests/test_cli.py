@@ -12,8 +12,9 @@ from typing import get_args
 import pytest
 
 from jax_ttt import __version__, cli, evaluate, train
+from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config, EnvId
+from jax_ttt.config.settings import Config
 
 WHOLE = "invalid literal for int()"
 FLOAT = "could not convert string to float"

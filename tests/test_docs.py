@@ -21,9 +21,9 @@ import jax_ttt
 from jax_ttt import cli
 from jax_ttt.config import grid
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation import evaluation
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
+from jax_ttt.players import agents, network
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import export
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ TARGETS = (
     re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE),
     re.compile(r"<[a-z]+\b[^>]*?\b(?:href|src|srcset)=[\"']([^\"']+)"),
 )
-NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?jax_ttt/(\w+)\.py\)")
+NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?jax_ttt/([\w/]+)\.py\)")
 COMMAND = re.compile(r"python3? -m jax_ttt\.(\w+)(.*)")
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -145,7 +145,8 @@ def test_references_are_defined_and_used(page):
 @every_page
 def test_what_a_link_names_is_in_that_module(page):
     for name, module in NAMED.findall(page.read_text("utf-8")):
-        operator.attrgetter(name)(importlib.import_module(f"jax_ttt.{module}"))
+        path = f"jax_ttt.{module.replace('/', '.')}"
+        operator.attrgetter(name)(importlib.import_module(path))
 
 
 def test_slugs_are_those_of_github():
@@ -163,10 +164,10 @@ def empty_folder(tmp_path, monkeypatch):
 def policy_csv(tree, host_tree, q_star, empty_folder):
     """Put the policy of a perfect agent where the code runs."""
     config = Config(network="table")
-    empty = q_network.init_params(config, jax.random.key(0))
+    empty = q_network.init_params(network_of(config), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     agent = agents.Agent(config, params, 0, 0, {})
-    probs = np.asarray(evaluation.policy(config, params, tree))
+    probs = np.asarray(network.policy(network_of(config), params, tree))
     path = empty_folder / "policy.csv"
     export.write_csv(path, export.decisions(agent, probs, host_tree), num_actions=9)
 

@@ -12,6 +12,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 
 TINY = (
     *("--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"),
@@ -189,7 +190,7 @@ def other_game(tmp_path_factory):
     """Return the file of an agent for Connect Four."""
     config = Config(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 

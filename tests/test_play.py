@@ -7,12 +7,13 @@ import jax
 import pytest
 
 from jax_ttt import play
-from jax_ttt.config.settings import Config, EnvId
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import pgx_games, positions
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names, players, registry, session
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 
 QUESTION = "(v for the values, u to undo, q to quit): "
 
@@ -22,7 +23,7 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "runs" / "old" / "agent.safetensors"
     path.parent.mkdir(parents=True)
     config = Config(hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 
@@ -59,7 +60,7 @@ def row_by_row(host_tree):
     """Return who plays the first free cell: easily beaten."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = players.policy_player(trees.index("tic_tac_toe"), probs)
+    player = players.policy_player(positions.index("tic_tac_toe"), probs)
     return registry.Entrant("row by row", player, probs)
 
 
@@ -168,7 +169,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     config = Config(hidden_size=8, opponent="random", seat="first")
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     for side in ("x", "o"):
@@ -192,7 +193,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
     config = Config(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)

@@ -11,6 +11,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
+from jax_ttt.players.network import network_of
 
 RATES = {"win_rate": 0.5, "draw_rate": 0.25, "loss_rate": 0.25}
 GRADES = {"as_first": RATES, "as_second": RATES}
@@ -44,7 +45,7 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = dataclasses.replace(PRESETS["default"], hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
     return folder
 

@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 
 from jax_ttt import __version__, plot, train
+from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config, EnvId
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.players import agents
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
 from jax_ttt.training import loop, programs
 from jax_ttt.training import run_folder as run_module
@@ -489,8 +491,8 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start(config, jax.random.key(0), SelfPlay())
-    run = Programs(config)
+    state = programs.start(config, jax.random.key(0), SelfPlay(), network_of(config))
+    run = Programs(network_of(config))
     keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
     games = [
         jax.device_get(run.grade(state.params, jnp.int32(update), key, tree).sampled)

@@ -12,6 +12,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.players.network import network_of
 from jax_ttt.training.programs import Programs, divided
 
 NUM_ENVS = (64, 256, 1024, 4096, 16384)
@@ -90,7 +91,8 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
     """Return a run of agents that one compiled program trains in turn."""
     outline, numbers = divided(config)
-    program, keys = Programs(outline), jax.random.split(jax.random.key(0), num_seeds)
+    program = Programs(network_of(outline))
+    keys = jax.random.split(jax.random.key(0), num_seeds)
     states = [program.start(key, SelfPlay()) for key in keys]
 
     def run() -> list[TrainState]:
@@ -104,7 +106,7 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]
 def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
     """Return a run of agents that are trained at once, as one program."""
     outline, numbers = divided(config)
-    program = Programs(outline, many=True)
+    program = Programs(network_of(outline), many=True)
     keys = jax.random.split(jax.random.key(0), num_seeds)
     of_all = jax.tree.map(lambda number: np.full(num_seeds, number), numbers)
     states = program.start(keys, SelfPlay())

@@ -21,9 +21,10 @@ from tqdm import tqdm
 from jax_ttt.benchmarks import time_to_proof, timing
 from jax_ttt.benchmarks.time_to_proof import Spent, proven_when
 from jax_ttt.benchmarks.timing import Figures, show
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.choices import LEARNED
 from jax_ttt.config.presets import Preset
-from jax_ttt.config.settings import LEARNED, SEATS
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.evaluation import Evaluation, summary
@@ -120,7 +121,7 @@ def greedy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]:
 
 def boards(tree: Tree) -> list[str]:
     """Return OpenSpiel's texts of the boards to decide: planes of empty, O and X."""
-    mine = np.asarray(pgx_games.features(tree.obs))[tree.decisions]
-    stones = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
-    planes = np.concatenate([stones == stone for stone in (0, -1, 1)], axis=1)
+    mine = np.asarray(stones.cells(tree.obs))[tree.decisions]
+    cells = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
+    planes = np.concatenate([cells == stone for stone in (0, -1, 1)], axis=1)
     return [str(plane) for plane in planes.astype(float).tolist()]

@@ -10,6 +10,7 @@ python -m jax_ttt.benchmarks.plain_loop FILE
 import argparse
 import functools
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -25,8 +26,9 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, schedules
 from jax_ttt.dqn.opponents import SelfPlay
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, stones
 from jax_ttt.players import players
+from jax_ttt.players.network import Network
 
 
 class Moment(NamedTuple):
@@ -42,10 +44,11 @@ class Plain(nnx.Module):
     """The article's network of nnx's own layers, boards in rows; for its weights."""
 
     def __init__(self, config: Config) -> None:
-        num_features, num_actions = pgx_games.sizes(config.env_id)
+        planes, num_actions = pgx_games.sizes(config.env_id)
         hidden = [config.hidden_size] * config.hidden_layers
+        sizes = [math.prod(planes), *hidden, num_actions]
         layers: list[Callable] = []
-        for num_in, num_out in itertools.pairwise([num_features, *hidden, num_actions]):
+        for num_in, num_out in itertools.pairwise(sizes):
             layers += [nnx.Linear(num_in, num_out, rngs=nnx.Rngs(0)), nnx.relu]
         self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
 
@@ -86,7 +89,7 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     Serves boards that are not canonicalised, and the plain maximum in the target.
     """
     env = pgx_games.make(config.env_id)
-    start = learner.init(config, key, SelfPlay())
+    start = learner.init(config, Network(config), key, SelfPlay())
     graph = nnx.graphdef(Plain(config))
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
@@ -139,14 +142,14 @@ def choose(
     network: nnx.Module, key: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""
-    q_values = network(pgx_games.features(env_state.observation))
+    q_values = network(stones.cells(env_state.observation))
     return equations.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
 
 
 @nnx.jit
 def contest(network: nnx.Module, key: jax.Array, env_state: pgx.State) -> jax.Array:
     """Return the network's move where player 0 is to move, else a random one."""
-    q_values = network(pgx_games.features(env_state.observation))
+    q_values = network(stones.cells(env_state.observation))
     best = equations.greedy(q_values, env_state.legal_action_mask)
     drawn = players.random_player(key, env_state)
     return jax.numpy.where(env_state.current_player == 0, best, drawn)
@@ -163,13 +166,13 @@ def learn(
     move: pgx_games.Move,
 ) -> jax.Array:
     """Take one gradient step in place and return the loss."""
-    next_q_values = target_network(pgx_games.features(after.observation))
+    next_q_values = target_network(stones.cells(after.observation))
     target = equations.td_target(
         move.reward, move.discount, next_q_values, after.legal_action_mask
     )
 
     def loss_fn(network: nnx.Module) -> jax.Array:
-        q_values = network(pgx_games.features(before.observation))
+        q_values = network(stones.cells(before.observation))
         return equations.loss(q_values, action, target, move.live)
 
     loss, grads = nnx.value_and_grad(loss_fn)(network)

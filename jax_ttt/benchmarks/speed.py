@@ -18,6 +18,7 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.matches import play_seats
 from jax_ttt.players import players
+from jax_ttt.players.network import network_of
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import loop
 
@@ -73,11 +74,12 @@ def exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
     config = dataclasses.replace(PRESETS["default"], eval_games=0)
     tree = trees.of(config.env_id)
-    params = learner.init(config, jax.random.key(0), SelfPlay()).params
+    network = network_of(config)
+    params = learner.init(config, network, jax.random.key(0), SelfPlay()).params
     key = jax.random.key(1)
 
     def run() -> object:
-        return jax.block_until_ready(evaluation.evaluate(config, params, key, tree))
+        return jax.block_until_ready(evaluation.evaluate(network, params, key, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -105,14 +107,14 @@ def arena(rounds: int) -> Figures:
 def tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, once compiled."""
     config = PRESETS["tictac-q"]
-    opponent = loop.make_opponent(config, 0)
+    opponent, network = loop.make_opponent(config, 0), network_of(config)
     num_games = 0
 
     def run() -> None:
         nonlocal num_games
-        state = learner.init(config, jax.random.key(0), opponent)
+        state = learner.init(config, network, jax.random.key(0), opponent)
         state, metrics = learner.train_chunk(
-            config, state, config.num_updates, opponent
+            config, network, state, config.num_updates, opponent
         )
         num_games = int(jax.block_until_ready((state, metrics))[1].games)
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from jax_ttt.benchmarks.timing import Figures, Timed, show
+from jax_ttt.config.choices import LEARNED
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import LEARNED, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
-from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.training.loop import train
 
 EVAL_EVERY = 25

@@ -14,7 +14,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import learner
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.envs import pgx_games
-from jax_ttt.networks import mlp
+from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
 from jax_ttt.training.programs import Programs, divided
 
 NUM_UPDATES = 90
@@ -41,7 +42,7 @@ def updates(rounds: int) -> Figures:
     loop, program, *bare = in_turn(runs, rounds)
     flops = 2 * config.num_envs * config.hidden_size**2 * NUM_PRODUCTS
     needed = update_flops(layer_sizes(config), config.num_envs) * NUM_UPDATES
-    number = bare[mlp.learning_dtype(config) == jnp.bfloat16]
+    number = bare[q_network.learning_dtype(config) == jnp.bfloat16]
     share = [
         100 * (needed / ours) / (flops / theirs)
         for ours, theirs in zip(program.wall, number.wall, strict=True)
@@ -75,7 +76,7 @@ def fused(
 ) -> Callable[[], learner.Metrics]:
     """Return a run of the compiled program, which goes on where the last one ended."""
     outline, numbers = divided(config)
-    program = Programs(outline)
+    program = Programs(network_of(outline))
     state = program.start(jax.random.key(0), SelfPlay())
 
     def run() -> learner.Metrics:
@@ -106,8 +107,9 @@ def products(
 
 def layer_sizes(config: Config) -> list[int]:
     """Return the widths of a perceptron with one value an action, inputs first."""
-    num_features, num_actions = pgx_games.sizes(config.env_id)
-    return [num_features, *[config.hidden_size] * config.hidden_layers, num_actions]
+    planes, num_actions = pgx_games.sizes(config.env_id)
+    hidden = [config.hidden_size] * config.hidden_layers
+    return [math.prod(planes), *hidden, num_actions]
 
 
 def update_flops(sizes: Sequence[int], num_envs: int) -> int:

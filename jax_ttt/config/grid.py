@@ -5,8 +5,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from jax_ttt.config.ranges import SettingError
-from jax_ttt.config.settings import CHOICES, Config
+from jax_ttt.config.choices import CHOICES
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.settings import Config
 
 Point = dict[str, Any]
 """The settings of one combination."""

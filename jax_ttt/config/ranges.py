@@ -3,13 +3,7 @@
 import dataclasses
 import math
 
-
-class SettingError(ValueError):
-    """A setting outside its range: names the field, the rule and the value."""
-
-    def __init__(self, field: str, rule: str, value: object) -> None:
-        self.field, self.rule, self.value = field, rule, value
-        super().__init__(f"{field} must be {rule}, got {value!r}")
+from jax_ttt.config.errors import SettingError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,49 +5,24 @@ Imports no JAX, so that bad settings are refused in a blink.
 
 import copy
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from jax_ttt.config import conflicts
-from jax_ttt.config.ranges import Range, SettingError
-
-EnvId = Literal[
-    "tic_tac_toe",
-    "connect_four",
-    "othello",
-    "hex",
-    "animal_shogi",
-    "gardner_chess",
-    "go_9x9",
-]
-Network = Literal["mlp", "table"]
-Activation = Literal["relu", "tanh", "sigmoid"]
-Optimizer = Literal["adamw", "sgd"]
-Loss = Literal["huber", "mse"]
-EpsilonSchedule = Literal["linear", "steps", "exponential"]
-Backup = Literal["one-ply", "two-ply"]
-Seat = Literal["first", "second"]
-SeatSetting = Literal["both", "first", "second"]
-Precision = Literal["auto", "float32", "bfloat16"]
-TableKey = Literal["position", "after-state", "hash"]
-ENUMERABLE: tuple[EnvId, ...] = ("tic_tac_toe",)
-"""Games whose whole tree is small enough to walk: the ones where a proof can be had."""
-SEATS: tuple[Seat, ...] = get_args(Seat)
-"""Both seats, by who makes a game's first move."""
-SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
-    "both": SEATS,
-    "first": ("first",),
-    "second": ("second",),
-}
-"""The seats that an agent learns, by `Config.seat`."""
-LEARNED: dict[SeatSetting, tuple[str, ...]] = {
-    setting: tuple(f"as_{seat}" for seat in seats)
-    for setting, seats in SEATS_OF.items()
-}
-"""The same seats, as an agent's grades name them."""
-RATES = ("win_rate", "draw_rate", "loss_rate")
-"""The results of a seat, as its grades name them."""
-
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.choices import (
+    CHOICES,
+    Activation,
+    Backup,
+    EpsilonSchedule,
+    Loss,
+    Network,
+    Optimizer,
+    Precision,
+    SeatSetting,
+    TableKey,
+)
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.ranges import Range
 
 _FRACTION = Range(float, 0, 1)
 _RESULT = Range(float, -1, 1)
@@ -88,19 +63,6 @@ DATA = (
     "tremble",
 )
 """Settings that a compiled program takes as data: others share it."""
-CHOICES = {
-    "env_id": get_args(EnvId),
-    "network": get_args(Network),
-    "activation": get_args(Activation),
-    "optimizer": get_args(Optimizer),
-    "loss": get_args(Loss),
-    "epsilon_schedule": get_args(EpsilonSchedule),
-    "backup": get_args(Backup),
-    "seat": get_args(SeatSetting),
-    "table_key": get_args(TableKey),
-    "precision": get_args(Precision),
-}
-"""Settings that are one of a few words."""
 _SWITCHES = ("double", "canonical", "lockstep", "backward")
 
 
@@ -226,8 +188,61 @@ class Config:
             raise SettingError("opponent", "a player's name", self.opponent)
         if self.first_move is not None:
             Range(int, 0, 2**16).check("first_move", self.first_move)
-        for field, rule in conflicts.find(self, self.env_id in ENUMERABLE):
+        for field, rule in _conflicts(self):
             raise SettingError(field, rule, getattr(self, field))
+
+
+def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield each field that others rule out, and what it must be."""
+    yield from _of_schedules(config)
+    yield from _of_parts(config)
+    if config.opponent == "self":
+        yield from _of_self_play(config)
+    yield from _of_rewards(config)
+
+
+def _of_schedules(config: Config) -> Iterator[tuple[str, str]]:
+    if config.epsilon_end > config.epsilon_start:
+        yield "epsilon_end", f"at most {config.epsilon_start} (epsilon_start)"
+    if config.learning_rate_end > config.learning_rate:
+        yield "learning_rate_end", f"at most {config.learning_rate} (learning_rate)"
+    if config.optimizer == "sgd" and config.weight_decay:
+        yield "weight_decay", "0 with sgd"
+
+
+def _of_parts(config: Config) -> Iterator[tuple[str, str]]:
+    game = GAMES[config.env_id]
+    if config.network == "table" and not game.enumerable:
+        yield "network", f"mlp in {config.env_id}: too many boards for a table"
+    if config.backward and game.max_moves is None:
+        yield "backward", f"false in {config.env_id}: its games have no known length"
+    if config.backward and config.replay_capacity:
+        yield "backward", "false with replay, which has no order"
+    least = max(config.replay_batch, config.replay_start, config.num_envs)
+    if 0 < config.replay_capacity < least:
+        rule = f"0 or at least {least:,} (replay_batch, replay_start, num_envs)"
+        yield "replay_capacity", rule
+    if config.backup == "two-ply" and config.opponent != "self":
+        yield "backup", "one-ply against an opponent: its reply is part of the move"
+    if config.backup == "two-ply" and config.double:
+        yield "double", "false with a two-ply backup"
+
+
+def _of_rewards(config: Config) -> Iterator[tuple[str, str]]:
+    if not config.reward_loss < config.reward_win:
+        yield "reward_loss", f"below {config.reward_win} (reward_win)"
+    if not config.reward_loss <= config.reward_draw <= config.reward_win:
+        rule = f"from {config.reward_loss} (reward_loss) to {config.reward_win}"
+        yield "reward_draw", f"{rule} (reward_win)"
+
+
+def _of_self_play(config: Config) -> Iterator[tuple[str, str]]:
+    if config.seat != "both":
+        yield "seat", "both in self-play, where it plays both sides"
+    if config.reward_draw != 0:
+        yield "reward_draw", "0 in self-play: one's gain is the other's loss"
+    if config.reward_loss != -config.reward_win:
+        yield "reward_loss", f"{-config.reward_win} in self-play (-reward_win)"
 
 
 def split(config: Config) -> tuple[Config, dict[str, float]]:

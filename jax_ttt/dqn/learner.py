@@ -30,6 +30,7 @@ from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.dqn.rollout import Played
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
+from jax_ttt.networks.q_network import Network
 
 
 @jax.tree_util.register_dataclass
@@ -68,7 +69,9 @@ class Metrics(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnames="config")
-def init(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
+def init(
+    config: Config, network: Network, key: Key[Array, ""], opponent: Opponent
+) -> TrainState:
     """Return the state before the first update; `key` is consumed.
 
     Raises:
@@ -76,13 +79,13 @@ def init(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
     """
     opponents.check(config, opponent)
     key, params_key, env_key = jax.random.split(key, 3)
-    params = q_network.init_params(config, params_key)
+    params = q_network.init_params(network, params_key)
     env_state = opponent.start(config, env_key)
     buffer = met = None
     if config.replay_capacity:
         _, played = jax.eval_shape(
             lambda: rollout.play(
-                config, params, key, env_state, jnp.float32(0), opponent
+                config, network, params, key, env_state, jnp.float32(0), opponent
             )
         )
         buffer = replay.init(played.transition, config.replay_capacity)
@@ -102,7 +105,7 @@ def init(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
 
 
 def update(
-    config: Config, state: TrainState, opponent: Opponent
+    config: Config, network: Network, state: TrainState, opponent: Opponent
 ) -> tuple[TrainState, Metrics]:
     """Play one move in every game, or with `config.backward` all of them, and learn.
 
@@ -114,12 +117,13 @@ def update(
     epsilon = schedules.exploration(config, state.update, state.games)
 
     def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
-        return rollout.play(config, state.params, key, env_state, epsilon, opponent)
+        args = state.params, key, env_state, epsilon, opponent
+        return rollout.play(config, network, *args)
 
     def learn(
         state: TrainState, lesson: tuple[equations.Transition, jax.Array]
     ) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
-        return learn_from(config, state, *lesson)
+        return learn_from(config, network, state, *lesson)
 
     before = state
     if config.backward:
@@ -180,11 +184,15 @@ def remember(
 
 
 def learn_from(
-    config: Config, state: TrainState, batch: equations.Transition, key: Key[Array, ""]
+    config: Config,
+    network: Network,
+    state: TrainState,
+    batch: equations.Transition,
+    key: Key[Array, ""],
 ) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
     """Take one gradient step; also returns the loss and the gradient's norm."""
     loss, grads, visits = losses.lesson(
-        config, state.params, state.target_params, batch, key
+        config, network, state.params, state.target_params, batch, key
     )
     optimizer = schedules.optimizer(config)
     steps, opt_state = optimizer.update(grads, state.opt_state, state.params)
@@ -216,6 +224,7 @@ def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.Sta
 )
 def train_chunk(
     config: Config,
+    network: Network,
     state: TrainState,
     num_updates: int,
     opponent: Opponent,
@@ -230,9 +239,11 @@ def train_chunk(
     loss, gradient norm and value, and the last epsilon, learning rate and rows.
     """
     config = joined(config, numbers or {})
-    state, rows = jax.lax.scan(
-        lambda state, _: update(config, state, opponent), state, None, num_updates
-    )
+
+    def step(state: TrainState, _: None) -> tuple[TrainState, Metrics]:
+        return update(config, network, state, opponent)
+
+    state, rows = jax.lax.scan(step, state, None, num_updates)
     return state, Metrics(
         loss=rows.loss.mean(),
         grad_norm=rows.grad_norm.mean(),

@@ -14,7 +14,8 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, tabular
-from jax_ttt.networks import mlp, q_network
+from jax_ttt.networks import q_network
+from jax_ttt.networks.q_network import Network
 
 
 class Lesson(NamedTuple):
@@ -27,6 +28,7 @@ class Lesson(NamedTuple):
 
 def targets(
     config: Config,
+    network: Network,
     params: nnx.State,
     target_params: nnx.State,
     batch: equations.Transition,
@@ -34,8 +36,8 @@ def targets(
     """Return what the played actions' values should become."""
     reward, discount = batch.reward, batch.discount
     legal = batch.next_legal_action_mask
-    dtype = mlp.learning_dtype(config)
-    worth = q_network.heads(config, target_params, batch.next_obs, dtype)
+    dtype = q_network.learning_dtype(config)
+    worth = q_network.heads(network, target_params, batch.next_obs, dtype)
     if config.backup == "two-ply":
         to_mover, to_waiting = worth
         return jnp.stack(
@@ -48,7 +50,7 @@ def targets(
         # Each table's best action, by what the other says of it.
         chosen_by, worth = list(worth), worth[::-1]
     elif config.double:
-        chosen_by = [q_network.q_values(config, params, batch.next_obs, dtype)]
+        chosen_by = [q_network.q_values(network, params, batch.next_obs, dtype)]
     return jnp.stack(
         [
             equations.td_target(reward, discount, values, legal, config.tremble, choice)
@@ -59,6 +61,7 @@ def targets(
 
 def lesson(
     config: Config,
+    network: Network,
     params: nnx.State,
     target_params: nnx.State,
     batch: equations.Transition,
@@ -69,21 +72,21 @@ def lesson(
     The network values the boards of moves just played a second time here, as it did to
     choose them; the compiler sees that and does it once.
     """
-    target = targets(config, params, target_params, batch)
+    target = targets(config, network, params, target_params, batch)
     cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
     live = jnp.broadcast_to(batch.live, target.shape)
-    dtype = mlp.learning_dtype(config)
+    dtype = q_network.learning_dtype(config)
     if q_network.double_table(config):
         live = tabular.learns(key, batch)
 
     def loss_fn(params: nnx.State) -> jax.Array:
-        values = q_network.heads(config, params, batch.obs, dtype)
+        values = q_network.heads(network, params, batch.obs, dtype)
         rows = zip(values, target, live, strict=True)
         losses = [equations.loss(v, batch.action, t, on, cost) for v, t, on in rows]
         return functools.reduce(jnp.add, losses)
 
     def played_sum(params: nnx.State) -> jax.Array:
-        values = q_network.heads(config, params, batch.obs)
+        values = q_network.heads(network, params, batch.obs)
         played = jax.vmap(equations.played, in_axes=(0, None))(values, batch.action)
         return jnp.where(live, played, 0.0).sum()
 

@@ -18,7 +18,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.envs import pgx_games
-from jax_ttt.networks import mlp, q_network
+from jax_ttt.networks import q_network
+from jax_ttt.networks.q_network import Network
 
 
 class Played(NamedTuple):
@@ -38,6 +39,7 @@ class Played(NamedTuple):
 
 def play(
     config: Config,
+    network: Network,
     params: nnx.State,
     key: Key[Array, ""],
     before: pgx.State,
@@ -47,8 +49,8 @@ def play(
     """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
     env = pgx_games.make(config.env_id)
     move_key, reply_key = opponent.keys(key)
-    dtype = mlp.learning_dtype(config)
-    q_values = q_network.q_values(config, params, before.observation, dtype)
+    dtype = q_network.learning_dtype(config)
+    q_values = q_network.q_values(network, params, before.observation, dtype)
     legal = before.legal_action_mask
     action = equations.epsilon_greedy(move_key, q_values, legal, epsilon)
     action = pgx_games.opening(before, action, config.first_move)
@@ -92,7 +94,7 @@ def max_turns(config: Config) -> int:
     Raises:
         ValueError: it is not known how long a game can be.
     """
-    length = pgx_games.length(config.env_id)
+    length = pgx_games.max_moves(config.env_id)
     if config.opponent == "self":
         return length
     return length // 2 if config.seat == "second" else (length + 1) // 2

@@ -7,15 +7,15 @@ outside this module needs to know.
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.settings import EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.envs import stones
 
 
 class Move(NamedTuple):
@@ -35,7 +35,7 @@ def make(env_id: EnvId) -> pgx.Env:
     """Return the PGX environment."""
     # PGX builds arrays while a game is imported: under `jit` they must not be traced.
     with jax.ensure_compile_time_eval():
-        return pgx.make(env_id)
+        return pgx.make(cast(pgx.EnvId, GAMES[env_id].pgx_id))
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_envs"))
@@ -184,62 +184,39 @@ def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
     return jax.tree.map(leaf, new, old)
 
 
-@jax.jit
-def features(obs: Shaped[Array, "B *shape"]) -> Float[Array, "B F"]:
-    """Return what the network sees, from the mover's view.
+@functools.partial(jax.jit, static_argnames="env_id")
+def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W C"]:
+    """Return what the network sees of boards, from the mover's view.
 
-    The two planes of a board of stones, mine and yours, become one of +1 and -1;
-    any other observation is flattened as it is.
+    The two planes of a board of stones become one of +1, the mover's, and -1, the
+    opponent's; any other observation stays as it is.
     """
-    obs = obs.astype(jnp.float32)
-    if obs.shape[-1] == 2:
-        obs = obs[..., 0] - obs[..., 1]
-    return obs.reshape(obs.shape[0], -1)
+    if GAMES[env_id].stones:
+        return stones.cells(obs).reshape(*obs.shape[:3], 1)
+    return obs.astype(jnp.float32)
 
 
-def length(env_id: EnvId) -> int:
+def max_moves(env_id: EnvId) -> int:
     """Return the most moves that a game can have.
 
     Raises:
         ValueError: that is not known.
     """
-    if env_id != "tic_tac_toe":
+    if (most := GAMES[env_id].max_moves) is None:
         raise ValueError(f"{env_id} has games of no known length")
-    return 9
+    return most
 
 
-def board_number(features: Float[Array, "B F"]) -> Int[Array, " B"]:
-    """Number the boards of stones, from 0 to `3**F - 1`: one number a board.
+class Sizes(NamedTuple):
+    """The sizes of a game."""
 
-    A cell is 0 for yours, 1 if empty, 2 for mine; the last cell counts least.
-    """
-    digits = 3.0 ** np.arange(features.shape[1])[::-1].astype(np.float32)
-    number = jnp.dot(features + 1, digits, precision="highest")
-    return jnp.round(number).astype(jnp.int32)
+    planes: tuple[int, ...]  # (H, W, C)
+    num_actions: int
 
 
 @functools.cache
-def sizes(env_id: EnvId) -> tuple[int, int]:
-    """Return the numbers of features and of actions, without running anything."""
+def sizes(env_id: EnvId) -> Sizes:
+    """Return a game's sizes, without running anything."""
     state = jax.eval_shape(lambda key: init(make(env_id), key, 1), jax.random.key(0))
-    seen = jax.eval_shape(features, state.observation)
-    return seen.shape[1], state.legal_action_mask.shape[1]
-
-
-@functools.cache
-def symmetries(env_id: EnvId) -> Int[np.ndarray, "G A"]:
-    """Return the turned and mirrored views of the board, the plain one first.
-
-    Cell `i` of view `g` is cell `symmetries[g, i]` of the board; actions are cells.
-    A game that is not listed here has only the plain view.
-    """
-    if env_id != "tic_tac_toe":
-        return np.arange(sizes(env_id)[1])[None]
-    board = np.arange(9).reshape(3, 3)
-    turned = [np.rot90(board, quarter) for quarter in range(4)]
-    return np.stack([view.ravel() for b in turned for view in (b, b.T)])
-
-
-def seat_names(env_id: EnvId) -> tuple[str, str]:
-    """Return what the player who moves first, and the other, are called."""
-    return ("X", "O") if env_id == "tic_tac_toe" else ("first", "second")
+    seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
+    return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])

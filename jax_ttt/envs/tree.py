@@ -10,23 +10,19 @@ Axes: `P` positions, `A` actions, `L` levels (moves played).
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Int, Shaped
 
-from jax_ttt.config.settings import ENUMERABLE, EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.envs import pgx_games
 
 AnyArray: TypeAlias = Any
 """JAX's or NumPy's; which one, a checker can't know."""
 
-T = TypeVar("T")
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 
 
@@ -66,6 +62,14 @@ class Tree:
     def num_positions(self) -> int:
         """The number of positions, finished ones included."""
         return self.level_start[-1]
+
+    def moves_of(self, seat: Seat) -> AnyArray:
+        """Return where the player in this seat is to move, `(P,)` bool."""
+        return self.first_to_move == (seat == "first")
+
+    def lost_by(self, seat: Seat) -> AnyArray:
+        """Return where the game is over and lost by this seat, `(P,)` bool."""
+        return self.outcome == (-1 if seat == "first" else 1)
 
 
 def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
@@ -151,20 +155,9 @@ def _assemble(
 @functools.cache
 def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
-    if env_id not in ENUMERABLE:
+    if not GAMES[env_id].enumerable:
         return None
-    return apart(enumerate_game, pgx_games.make(env_id))
-
-
-def apart(function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401
-    """Call a function where nothing is traced, whoever asks for it.
-
-    Who asks may be tracing a program that looks boards up, and a trace is its thread's
-    alone. (`ensure_compile_time_eval` would compile each operation by itself: 40 small
-    programs in a walk, over a second.)
-    """
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(function, *args).result()
+    return enumerate_game(pgx_games.make(env_id))
 
 
 @functools.cache
@@ -184,24 +177,3 @@ def walked(env_id: EnvId) -> Tree:
     if tree is None:
         raise ValueError(f"{env_id} is too large to walk")
     return tree
-
-
-@functools.cache
-def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
-    """Return the position of every `games.board_number` of a game that can be walked.
-
-    A board that no play reaches has position 0.
-    """
-    tree = walked(env_id)
-
-    def number() -> np.ndarray:
-        return np.asarray(pgx_games.board_number(pgx_games.features(tree.obs)))
-
-    position = np.zeros(3 ** pgx_games.sizes(env_id)[0], np.int32)
-    position[apart(number)] = np.arange(tree.num_positions)
-    return position
-
-
-def locate(index: Int[Array, " N"], obs: Shaped[Array, "B *shape"]) -> Int[Array, " B"]:
-    """Return the positions of boards, each as its mover sees it, by `index`."""
-    return index[pgx_games.board_number(pgx_games.features(obs))]

@@ -11,10 +11,11 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt.config.settings import RATES, EnvId
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.choices import RATES
+from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import matches
+from jax_ttt.evaluation import matches, statistics
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import outcomes
@@ -52,7 +53,7 @@ class CrossTable:
         others = ~np.eye(size, dtype=bool)
         score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
         score = score if size > 1 else np.array([0.5])
-        rating = ratings(self.scores)
+        rating = statistics.ratings(self.scores)
         ranked = np.argsort(-rating, kind="stable")
         return [(int(i), float(rating[i]), float(score[i])) for i in ranked]
 
@@ -85,7 +86,7 @@ class CrossTable:
         games = self.counts[row, column]
         if not games.any():
             return self.rates[row, column].tolist(), self.rates[row, column].tolist()
-        ends = [matches.wilson_interval(int(n), int(games.sum())) for n in games]
+        ends = [statistics.wilson_interval(int(n), int(games.sum())) for n in games]
         return [low for low, _ in ends], [high for _, high in ends]
 
 
@@ -116,7 +117,7 @@ def play(
     all_players = [
         entrant.player
         if entrant.probs is None
-        else players.policy_player(trees.index(env_id), entrant.probs)
+        else players.policy_player(positions.index(env_id), entrant.probs)
         for entrant in entrants
     ]
     pairs = [p for p in np.ndindex(size, size) if not set(p) <= set(known)]
@@ -129,27 +130,3 @@ def play(
         counts[row, column] = played
         rates[row, column] = counts[row, column] / num_games
     return CrossTable(tuple(e.name for e in entrants), rates, counts)
-
-
-def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
-    """Return strengths on Elo's scale, 400 points for odds of 10 to 1; their mean is 0.
-
-    They make the scores likeliest, where the odds of two players are those of their
-    strengths. A hundredth of each score is taken from a draw: who always wins would be
-    infinitely strong. Sources: Elo 1978, "The rating of chessplayers"; Bradley and
-    Terry 1952; the iteration is Hunter 2004, "MM algorithms for generalized
-    Bradley-Terry models".
-    """
-    if len(scores) < 2:
-        return np.zeros(len(scores))
-    others = ~np.eye(len(scores), dtype=bool)
-    won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
-    strength = np.ones(len(scores))
-    for _ in range(10_000):
-        pairs = others / (strength[:, None] + strength)
-        new = won / pairs.sum(axis=1)
-        new /= np.exp(np.log(new).mean())
-        if np.allclose(new, strength, rtol=1e-9, atol=0):
-            break
-        strength = new
-    return 400 * np.log10(strength)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.settings import LEARNED, RATES, SEATS, Seat
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.matches import Match, wilson_interval
+from jax_ttt.evaluation.matches import Match
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
 _BOTH = LEARNED["both"]
@@ -34,7 +36,7 @@ def exactly(
     rows = {name: _both(tree, probs, other) for name, other in opponents.items()}
     worst = _both(tree, probs, minimax.best_response(tree, probs, draw=-1.0))
     v_random = rows["random"]
-    lines = [proof.lines(tree, probs, as_first) for as_first in (True, False)]
+    lines = [proof.lines(tree, probs, seat) for seat in SEATS]
     return {
         **{s: v_random[s] | {"worst_loss_rate": worst[s]["loss_rate"]} for s in _BOTH},
         **{r: sum(v_random[seat][r] for seat in _BOTH) / 2 for r in RATES},
@@ -65,9 +67,9 @@ def optimal_move_rate(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[str, 
     """
     good = minimax.optimal_moves(tree, probs)
     reached = np.zeros(tree.num_positions, bool)
-    for as_first in (True, False):
-        own = tree.first_to_move == as_first
-        reached |= proof.reachable(tree, probs, as_first) & own & ~tree.terminal
+    for seat in SEATS:
+        own = tree.moves_of(seat) & ~tree.terminal
+        reached |= proof.reachable(tree, probs, seat) & own
     return {
         "all": float(good[tree.decisions].mean()),
         "reachable": float(good[reached].mean()),

@@ -4,7 +4,6 @@ Axes: `B` games.
 """
 
 import functools
-import math
 from typing import NamedTuple
 
 import jax
@@ -15,7 +14,6 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
-from jax_ttt.players.players import random_player
 
 
 class Counts(NamedTuple):
@@ -127,36 +125,3 @@ def _asked(
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     """Count wins, draws and losses among the games marked."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
-
-
-@functools.partial(jax.jit, static_argnames=("env", "num_games", "num_moves"))
-def boards(
-    env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
-) -> pgx.State:
-    """Return what random games look like, `num_games * num_moves` boards in a batch.
-
-    They are those before each game's first `num_moves` moves. `key` is consumed.
-    """
-
-    def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
-        after, _ = pgx_games.step(env, state, random_player(key, state), 1.0)
-        return after, state
-
-    init_key, play_key = jax.random.split(key)
-    start = pgx_games.init(env, init_key, num_games)
-    _, states = jax.lax.scan(ply, start, jax.random.split(play_key, num_moves))
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)
-
-
-def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> tuple:
-    """Return the interval, 95 % by default, for a rate seen in `num_games` games.
-
-    Source: Wilson 1927, "Probable inference, the law of succession, and statistical
-    inference". With no games it is all of 0 to 1.
-    """
-    if not num_games:
-        return 0.0, 1.0
-    rate, share = successes / num_games, z * z / num_games
-    centre = (rate + share / 2) / (1 + share)
-    half = math.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
-    return max(0.0, centre - half), min(1.0, centre + half)

@@ -1,11 +1,10 @@
-"""The linear layer, its products in the order and the precision that suit the CPU.
+"""The multilayer perceptron, its products in the order and precision that suit the CPU.
 
-Axes: `B` boards, `I` inputs, `O` outputs.
+Axes: `B` boards, `H W C` planes, `I` inputs, `O` outputs, `V` values of a board.
 """
 
-import functools
-import pathlib
-import sys
+import itertools
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +12,7 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.settings import Config
-from jax_ttt.runtime import devices
+from jax_ttt.config.choices import Activation
 
 
 class Columns(nnx.Linear):
@@ -76,24 +74,28 @@ def _contract(
     )
 
 
-def learning_dtype(config: Config) -> DTypeLike:
-    """Return what the learner's products take: the one place that decides "auto".
+_ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 
-    bfloat16 only where the processor has units for it. A GPU's time at these sizes goes
-    elsewhere than into products, and a TPU takes float32 as bfloat16 anyway.
+
+class MLP(nnx.Module):
+    """Hidden layers of one size; tanh keeps the values within the rewards' range.
+
+    `dtype` is what the products take.
     """
-    if config.precision != "auto":
-        return jnp.dtype(config.precision)
-    amx = devices.current().platform == "cpu" and has_amx()
-    return jnp.dtype(jnp.bfloat16 if amx else jnp.float32)
 
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        activation: Activation,
+        rngs: nnx.Rngs,
+        dtype: DTypeLike = jnp.float32,
+    ) -> None:
+        parts: list[Callable] = []
+        for num_in, num_out in itertools.pairwise(sizes):
+            parts.append(Columns(num_in, num_out, dtype=dtype, rngs=rngs))
+            parts.append(_ACTIVATIONS[activation])
+        self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
 
-@functools.cache
-def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether the CPU multiplies bfloat16 matrices (AMX), as Linux tells."""
-    if not sys.platform.startswith("linux"):
-        return False
-    try:
-        return "amx_bf16" in cpuinfo.read_text(encoding="utf-8").split()
-    except OSError:
-        return False
+    def __call__(self, planes: Float[Array, "B H W C"]) -> Float[Array, "B V"]:
+        """Return the values, -1 to 1."""
+        return self.layers(planes.reshape(planes.shape[0], -1).T).T

@@ -1,82 +1,37 @@
-"""The network that values actions, and the one way to ask it.
+"""Boards to action values: the network and its forward pass.
 
-Axes: `B` boards, `F` features, `A` actions, `H` values of an action, `V` = `H * A`.
+Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values of an action), `V` the
+values of a board, `G` views.
 """
 
-import itertools
-from collections.abc import Callable, Sequence
+import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, Int, Key, Shaped
+from jaxtyping import Array, Bool, Float, Key, Shaped
 
-from jax_ttt.config.settings import Activation, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import pgx_games, symmetry
-from jax_ttt.envs import tree as trees
-from jax_ttt.networks import mlp
+from jax_ttt.envs.stones import Positions
+from jax_ttt.envs.symmetry import Views
+from jax_ttt.networks.mlp import MLP
+from jax_ttt.networks.table import Table
+from jax_ttt.runtime import devices
 
-_ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """What the weights need to give values: the settings, and a table's positions.
 
-class MLP(nnx.Module):
-    """Hidden layers of one size; tanh keeps the values within the rewards' range.
-
-    `dtype` is what the products take.
+    A pytree, so that the positions are data of a compiled program.
     """
 
-    def __init__(
-        self,
-        sizes: Sequence[int],
-        activation: Activation,
-        rngs: nnx.Rngs,
-        dtype: DTypeLike = jnp.float32,
-    ) -> None:
-        parts: list[Callable] = []
-        for num_in, num_out in itertools.pairwise(sizes):
-            parts.append(mlp.Columns(num_in, num_out, dtype=dtype, rngs=rngs))
-            parts.append(_ACTIVATIONS[activation])
-        self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
-
-    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B V"]:
-        """Return the values, -1 to 1."""
-        return self.layers(features.T).T
-
-
-class Table(nnx.Module):
-    """A row of values for each board, and how a board's row is found.
-
-    `key` "position": a row for each of the game's positions, with a value for each
-    action; "hash": for each board of stones, numbered in base 3; "after-state": for
-    each position, with one value, that of the moves which lead to it.
-    """
-
-    def __init__(self, config: Config) -> None:
-        self.env_id, self.table_key = config.env_id, config.table_key
-        self.canonical = config.canonical
-        num_rows = 3 ** pgx_games.sizes(config.env_id)[0]
-        if config.table_key != "hash":
-            num_rows = trees.walked(config.env_id).num_positions
-        num_actions = 1
-        if config.table_key != "after-state":
-            num_actions = pgx_games.sizes(config.env_id)[1]
-        shape = num_rows, num_heads(config) * num_actions
-        self.values = nnx.Param(jnp.full(shape, config.initial_value))
-
-    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B V"]:
-        """Return the values of the boards."""
-        values, number = self.values[...], pgx_games.board_number(features)
-        if self.table_key == "hash":
-            return values[number]
-        position = jnp.asarray(trees.index(self.env_id))[number]
-        if self.table_key == "position":
-            return values[position]
-        after = jnp.asarray(symmetry.after_states(self.env_id, self.canonical))[
-            position
-        ]
-        found = values[after]  # (B, A, H)
-        return found.swapaxes(1, 2).reshape(len(found), -1)
+    config: Config = dataclasses.field(metadata={"static": True})
+    positions: Positions | None = None  # of a table only
 
 
 def num_heads(config: Config) -> int:
@@ -89,43 +44,65 @@ def double_table(config: Config) -> bool:
     return config.double and config.network == "table"
 
 
-def make(config: Config, rngs: nnx.Rngs, dtype: DTypeLike = jnp.float32) -> MLP | Table:
-    """Return the network for `config`, its weights drawn from `rngs`."""
+def learning_dtype(config: Config) -> DTypeLike:
+    """Return what the learner's products take: the one place that decides "auto".
+
+    bfloat16 only where the processor has units for it. A GPU's time at these sizes goes
+    elsewhere than into products, and a TPU takes float32 as bfloat16 anyway.
+    """
+    if config.precision != "auto":
+        return jnp.dtype(config.precision)
+    amx = devices.current().platform == "cpu" and devices.has_amx()
+    return jnp.dtype(jnp.bfloat16 if amx else jnp.float32)
+
+
+def make(
+    network: Network, rngs: nnx.Rngs, dtype: DTypeLike = jnp.float32
+) -> MLP | Table:
+    """Return the module of a network, its weights drawn from `rngs`.
+
+    Raises:
+        ValueError: it is a table without positions.
+    """
+    config = network.config
+    planes, num_actions = pgx_games.sizes(config.env_id)
     if config.network == "table":
-        return Table(config)
-    num_features, num_actions = pgx_games.sizes(config.env_id)
+        if network.positions is None:
+            raise ValueError("a table needs the positions of its game")
+        sizes = (num_heads(config), num_actions)
+        return Table(config.table_key, network.positions, *sizes, config.initial_value)
     hidden = [config.hidden_size] * config.hidden_layers
-    sizes = [num_features, *hidden, num_heads(config) * num_actions]
+    sizes = [int(np.prod(planes)), *hidden, num_heads(config) * num_actions]
     return MLP(sizes, config.activation, rngs, dtype)
 
 
-def init_params(config: Config, key: Key[Array, ""]) -> nnx.State:
+def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
     """Return fresh weights; `key` is consumed."""
-    return nnx.state(make(config, nnx.Rngs(key)), nnx.Param)
+    return nnx.state(make(network, nnx.Rngs(key)), nnx.Param)
 
 
 def q_values(
-    config: Config,
+    network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike = jnp.float32,
 ) -> Float[Array, "B A"]:
     """Return the value of each action to the mover, illegal ones included.
 
-    The learner passes its `dtype`, what the products take (`layers.learning_dtype`).
-    All else that asks, grades and proofs among it, reads the weights in float32,
-    whatever `config.precision` they were learned in: an agent is graded and played
-    alike wherever it is loaded.
+    The learner passes its `dtype`, what the products take (`learning_dtype`). All else
+    that asks, grades and proofs among it, reads the weights in float32, whatever
+    `config.precision` they were learned in: an agent is graded and played alike
+    wherever it is loaded.
 
     With `config.canonical` the network sees one view of all that are symmetric, and
-    its values are mapped back to the board's own cells, so that they turn with it.
+    its values are mapped back to the board's own actions, so that they turn with it.
     """
-    values = heads(config, params, obs, dtype)
-    return values.mean(axis=0) if double_table(config) else values[0]
+    values = heads(network, params, obs, dtype)
+    return values.mean(axis=0) if double_table(network.config) else values[0]
 
 
 def heads(
-    config: Config,
+    network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike = jnp.float32,
@@ -135,40 +112,83 @@ def heads(
     That is one value (`H` 1), its value to the mover; with a two-ply backup a second
     one, its value to the one who waits; of double tables, what each of the two says.
     """
-    graph = nnx.graphdef(nnx.eval_shape(lambda: make(config, nnx.Rngs(0), dtype)))
-    network = nnx.merge(graph, params)
-    features = pgx_games.features(obs)
-    views = pgx_games.symmetries(config.env_id)
+    config = network.config
+    planes = pgx_games.planes(config.env_id, obs)
+    views = symmetry.views(config.env_id)
     # After-states that are symmetric share a row already.
     whole = config.network == "table" and config.table_key == "after-state"
-    if not config.canonical or whole or len(views) == 1:
-        return _split(network(features), num_heads(config))
-    cells, back = canonical(features, views)
-    values = network(jnp.take_along_axis(features, cells, axis=-1))
-    split = _split(values, num_heads(config))
-    return jnp.take_along_axis(split, jnp.broadcast_to(back, split.shape), axis=-1)
+    if not config.canonical or whole or views is None:
+        return _forward(network, params, planes, dtype)
+    least = least_views(planes, views)
+    values = _forward(network, params, turned(planes, views, least), dtype)
+    return turned_back(values, views, least)
 
 
-def _split(values: Float[Array, "B V"], num_heads: int) -> Float[Array, "H B A"]:
-    return jnp.stack(jnp.split(values, num_heads, axis=-1))
+def _forward(
+    network: Network,
+    params: nnx.State,
+    planes: Float[Array, "B H W C"],
+    dtype: DTypeLike,
+) -> Float[Array, "heads B A"]:
+    """Return the values of boards as they are."""
+    graph = nnx.graphdef(nnx.eval_shape(lambda: make(network, nnx.Rngs(0), dtype)))
+    module = nnx.merge(graph, params)
+    if network.positions is None:
+        values = module(planes)
+    else:
+        values = module(planes, network.positions)
+    return jnp.stack(jnp.split(values, num_heads(network.config), axis=-1))
 
 
-def canonical(
-    features: Float[Array, "B F"], views: Int[np.ndarray, "G F"]
-) -> tuple[Int[Array, "B F"], Int[Array, "B F"]]:
-    """Return the cells of each board's canonical view, and the way back.
+DIGITS = 15
+"""Digits in base 3 that a float32 holds exactly."""
 
-    It is the view whose cells, read as digits in base 3, make the least number; cell
-    `i` of the board stands at `back[i]` in it. Cells that mirror each other, on a board
-    that is its own mirror image, stand at one place. One product numbers every view of
-    every board, exactly while `3**F < 2**24`.
+
+def least_views(planes: Float[Array, "B H W C"], views: Views) -> Bool[Array, "B G"]:
+    """Return which views of each board are its canonical one.
+
+    That is the view whose entries, -1, 0 or 1 and read as digits in base 3, the last
+    one first, make the least number; on a board that is its own image, several. The
+    numbers of every view of every board are one product, exact as a number has at most
+    `DIGITS` digits; longer ones are compared part by part.
     """
-    digits = np.zeros(views.shape[::-1], np.float32)
-    for number, view in zip(digits.T, views, strict=True):
-        number[view] = 3.0 ** np.arange(len(view))
-    number = jnp.dot(features, digits, precision="highest")
-    cells = jnp.asarray(views)[jnp.argmin(number, axis=-1)]
-    least = number == number.min(axis=-1, keepdims=True)
-    inverse = np.argsort(views, axis=-1)[None]
-    back = jnp.where(least[..., None], inverse, len(views[0])).min(axis=1)
-    return cells, back
+    num_boards, *shape = planes.shape
+    num_views, channels = len(views.cells), shape[-1]
+    entries = views.cells[:, :, None] * channels + np.arange(channels)
+    order = entries.reshape(num_views, -1)  # of the board's entries, as the view shows
+    num_parts = -(-order.shape[1] // DIGITS)
+    digits = np.zeros((order.shape[1], num_views, num_parts), np.float32)
+    for rank in range(order.shape[1]):
+        worth = 3.0 ** (rank % DIGITS)
+        digits[order[:, rank], np.arange(num_views), rank // DIGITS] = worth
+    flat = planes.reshape(num_boards, -1)
+    numbers = jnp.dot(flat, digits.reshape(len(flat[0]), -1), precision="highest")
+    numbers = numbers.reshape(num_boards, num_views, num_parts)
+    *lower, highest = (numbers[..., part] for part in range(num_parts))
+    least = highest == highest.min(axis=-1, keepdims=True)
+    for number in reversed(lower):
+        number = jnp.where(least, number, jnp.inf)
+        least &= number == number.min(axis=-1, keepdims=True)
+    return least
+
+
+def turned(
+    planes: Float[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
+) -> Float[Array, "B H W C"]:
+    """Return the canonical view of each board."""
+    cells = jnp.asarray(views.cells)[jnp.argmax(least, axis=-1)]
+    flat = planes.reshape(planes.shape[0], -1, planes.shape[-1])
+    seen = jnp.take_along_axis(flat, cells[..., None], axis=1)
+    return seen.reshape(planes.shape)
+
+
+def turned_back(
+    values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
+) -> Float[Array, "heads B A"]:
+    """Return the values of the board's actions from those of its canonical view.
+
+    Actions that mirror each other, on a board that is its own mirror image, share one.
+    """
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    back = jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)
+    return jnp.take_along_axis(values, jnp.broadcast_to(back, values.shape), axis=-1)

@@ -7,8 +7,6 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -20,10 +18,15 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__
-from jax_ttt.config.ranges import SEED_RANGE, Range, SettingError
-from jax_ttt.config.settings import Config, EnvId, from_dict
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.errors import PlayerError, SettingError
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.settings import Config, from_dict
 from jax_ttt.networks import q_network
-from jax_ttt.players.names import PlayerError, Spec
+from jax_ttt.networks.q_network import Network
+from jax_ttt.players.names import Spec
+from jax_ttt.players.network import network_of
+from jax_ttt.runtime import files
 
 FORMAT_VERSION = 1
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
@@ -44,6 +47,11 @@ class Agent:
     seed: int
     num_updates: int  # updates done, fewer than config.num_updates if stopped early
     score: dict[str, Any]  # the last evaluation, as evaluation.summary gives it
+
+    @property
+    def network(self) -> Network:
+        """What its weights need to give values."""
+        return network_of(self.config)
 
 
 def save(agent: Agent, path: Path) -> None:
@@ -68,7 +76,7 @@ def save(agent: Agent, path: Path) -> None:
         "sha256": _digest(tensors),
     }
     text = json.dumps(about, sort_keys=True, allow_nan=False)
-    write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
+    files.write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
 
 
 def load(path: Path, env_id: str | None = None) -> Agent:
@@ -192,7 +200,8 @@ def _read(
 
 def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
     """Return the weights in the network's own tree, checked against it."""
-    expected = jax.eval_shape(lambda: q_network.init_params(config, jax.random.key(0)))
+    network = network_of(config)
+    expected = jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
     flat = _flat(expected)
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
         n: (t.shape, t.dtype) for n, t in tensors.items()
@@ -229,18 +238,3 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensors[name]).tobytes())
     return digest.hexdigest()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one, or the new one, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -3,7 +3,7 @@
 Axes: `B` games, `A` actions.
 """
 
-import functools
+import dataclasses
 from collections.abc import Callable
 
 import jax
@@ -13,10 +13,10 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
+from jax_ttt.networks.q_network import Network
 
 MAX_BOARDS = 2**18
 """Boards held at once, at most; more games than these allow are searched in turn."""
@@ -45,29 +45,38 @@ def negamax(
     return target.reshape(num_games, num_actions)
 
 
-def player(config: Config, params: nnx.State, depth: int) -> Partial:
+def player(network: Network, params: nnx.State, depth: int) -> Partial:
     """Return who plays best `depth` moves deep, and then trusts the network."""
-    return Partial(_player(config, depth), params)
+    return Partial(_played, Depth(depth), network, params)
 
 
-@functools.cache  # one function a config and depth: its matches are compiled once
-def _player(config: Config, depth: int) -> Callable[..., jax.Array]:
-    def play(
-        params: nnx.State, key: Key[Array, ""], env_state: pgx.State
-    ) -> Int[Array, " B"]:
-        del key  # always the same move
-        env = pgx_games.make(config.env_id)
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class Depth:
+    """How many moves to look ahead: static, as it shapes the program."""
 
-        def q_fn(env_state: pgx.State) -> jax.Array:
-            return q_network.q_values(config, params, env_state.observation)
+    moves: int
 
-        def q_values(env_state: pgx.State) -> jax.Array:
-            one = jax.tree.map(lambda x: x[None], env_state)
-            return negamax(env, q_fn, one, depth, config.gamma)[0]
 
-        num_actions = env_state.legal_action_mask.shape[1]
-        at_once = max(MAX_BOARDS // num_actions**depth, 1)
-        values = jax.lax.map(q_values, env_state, batch_size=at_once)
-        return equations.greedy(values, env_state.legal_action_mask)
+def _played(
+    depth: Depth,
+    network: Network,
+    params: nnx.State,
+    key: Key[Array, ""],
+    env_state: pgx.State,
+) -> Int[Array, " B"]:
+    del key  # always the same move
+    config = network.config
+    env = pgx_games.make(config.env_id)
 
-    return play
+    def q_fn(env_state: pgx.State) -> jax.Array:
+        return q_network.q_values(network, params, env_state.observation)
+
+    def q_values(env_state: pgx.State) -> jax.Array:
+        one = jax.tree.map(lambda x: x[None], env_state)
+        return negamax(env, q_fn, one, depth.moves, config.gamma)[0]
+
+    num_actions = env_state.legal_action_mask.shape[1]
+    at_once = max(MAX_BOARDS // num_actions**depth.moves, 1)
+    values = jax.lax.map(q_values, env_state, batch_size=at_once)
+    return equations.greedy(values, env_state.legal_action_mask)

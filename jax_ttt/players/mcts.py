@@ -19,9 +19,9 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.settings import EnvId
+from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.envs import symmetry
+from jax_ttt.envs import positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import AnyArray, Tree
 from jax_ttt.solver import policies
@@ -61,7 +61,7 @@ class _Walk(NamedTuple):
 def graph(env_id: EnvId) -> Graph:
     """Return the nodes of a game that can be walked."""
     tree = trees.walked(env_id)
-    classes, _ = symmetry.first_views(env_id)
+    classes, _ = positions.first_views(env_id)
     stands_for, node = np.unique(classes, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
     return Graph(
@@ -195,7 +195,7 @@ def _online(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    position = trees.locate(index, env_state.observation)
+    position = stones.locate(index, env_state.observation)
     records = search(graph, key, graph.node[position], num_playouts)
     values = mean_scores(records, graph.after[position])
     return equations.greedy(values, env_state.legal_action_mask)

@@ -6,8 +6,9 @@ A name is a kind, or a kind and what it needs between colons, or an agent's path
 import dataclasses
 from pathlib import Path
 
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.ranges import Range
-from jax_ttt.config.settings import ENUMERABLE, EnvId
 
 KINDS = {
     "random": "any legal move",
@@ -42,10 +43,6 @@ DEEPEST = 20
 """Players within each other, at most: each is read, entered and compiled by itself."""
 
 
-class PlayerError(ValueError):
-    """A name that is no usable player's; the message says why."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Spec:
     """A name, read."""
@@ -70,7 +67,7 @@ def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
     if depth > DEEPEST:
         raise PlayerError(f"at most {DEEPEST} players may be nested around another")
     kind, _, rest = name.partition(":")
-    if kind in _WALKED and env_id not in ENUMERABLE:
+    if kind in _WALKED and not GAMES[env_id].enumerable:
         raise PlayerError(
             f"{name}: needs a game whose tree can be walked: {', '.join(ENUMERABLE)}"
         )

@@ -8,20 +8,16 @@ Axes: `B` games, `A` actions, `P` positions, `N` board numbers.
 """
 
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
-from jax_ttt.envs.tree import locate
-from jax_ttt.networks import q_network
+from jax_ttt.envs import pgx_games, stones
 
 
 def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
@@ -31,23 +27,6 @@ def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
 
 random_player = Partial(_random)
 """Plays any legal move with the same chance."""
-
-
-def greedy_player(config: Config, params: nnx.State) -> Partial:
-    """Return the player of the network's best legal move, the lowest of equals."""
-    return Partial(_greedy(config), params)
-
-
-@functools.cache  # one function a config: its matches are compiled once
-def _greedy(config: Config) -> Callable[..., jax.Array]:
-    def play(
-        params: nnx.State, key: Key[Array, ""], env_state: pgx.State
-    ) -> Int[Array, " B"]:
-        del key  # always the same move
-        q_values = q_network.q_values(config, params, env_state.observation)
-        return equations.greedy(q_values, env_state.legal_action_mask)
-
-    return play
 
 
 def blended(chance: float, player: Partial) -> Partial:
@@ -71,7 +50,7 @@ def _blended(
 def policy_player(
     index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
-    """Return the player of a policy; `index` as `tree.index` gives it."""
+    """Return the player of a policy; `index` as `positions.index` gives it."""
     return Partial(_drawn, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 
 
@@ -81,5 +60,24 @@ def _drawn(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    logits = jnp.log(probs[locate(index, env_state.observation)])
+    logits = jnp.log(probs[stones.locate(index, env_state.observation)])
     return jax.random.categorical(key, logits, axis=-1).astype(jnp.int32)
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games", "num_moves"))
+def boards_of_random_games(
+    env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
+) -> pgx.State:
+    """Return what random games look like, `num_games * num_moves` boards in a batch.
+
+    They are those before each game's first `num_moves` moves. `key` is consumed.
+    """
+
+    def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:
+        after, _ = pgx_games.step(env, state, random_player(key, state), 1.0)
+        return after, state
+
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    _, states = jax.lax.scan(ply, start, jax.random.split(play_key, num_moves))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states)

@@ -12,15 +12,16 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.settings import SEATS, SEATS_OF, EnvId, Seat
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import evaluation, matches
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, lookahead, mcts, players
+from jax_ttt.players import agents, lookahead, mcts, network, players
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.players.names import PlayerError, Spec
+from jax_ttt.players.names import Spec
 from jax_ttt.solver import minimax, policies
 
 _MAX_BOARDS = 5000  # of a lookahead at each move: more would take minutes a match
@@ -56,17 +57,17 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online":
-        index, graph = trees.index(env_id), mcts.graph(env_id)
+        index, graph = positions.index(env_id), mcts.graph(env_id)
         player = mcts.online_player(graph, index, int(spec.number))
         return Entrant(spec.name, player, None)
     probs = _walked_policy(spec, env_id, key)
-    player = players.policy_player(trees.index(env_id), probs)
+    player = players.policy_player(positions.index(env_id), probs)
     return Entrant(spec.name, player, probs)
 
 
 def _agent(spec: Spec, env_id: EnvId) -> Entrant:
     agent, probs = _load(spec, env_id)
-    player = players.greedy_player(agent.config, agent.params)
+    player = network.greedy_player(agent.network, agent.params)
     return Entrant(spec.name, player, probs, agent, SEATS_OF[agent.config.seat])
 
 
@@ -75,11 +76,11 @@ def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
     agent = agents.load(spec.path, env_id)
     tree = trees.of(env_id)
     if tree is not None:
-        values = evaluation.policy(agent.config, agent.params, tree)
+        values = network.policy(agent.network, agent.params, tree)
     else:
-        env = pgx_games.make(env_id)
-        seen = matches.boards(env, jax.random.key(0), num_games=64, num_moves=16)
-        values = q_network.q_values(agent.config, agent.params, seen.observation)
+        env, seen_key = pgx_games.make(env_id), jax.random.key(0)
+        seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
+        values = q_network.q_values(agent.network, agent.params, seen.observation)
     # Over NaN, the best legal move would be the first one.
     if not np.isfinite(values).all():
         raise AgentError(f"{spec.name}: its action values are not finite")
@@ -96,11 +97,11 @@ def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
 
 def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     depth = int(spec.number)
-    most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id)[1]))
+    most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
     agent, _ = _load(inner, env_id)
-    player = lookahead.player(agent.config, agent.params, depth)
+    player = lookahead.player(agent.network, agent.params, depth)
     tree, probs = trees.of(env_id), None
     if tree is not None:
         deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)

@@ -10,8 +10,8 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Key
 
-from jax_ttt.config.settings import EnvId
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players.registry import Entrant
@@ -95,7 +95,7 @@ def board(env_id: EnvId, env_state: pgx.State, first: int) -> str:
     """
     obs = np.asarray(env_state.observation[0])
     height, width, *_ = obs.shape
-    num_actions = pgx_games.sizes(env_id)[1]
+    num_actions = pgx_games.sizes(env_id).num_actions
     in_columns = num_actions == width
     if not in_columns and num_actions - height * width not in (0, 1):  # 1: to pass
         return f"({env_id} is not drawn in text)"
@@ -120,11 +120,13 @@ def values(opponent: Entrant, env_id: EnvId, env_state: pgx.State) -> str:
     moves, order = np.array(_legal(env_state)), np.empty(0)
     columns = {"move": moves.tolist()}
     if (tree := trees.on_host(env_id)) is not None:
-        here = trees.locate(jnp.asarray(trees.index(env_id)), env_state.observation)[0]
+        index = jnp.asarray(positions.index(env_id))
+        here = stones.locate(index, env_state.observation)[0]
         order = minimax.to_mover(tree, minimax.values(tree))[int(here), moves]
         columns["best play"] = [("loses", "draws", "wins")[int(v) + 1] for v in order]
     if (agent := opponent.agent) is not None:
-        q_values = q_network.q_values(agent.config, agent.params, env_state.observation)
+        obs = env_state.observation
+        q_values = q_network.q_values(agent.network, agent.params, obs)
         order = np.asarray(q_values)[0, moves]
         columns["the agent"] = [f"{value:+.3f}" for value in order]
     rows = list(zip(*columns.values(), strict=True))

@@ -3,6 +3,7 @@
 PGX draws the boards, of every game it has; values on boards need the extra `plots`.
 """
 
+import math
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -15,11 +16,11 @@ import numpy as np
 import pgx
 from jaxtyping import Float
 
-from jax_ttt.config.settings import SEATS_OF, EnvId
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import evaluation
-from jax_ttt.players import players
+from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import pictures, result_text
 from jax_ttt.reports.pictures import Picture, Theme
@@ -96,7 +97,7 @@ def self_play(agent: Agent) -> list[pgx.State]:
     """
     game = agent.config.env_id
     tree = trees.walked(game)
-    probs = evaluation.policy(agent.config, agent.params, tree)
+    probs = network.policy(agent.network, agent.params, tree)
     line = proof.self_play(tree, np.asarray(probs))
     return replay(game, [action for _, action in line])
 
@@ -108,13 +109,13 @@ def find(env_id: EnvId, cells: str) -> int:
         ValueError: there is no such board, no play reaches it, or its game is over.
     """
     tree = trees.walked(env_id)
-    size, _ = pgx_games.sizes(env_id)
+    size = math.prod(GAMES[env_id].shape)
     if len(cells) != size or set(cells) - set("XO-"):
         raise ValueError(f"not {size} of X, O and what is free")
     mover = 1 if cells.count("X") == cells.count("O") else -1
     features = [mover * {"X": 1, "O": -1, "-": 0}[cell] for cell in cells]
-    number = pgx_games.board_number(jnp.array([features], jnp.float32))
-    position = int(trees.index(env_id)[number][0])
+    number = stones.number(jnp.array([features], jnp.float32))
+    position = int(positions.index(env_id)[number][0])
     if result_text.board(tree, position) != cells:
         raise ValueError("no play leads to this board")
     if position not in tree.decisions:
@@ -130,7 +131,7 @@ def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     """
     tree = trees.walked(agent.config.env_id)
     row = int(np.searchsorted(tree.decisions, position))
-    learned = evaluation.decision_values(agent.config, agent.params, tree)[row]
+    learned = network.decision_values(agent.network, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
     cells = result_text.board(tree, position)
     seats = SEATS_OF[agent.config.seat]

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.settings import ENUMERABLE, LEARNED, Config, EnvId
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import grades
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import pictures
@@ -18,7 +19,7 @@ def cross_table(table: CrossTable, env_id: EnvId) -> Picture:
 
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
-    first, second = pgx_games.seat_names(env_id)
+    first, second = GAMES[env_id].seats
     with pictures.style("light"):
         figure = Figure(figsize=(3 + 1.1 * size, 2 + 0.75 * size), layout="constrained")
         texts = [
@@ -49,8 +50,8 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
     seeds = np.array([row["seed"] for row in graded])
     known = [grades.best_known(row) for row in graded]
     proven = np.array([bool(grade.get("unbeatable")) for grade in known], bool)
-    exact = config.env_id in ENUMERABLE
-    names = dict(zip(LEARNED["both"], pgx_games.seat_names(config.env_id), strict=True))
+    exact = GAMES[config.env_id].enumerable
+    names = dict(zip(LEARNED["both"], GAMES[config.env_id].seats, strict=True))
     colours = dict(zip(names, pictures.colours("light")[::2], strict=True))
     with pictures.style("light"):
         figure = Figure(figsize=(7, 4), layout="constrained")

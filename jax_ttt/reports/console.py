@@ -9,11 +9,13 @@ import numpy as np
 from tqdm import tqdm
 
 from jax_ttt import __version__
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Metrics
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import result_text
 from jax_ttt.training.loop import Progress
 
@@ -89,8 +91,10 @@ class Console:
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
     """Return the values of the first move, on the board where moves are its cells."""
     start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
-    values = np.asarray(q_network.q_values(config, params, start.observation))[0]
-    side = 3 if config.env_id == "tic_tac_toe" else len(values)
+    network = network_of(config)
+    values = np.asarray(q_network.q_values(network, params, start.observation))[0]
+    game = GAMES[config.env_id]
+    side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]
     heads = ["  Q(start) ", *[" " * 11] * (len(rows) - 1)]
     return [

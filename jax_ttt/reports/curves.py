@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from jax_ttt.config import systems
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import LEARNED, RATES, Config
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import pictures
 from jax_ttt.reports.pictures import Picture, Theme
@@ -61,7 +62,7 @@ def learning(
 
 def _seats(config: Config) -> dict[str, str]:
     """Return what the seats that are learned are called."""
-    names = dict(zip(LEARNED["both"], pgx_games.seat_names(config.env_id), strict=True))
+    names = dict(zip(LEARNED["both"], GAMES[config.env_id].seats, strict=True))
     return {seat: f"as {names[seat]}" for seat in LEARNED[config.seat]}
 
 
@@ -231,7 +232,7 @@ def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:
     # Not where no game has ended yet: the axis is logarithmic.
     common = [rows for rows in _common(group) if all(row["games"] for row in rows)]
     played = np.array([[row["games"] for row in rows] for rows in common]).mean(axis=1)
-    names = pgx_games.seat_names(PRESETS[preset].env_id)
+    names = GAMES[PRESETS[preset].env_id].seats
     for number, (seat, name) in enumerate(zip(LEARNED["both"], names, strict=True)):
         if seat in LEARNED[PRESETS[preset].seat]:
             _band(axes, played, _wins(common, seat), f"ours as {name}", number)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import evaluation
+from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text
 
@@ -24,9 +24,9 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[dict[str,
     The values are to the mover, None where illegal; `tree` is of NumPy arrays, `probs`
     the agent's policy over it.
     """
-    values = np.asarray(evaluation.decision_values(agent.config, agent.params, tree))
+    values = np.asarray(network.decision_values(agent.network, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
-    first, second = pgx_games.seat_names(agent.config.env_id)
+    first, second = GAMES[agent.config.env_id].seats
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):
         pairs = zip(values[row].tolist(), legal[row], strict=True)

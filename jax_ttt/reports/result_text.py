@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.settings import RATES, SEATS, EnvId, Seat
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.choices import RATES
+from jax_ttt.envs import stones
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.grades import best_known, disagreements
-from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.solver import proof
 
 
@@ -73,8 +74,8 @@ def verdict(
     """
     if tree is None or probs is None:
         return sampled_verdict(summary)
-    names = pgx_games.seat_names(env_id)
-    learned = {seat: names[SEATS.index(seat)] for seat in seats}
+    names = GAMES[env_id].seats
+    learned: dict[Seat, str] = {seat: seat_name(env_id, seat) for seat in seats}
     if proof.unbeatable(tree, probs, seats):
         where = " or ".join(f"as {name}" for name in learned.values())
         return (
@@ -84,7 +85,7 @@ def verdict(
     lines = [
         (line, name)
         for seat, name in learned.items()
-        if (line := proof.losing_line(tree, probs, seat == "first")) is not None
+        if (line := proof.losing_line(tree, probs, seat)) is not None
     ]
     line, name = min(lines, key=lambda pair: len(pair[0]))
     return (
@@ -114,7 +115,7 @@ def graded(
 
 def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
     """Return the policy's likeliest game against itself, board by board."""
-    return boards(tree, proof.self_play(tree, probs), pgx_games.seat_names(env_id))
+    return boards(tree, proof.self_play(tree, probs), GAMES[env_id].seats)
 
 
 def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
@@ -215,7 +216,7 @@ def boards(tree: Tree, line: list[tuple[int, int]], names: tuple[str, str]) -> s
 
 def board(tree: Tree, position: int) -> str:
     """Return a position's cells row by row: `X` the first player's, `O`, `-` empty."""
-    cells = np.asarray(pgx_games.features(tree.obs[position][None]))[0]
+    cells = np.asarray(stones.cells(tree.obs[position][None]))[0]
     mine, yours = ("X", "O") if tree.first_to_move[position] else ("O", "X")
     return "".join(mine if c > 0 else yours if c < 0 else "-" for c in cells)
 
@@ -225,11 +226,8 @@ def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
     if len(seats) != 1:
         return ""
     (seat,) = seats
-    name = pgx_games.seat_names(env_id)[SEATS.index(seat)]
-    return f"learned to move {seat} only, as {name}"
+    return f"learned to move {seat} only, as {seat_name(env_id, seat)}"
 
 
 def _seats(env_id: EnvId) -> list[tuple[str, str]]:
-    return list(
-        zip(pgx_games.seat_names(env_id), ("as_first", "as_second"), strict=True)
-    )
+    return list(zip(GAMES[env_id].seats, ("as_first", "as_second"), strict=True))

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from jax_ttt.config.settings import EnvId
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.evaluation.crosstable import CrossTable
 
 
 def text(env_id: EnvId, table: CrossTable) -> str:
     """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
-    first, second = pgx_games.seat_names(env_id)
+    first, second = GAMES[env_id].seats
     width = max(map(len, table.names)) + 4
     numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
     lines = [

@@ -1,5 +1,8 @@
-"""The device that JAX computes on."""
+"""The device that JAX computes on, and what its processor has."""
 
+import functools
+import pathlib
+import sys
 from typing import Any
 
 import jax
@@ -57,3 +60,14 @@ def _reason(error: Exception) -> str:
 def current() -> Any:  # noqa: ANN401
     """Return the device that is in use: the one asked for, or else JAX's first."""
     return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+
+
+@functools.cache
+def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
+    """Return whether the CPU multiplies bfloat16 matrices (AMX), as Linux tells."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        return "amx_bf16" in cpuinfo.read_text(encoding="utf-8").split()
+    except OSError:
+        return False

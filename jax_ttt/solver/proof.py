@@ -15,8 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.config.settings import Seat
-from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.envs.tree import AnyArray, Seat, Tree
 from jax_ttt.solver import outcomes
 
 Line = list[tuple[int, int]]
@@ -41,8 +40,8 @@ def unbeatable(
     NumPy arrays, or of JAX arrays and may then be traced.
     """
     xp = np if isinstance(probs, np.ndarray) else jnp
-    every = [playable(tree, probs, seat == "first") for seat in seats]
-    lost = [tree.outcome == (-1 if seat == "first" else 1) for seat in seats]
+    every = [playable(tree, probs, seat) for seat in seats]
+    lost = [tree.lost_by(seat) for seat in seats]
     # Yes and no as 1 and 0: XLA reduces floats on a CPU far faster than bools.
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
     can_lose = outcomes.backward(
@@ -54,13 +53,13 @@ def unbeatable(
 
 
 def playable(
-    tree: Tree, probs: Float[AnyArray, "P A"], as_first: bool
+    tree: Tree, probs: Float[AnyArray, "P A"], seat: Seat
 ) -> Bool[AnyArray, "P A"]:
     """Return the moves that the policy, in its seat, and any opponent may play.
 
     A chance that is not a number counts as one above 0.
     """
-    others = tree.first_to_move[:, None] != as_first
+    others = ~tree.moves_of(seat)[:, None]
     return tree.legal_action_mask & (others | _not_zero(probs))
 
 
@@ -72,10 +71,10 @@ def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
 
 
 def reachable(
-    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
+    tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the positions that can come up when the policy plays in this seat."""
-    moves = playable(tree, probs, as_first)
+    moves = playable(tree, probs, seat)
     reached = np.zeros(tree.num_positions, bool)
     reached[0] = True
     for begin, end in itertools.pairwise(tree.level_start):
@@ -84,10 +83,10 @@ def reachable(
     return reached
 
 
-def lines(tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool) -> Lines:
+def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
     """Count the lines of play of the policy, in its seat, and any opponent."""
-    moves = playable(tree, probs, as_first)
-    result = tree.outcome if as_first else -tree.outcome
+    moves = playable(tree, probs, seat)
+    result = tree.outcome if seat == "first" else -tree.outcome
     leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
     counts = outcomes.backward(
         tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
@@ -95,16 +94,14 @@ def lines(tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool) -> Lines:
     return Lines(*(int(count) for count in counts[0]))
 
 
-def losing_line(
-    tree: Tree, probs: Float[np.ndarray, "P A"], as_first: bool
-) -> Line | None:
+def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line | None:
     """Return the shortest game that the policy can lose, or None if there is none.
 
     A forward walk over what the policy and any opponent can reach; the line ends with
     the opponent's winning move.
     """
-    moves = playable(tree, probs, as_first)
-    lost = tree.outcome == (-1 if as_first else 1)
+    moves = playable(tree, probs, seat)
+    lost = tree.lost_by(seat)
     came_from = {0: (-1, -1)}
     for begin, end in itertools.pairwise(tree.level_start):
         here = [p for p in range(begin, end) if p in came_from]

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jax_ttt.config.ranges import SettingError
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Metrics, TrainState
 from jax_ttt.dqn.opponents import Opponent, SelfPlay, Versus
@@ -20,6 +20,7 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players import names, registry
+from jax_ttt.players.network import network_of
 from jax_ttt.training import programs
 from jax_ttt.training.programs import Programs
 
@@ -117,7 +118,7 @@ def _train(
     stop: Callable[[], bool],
     many: bool = False,
 ) -> Iterator[Progress]:
-    run = Programs(config, many)
+    run = Programs(network_of(config), many)
     run.prepare(_lengths(config), key, opponent, numbers, tree)
     state = run.start(key, opponent)
     update, seconds = 0, 0.0
@@ -185,7 +186,8 @@ def size(config: Config, tree: Tree | None) -> int:
     outline, numbers = programs.divided(config)
     opponent = make_opponent(config, 0)
     key = jax.random.key(0)
-    return Programs(outline).prepare(_lengths(config), key, opponent, numbers, tree)
+    program = Programs(network_of(outline))
+    return program.prepare(_lengths(config), key, opponent, numbers, tree)
 
 
 def _lengths(config: Config) -> set[int]:

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jax_ttt.config.settings import ENUMERABLE, LEARNED, Config, split
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.settings import Config, split
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation, grades
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.evaluation.matches import wilson_interval
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop
 
@@ -141,7 +143,7 @@ def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
         "wins": wins,
         "seconds": median(row["seconds"] for row in rows),
     }
-    if config.env_id not in ENUMERABLE:
+    if not GAMES[config.env_id].enumerable:
         return found
     proven = [grades.is_proven(row) for row in rows]
     return found | {

@@ -23,6 +23,7 @@ from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.players.network import Network
 
 Numbers = dict[str, Any]
 """The settings of `config.DATA`: float32, `(S,)`."""
@@ -47,9 +48,11 @@ def keys(key: Key[Array, ""]) -> Keys:
     return Keys(*jax.random.split(key, 3))
 
 
-def start(config: Config, key: Key[Array, ""], opponent: Opponent) -> TrainState:
+def start(
+    config: Config, key: Key[Array, ""], opponent: Opponent, network: Network
+) -> TrainState:
     """Return a run's state before its first update."""
-    return learner.init(config, keys(key).training, opponent)
+    return learner.init(config, network, keys(key).training, opponent)
 
 
 def updates(
@@ -58,9 +61,10 @@ def updates(
     state: TrainState,
     opponent: Opponent,
     numbers: Numbers,
+    network: Network,
 ) -> tuple[TrainState, Metrics]:
     """Return the state after some updates, and their metrics; `state` is used up."""
-    return learner.train_chunk(config, state, num_updates, opponent, numbers)
+    return learner.train_chunk(config, network, state, num_updates, opponent, numbers)
 
 
 def grade(
@@ -68,14 +72,20 @@ def grade(
     params: nnx.State,
     update: jax.Array,
     key: Key[Array, ""],
+    network: Network,
     tree: Tree | None,
 ) -> Evaluation:
     """Grade a run's agent, with random numbers of its own at each update."""
+    del config  # the network's
     match_key = jax.random.fold_in(keys(key).grading, update)
-    return evaluation.evaluate(config, params, match_key, tree)
+    return evaluation.evaluate(network, params, match_key, tree)
 
 
-_AXES = {start: (0, 0), updates: (0, 0, 0), grade: (0, 0, 0, None)}
+_AXES = {
+    start: (0, 0, None),
+    updates: (0, 0, 0, None),
+    grade: (0, 0, 0, None, None),
+}
 """Which arguments have the axis S where there are many agents."""
 
 
@@ -85,12 +95,13 @@ class Programs:
     Each is compiled once in a process, when it is first called or ahead by `prepare`.
     """
 
-    def __init__(self, config: Config, many: bool = False) -> None:
-        self._config, self._many = config, many
+    def __init__(self, network: Network, many: bool = False) -> None:
+        self._network, self._config, self._many = network, network.config, many
 
     def start(self, key: jax.Array, opponent: Opponent) -> TrainState:
         """See `start`."""
-        return self._program(start, (), key, opponent)(key, opponent)
+        args = (key, opponent, self._network)
+        return self._program(start, (), *args)(*args)
 
     def updates(
         self,
@@ -100,14 +111,14 @@ class Programs:
         numbers: Numbers,
     ) -> tuple[TrainState, Metrics]:
         """See `updates`."""
-        args = (state, opponent, numbers)
+        args = (state, opponent, numbers, self._network)
         return self._program(updates, (num_updates,), *args)(*args)
 
     def grade(
         self, params: nnx.State, update: jax.Array, key: jax.Array, tree: Tree | None
     ) -> Evaluation:
         """See `grade`."""
-        args = (params, update, key, tree)
+        args = (params, update, key, self._network, tree)
         return self._program(grade, (), *args)(*args)
 
     def prepare(
@@ -124,13 +135,15 @@ class Programs:
         the bytes of the device's memory that the largest takes, about.
         """
         first = _body(start, (self._config,), self._many)
-        state = jax.eval_shape(first, key, opponent)
+        network = self._network
+        state = jax.eval_shape(first, key, opponent, network)
         jobs = [
-            self._compiling(updates, (length,), state, opponent, numbers)
+            self._compiling(updates, (length,), state, opponent, numbers, network)
             for length in sorted(lengths, reverse=True)
         ]
-        jobs.append(self._compiling(grade, (), state.params, state.update, key, tree))
-        jobs.append(self._compiling(start, (), key, opponent))
+        graded = (state.params, state.update, key, network, tree)
+        jobs.append(self._compiling(grade, (), *graded))
+        jobs.append(self._compiling(start, (), key, opponent, network))
         return max(_bytes(job.result()) for job in jobs)
 
     def _program(self, *key: Any) -> jax.stages.Compiled:  # noqa: ANN401

@@ -19,7 +19,7 @@ import jax
 from jax_ttt import __version__
 from jax_ttt.config.settings import Config
 from jax_ttt.players import agents
-from jax_ttt.runtime import devices
+from jax_ttt.runtime import devices, files
 from jax_ttt.training import loggers
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
@@ -94,7 +94,7 @@ class RunFolder:
             | {name: version(name) for name in _LIBRARIES},
         }
         text = json.dumps(about, indent=2) + "\n"
-        agents.write_whole(self.path / "config.json", text.encode())
+        files.write_whole(self.path / "config.json", text.encode())
 
     def write_row(self, row: dict[str, Any]) -> None:
         """Add a row to the metrics; it is on disk when this returns."""

@@ -3,7 +3,7 @@
 import pytest
 
 from jax_ttt.config import grid
-from jax_ttt.config.ranges import SettingError
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 
 

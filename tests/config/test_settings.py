@@ -12,22 +12,21 @@ from typing import get_args
 import pytest
 
 import jax_ttt.config.settings
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE, SettingError, check_seeds
-from jax_ttt.config.settings import (
+from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.choices import (
     Activation,
     Backup,
-    Config,
-    EnvId,
     EpsilonSchedule,
     Loss,
     Network,
     Optimizer,
     Precision,
-    Seat,
     TableKey,
-    from_dict,
 )
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.ranges import SEED_RANGE, check_seeds
+from jax_ttt.config.settings import Config, from_dict
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed

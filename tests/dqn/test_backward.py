@@ -15,6 +15,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses
 from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
 
 NUM_GAMES = 2000
 DOUBLE = dataclasses.replace(
@@ -50,10 +51,13 @@ def _reply(key, env_state):
 @functools.partial(jax.jit, static_argnums=0)
 def learned(config, keys, opponent):
     """Learn from one game for each key, each time as the first; return the states."""
-    state = learner.init(config, jax.random.key(0), opponent)
+    network = network_of(config)
+    state = learner.init(config, network, jax.random.key(0), opponent)
 
     def game(key):
-        return learner.update(config, dataclasses.replace(state, key=key), opponent)[0]
+        return learner.update(
+            config, network_of(config), dataclasses.replace(state, key=key), opponent
+        )[0]
 
     return jax.vmap(game)(keys)
 
@@ -77,7 +81,9 @@ def changed():
     cells[2, [1, 5]] = 1, -1
     boards = cells.reshape(3, 3, 3)
     obs = jnp.asarray(np.stack([boards == 1, boards == -1], axis=-1))
-    heads = jax.jit(jax.vmap(lambda params: q_network.heads(DOUBLE, params, obs)))
+    heads = jax.jit(
+        jax.vmap(lambda params: q_network.heads(network_of(DOUBLE), params, obs))
+    )
     played = heads(states.params)[:, :, np.arange(3), np.arange(3)]
     assert (states.games == 1).all()
     return np.asarray(played != 0.25)  # (games, tables, moves)
@@ -115,7 +121,7 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
         next_legal_action_mask=jnp.ones((count, 9), bool),
         live=jnp.ones(count, bool).at[-1000:].set(False),  # over before this move
     )
-    params = q_network.init_params(DOUBLE, jax.random.key(0))
+    params = q_network.init_params(network_of(DOUBLE), jax.random.key(0))
     lesson = jax.jit(losses.lesson, static_argnums=0)(
         DOUBLE, params, params, batch, jax.random.key(2)
     )

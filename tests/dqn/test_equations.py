@@ -8,7 +8,7 @@ import numpy as np
 import optax
 import pytest
 
-from jax_ttt.config.settings import SEATS
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
 from jax_ttt.solver import outcomes, policies, proof

@@ -15,6 +15,7 @@ from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
+from jax_ttt.players.network import network_of
 
 SELF = SelfPlay()
 CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
@@ -26,7 +27,7 @@ TRAIN = functools.partial(learner.train_chunk, opponent=SELF)
 
 
 def start(seed, config=CONFIG):
-    return learner.init(config, jax.random.key(seed), SELF)
+    return learner.init(config, network_of(config), jax.random.key(seed), SELF)
 
 
 def numbers(tree):
@@ -113,13 +114,14 @@ def test_the_target_network_is_copied_every_second_update():
 def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target():
     """Against gradients taken here, with two nets that disagree on the best moves."""
     state = dataclasses.replace(
-        start(5, OTHER), target_params=q_network.init_params(OTHER, jax.random.key(9))
+        start(5, OTHER),
+        target_params=q_network.init_params(network_of(OTHER), jax.random.key(9)),
     )
     before = state.env_state
     action, after, move, _ = play_by_hand(OTHER, state)
     legal = after.legal_action_mask
     chosen, worth = (
-        q_network.q_values(OTHER, params, after.observation)
+        q_network.q_values(network_of(OTHER), params, after.observation)
         for params in (state.params, state.target_params)
     )
     choice = jnp.where(legal, chosen, -9.0).argmax(axis=1)
@@ -130,7 +132,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
 
     @jax.jit
     def loss_fn(params):
-        q_values = q_network.q_values(OTHER, params, before.observation)
+        q_values = q_network.q_values(network_of(OTHER), params, before.observation)
         return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
 
     grads = jax.grad(loss_fn)(state.params)
@@ -200,7 +202,7 @@ def play_by_hand(config, state):
     """Play the moves of one update, with its own keys."""
     _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
     before = state.env_state
-    q_values = q_network.q_values(config, state.params, before.observation)
+    q_values = q_network.q_values(network_of(config), state.params, before.observation)
     epsilon = schedules.exploration(config, state.update, state.games)
     action = equations.epsilon_greedy(
         act_key, q_values, before.legal_action_mask, epsilon
@@ -239,13 +241,15 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
 
     @jax.jit
     def loss_fn(params):
-        next_q = q_network.q_values(LOCKSTEP, state.target_params, after.observation)
+        next_q = q_network.q_values(
+            network_of(LOCKSTEP), state.target_params, after.observation
+        )
         legal = after.legal_action_mask
         best = jnp.where(legal, next_q, -9.0).max(axis=1)
         mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
         value = 0.75 * best + 0.25 * mean
         target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
-        q_values = q_network.q_values(LOCKSTEP, params, before.observation)
+        q_values = q_network.q_values(network_of(LOCKSTEP), params, before.observation)
         error = q_values[jnp.arange(16), action] - target
         small = jnp.abs(error) <= 1
         huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
@@ -266,7 +270,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
 
 def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
     """With all games over there is no gradient, and AdamW's step is the decay alone."""
-    other = q_network.init_params(LOCKSTEP, jax.random.key(9))
+    other = q_network.init_params(network_of(LOCKSTEP), jax.random.key(9))
     state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
     over = state.env_state.replace(terminated=jnp.ones(16, bool))
     after, metrics = UPDATE(LOCKSTEP, dataclasses.replace(state, env_state=over))
@@ -353,11 +357,11 @@ def test_settings_and_opponent_can_not_disagree():
     for config, opponent in ((against, SELF), (CONFIG, versus)):
         named = f"the settings name the opponent '{config.opponent}', the argument"
         with pytest.raises(ValueError, match=named):
-            learner.init(config, key, opponent)
+            learner.init(config, network_of(config), key, opponent)
         with pytest.raises(ValueError, match=named):
-            learner.update(config, state, opponent)
+            learner.update(config, network_of(config), state, opponent)
         with pytest.raises(ValueError, match=named):
-            learner.train_chunk(config, state, 1, opponent)
+            learner.train_chunk(config, network_of(config), state, 1, opponent)
 
 
 def test_no_function_of_the_learner_has_an_opponent_of_its_own():

@@ -15,6 +15,7 @@ from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
+from jax_ttt.players.network import network_of
 
 CONFIG = Config(
     opponent="scripted",
@@ -40,13 +41,15 @@ def start(config, opponent, key):
 @functools.partial(jax.jit, static_argnames="config")
 def play(config, env_state, opponent, wanted):
     """Play `wanted` greedily: the network's values are set to prefer it."""
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     bias = jax.nn.one_hot(wanted, 9)
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
     key = jax.random.key(1)
-    return rollout.play(config, params, key, env_state, jnp.float32(0), opponent)
+    return rollout.play(
+        config, network_of(config), params, key, env_state, jnp.float32(0), opponent
+    )
 
 
 def _reply(replies, key, env_state):
@@ -129,11 +132,13 @@ def test_the_agent_sits_where_it_is_asked_to(seat, share):
 @functools.partial(jax.jit, static_argnames="config")
 def random_moves(config, opponent):
     """Return the games after each of three random moves of the agent."""
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
 
     def play(env_state, key):
         explore = jnp.float32(1)
-        env_state, _ = rollout.play(config, params, key, env_state, explore, opponent)
+        env_state, _ = rollout.play(
+            config, network_of(config), params, key, env_state, explore, opponent
+        )
         return env_state, env_state
 
     env_state = opponent.start(config, jax.random.key(1))

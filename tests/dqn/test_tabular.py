@@ -11,8 +11,9 @@ from jax.tree_util import Partial
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses, tabular
 from jax_ttt.dqn.opponents import Versus
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import stones
 from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
 
 # nestedsoftware/tictac's test cases: alpha 0.9, gamma 1, every value 0 at first.
 CONFIG = Config(
@@ -57,14 +58,17 @@ def value(config, state, mine, yours, action):
     """Return what the agent thinks of a move on a board given by its stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
-    q_values = q_network.q_values(config, state.params, obs_of(cells))
+    q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))
     return float(q_values[0, action])
 
 
 def play_game(config, state, replies, first):
     """Let the agent play a game against scripted replies, and learn from it."""
     opponent = scripted(replies)
-    starts = (learner.init(config, jax.random.key(n), opponent) for n in range(99))
+    starts = (
+        learner.init(config, network_of(config), jax.random.key(n), opponent)
+        for n in range(99)
+    )
     start = next(s for s in starts if s.env_state.observation.any() != first)
     if state is not None:
         start = dataclasses.replace(state, env_state=start.env_state)
@@ -135,7 +139,7 @@ LEARN = jax.jit(learner.learn_from, static_argnums=0)
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Two values learned through one view are read back through another."""
     config = dataclasses.replace(CONFIG, table_key=key)
-    state = learner.init(config, jax.random.key(0), scripted([]))
+    state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
         state, _ = LEARN(
@@ -144,10 +148,12 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
     for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
-        q_values = q_network.q_values(config, state.params, obs_of(cells))[0]
+        q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))[
+            0
+        ]
         assert_near(q_values[np.array(moves)], [0.9, -0.45])
     for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_network.q_values(config, state.params, obs_of(cells))
+        q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))
         assert (
             equations.greedy(q_values, jnp.asarray(cells.reshape(1, 9) == 0))[0] == best
         )
@@ -157,14 +163,14 @@ def test_the_hash_of_a_board_is_its_number_in_base_3():
     """The report's codes, which begin at 1: all lost 1, all won 19,683."""
 
     def code(cells):
-        return int(pgx_games.board_number(jnp.asarray([cells], jnp.float32))[0]) + 1
+        return int(stones.number(jnp.asarray([cells], jnp.float32))[0]) + 1
 
     assert code([-1] * 9) == 1
     assert code([-1] * 8 + [0]) == 2
     assert code([0] * 9) == 9842
     assert code([1] * 9) == 19_683
     every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
-    numbers = pgx_games.board_number(jnp.asarray(every, jnp.float32))
+    numbers = stones.number(jnp.asarray(every, jnp.float32))
     assert np.array_equal(np.sort(numbers), np.arange(19_683))
 
 
@@ -175,7 +181,9 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         "hash": (19_683, 9),
     }.items():
         config = dataclasses.replace(CONFIG, table_key=key, initial_value=0.25)
-        (table,) = jax.tree.leaves(q_network.init_params(config, jax.random.key(0)))
+        (table,) = jax.tree.leaves(
+            q_network.init_params(network_of(config), jax.random.key(0))
+        )
         assert table.shape == shape
         assert (table == 0.25).all()
 
@@ -193,17 +201,19 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
 def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
     config = dataclasses.replace(CONFIG, table_key=key, canonical=canonical)
     obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
 
     def legal_sum(params):
-        return jnp.where(legal, q_network.q_values(config, params, obs), 0.0).sum()
+        return jnp.where(
+            legal, q_network.q_values(network_of(config), params, obs), 0.0
+        ).sum()
 
     assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows
 
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = dataclasses.replace(CONFIG, learning_rate=0.5, learning_rate_end=0.5)
-    state = learner.init(config, jax.random.key(0), scripted([]))
+    state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
     moves = [transition(*row) for row in rows]
@@ -222,7 +232,7 @@ DOUBLE = dataclasses.replace(CONFIG, double=True)
 
 def with_heads(config, values):
     """Return a table that says `values` (2, 9) of every board."""
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
     return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
 
@@ -232,7 +242,7 @@ def test_double_tables_play_by_their_mean():
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
     params = with_heads(dataclasses.replace(DOUBLE, canonical=False), values)
     config = dataclasses.replace(DOUBLE, canonical=False)
-    found = q_network.q_values(config, params, obs_of([0] * 9))
+    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
@@ -242,7 +252,7 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
     batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = losses.targets(config, params, params, batch)
+    found = losses.targets(config, network_of(config), params, params, batch)
     # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
 
@@ -273,22 +283,26 @@ def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
     params = with_heads(config, values)
-    found = q_network.q_values(config, params, obs_of([0] * 9))
+    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
     assert_near(found[0], values[0])
     legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
     batch = transition([0] * 9, 4, 0.25)._replace(
         discount=jnp.array([-1.0]), next_legal_action_mask=legal
     )
-    found = losses.targets(config, params, params, batch)
+    found = losses.targets(config, network_of(config), params, params, batch)
     # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
     assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])
 
 
 def test_a_chunk_adds_up_what_its_games_came_to():
     config = dataclasses.replace(CONFIG, num_envs=64, num_updates=4)
-    state = learner.init(config, jax.random.key(0), scripted([8, 6, 7]))
+    state = learner.init(
+        config, network_of(config), jax.random.key(0), scripted([8, 6, 7])
+    )
     before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
-    _, metrics = learner.train_chunk(config, state, 1, scripted([8, 6, 7]))
+    _, metrics = learner.train_chunk(
+        config, network_of(config), state, 1, scripted([8, 6, 7])
+    )
     # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
     assert (metrics.games, metrics.losses) == (64, before)
     assert metrics.wins == 64 - before

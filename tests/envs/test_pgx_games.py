@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from pgx import core
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, stones
 
 LINES = np.array(
     [
@@ -90,12 +91,12 @@ def test_a_finished_game_stays_as_it_is(everything):
 
 
 def test_successors_turn_with_the_board(tree):
-    cells = np.asarray(pgx_games.features(tree.obs))
+    cells = np.asarray(stones.cells(tree.obs))
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     parent, action = np.nonzero(legal)
     level = np.repeat(np.arange(10), np.diff(tree.level_start)).tolist()
     position = {k: i for i, k in enumerate(zip(level, map(bytes, cells), strict=True))}
-    for view in pgx_games.symmetries("tic_tac_toe"):
+    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
         turned = np.array(
             [position[k] for k in zip(level, map(bytes, cells[:, view]), strict=True)]
         )
@@ -108,9 +109,10 @@ def test_successors_turn_with_the_board(tree):
 
 
 def test_the_symmetries_are_a_group_of_eight():
-    views = {tuple(view) for view in pgx_games.symmetries("tic_tac_toe").tolist()}
+    symmetries = GAMES["tic_tac_toe"].symmetries
+    views = {view.cells for view in symmetries}
     assert len(views) == 8
-    assert tuple(range(9)) == tuple(pgx_games.symmetries("tic_tac_toe")[0])
+    assert symmetries[0].cells == tuple(range(9))
     for a in views:
         for b in views:
             assert tuple(a[cell] for cell in b) in views
@@ -184,9 +186,7 @@ def test_who_starts_is_drawn_afresh():
 def test_features_are_the_movers_stones_and_the_others():
     planes = np.zeros((1, 3, 3, 2), bool)
     planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
-    assert pgx_games.features(jnp.asarray(planes)).tolist() == [
-        [0, 1, 0, 0, 0, 0, 0, 0, -1]
-    ]
+    assert stones.cells(jnp.asarray(planes)).tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
 @pytest.mark.usefixtures("promoted_ranks")
@@ -224,6 +224,6 @@ def test_a_random_game_keeps_the_contract(env_id):
 
 
 def test_a_game_of_unknown_length_is_refused():
-    assert pgx_games.length("tic_tac_toe") == 9
+    assert pgx_games.max_moves("tic_tac_toe") == 9
     with pytest.raises(ValueError, match="hex has games of no known length"):
-        pgx_games.length("hex")
+        pgx_games.max_moves("hex")

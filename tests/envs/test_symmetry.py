@@ -1,23 +1,67 @@
-"""Views of positions: their number, and what is where in each."""
+"""The symmetries that the catalogue lists are symmetries of the games."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import pytest
 
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games, symmetry
 
-
-def test_classes_of_positions_under_the_eight_symmetries(tree):
-    classes, _ = symmetry.first_views("tic_tac_toe")
-    terminal = np.asarray(tree.terminal)
-    assert len(np.unique(classes)) == 765
-    assert len(np.unique(classes[~terminal])) == 627
-    assert len(np.unique(classes[terminal])) == 138
-    assert (classes <= np.arange(5478)).all()
+LISTED = [name for name, game in GAMES.items() if game.symmetries]
+NUM_GAMES = 256
 
 
-def test_each_decision_is_a_view_of_its_class(host_tree):
-    boards, row, cells = symmetry.classes("tic_tac_toe")
-    assert len(boards) == 627
-    assert set(boards) <= set(host_tree.decisions)
-    features = np.asarray(pgx_games.features(host_tree.obs))
-    shown = np.take_along_axis(features[boards][row], cells, axis=1)
-    np.testing.assert_array_equal(shown, features[host_tree.decisions])
+def seen_as(env_id, env_state, view):
+    """Return the observation of boards in one of the views."""
+    planes = np.asarray(env_state.observation)
+    flat = planes.reshape(len(planes), -1, planes.shape[-1])
+    return flat[:, view].reshape(planes.shape)
+
+
+def test_some_games_list_symmetries():
+    assert set(LISTED) >= {"tic_tac_toe", "connect_four"}
+    assert symmetry.views("othello") is None
+
+
+@pytest.mark.parametrize("env_id", LISTED)
+def test_views_are_permutations_and_the_first_is_plain(env_id):
+    views = symmetry.views(env_id)
+    assert views is not None
+    planes, num_actions = pgx_games.sizes(env_id)
+    num_cells = int(np.prod(planes[:2]))
+    for permutations, size in ((views.cells, num_cells), (views.actions, num_actions)):
+        assert (np.sort(permutations, axis=1) == np.arange(size)).all()
+        assert (permutations[0] == np.arange(size)).all()
+        assert len(np.unique(permutations, axis=0)) == len(permutations)
+
+
+@pytest.mark.parametrize("env_id", LISTED)
+def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
+    """Random games, played again in every view: boards, moves, ends and rewards."""
+    views = symmetry.views(env_id)
+    assert views is not None
+    env = pgx_games.make(env_id)
+    plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)
+    draw = jax.jit(equations.random_legal)
+    for cells, actions in zip(*views, strict=True):
+        inverse = np.argsort(actions)
+        plain = image = start
+        for number in range(12):
+            key = jax.random.key(number)
+            uniform = jax.random.uniform(key, (NUM_GAMES,))
+            legal = np.asarray(plain.legal_action_mask)
+            action = draw(uniform, plain.legal_action_mask)
+            plain = pgx_games.play(env, plain, action)
+            # Action `a` in the view is `actions[a]` on the board.
+            moved = jnp.asarray(inverse[np.asarray(action)], jnp.int32)
+            shown = np.asarray(image.legal_action_mask)
+            np.testing.assert_array_equal(shown, legal[:, actions])
+            image = pgx_games.play(env, image, moved)
+            np.testing.assert_array_equal(
+                image.observation, seen_as(env_id, plain, cells)
+            )
+            np.testing.assert_array_equal(image.rewards, plain.rewards)
+            np.testing.assert_array_equal(image.terminated, plain.terminated)
+    assert plain.terminated.any()

@@ -10,7 +10,7 @@ import pytest
 from pgx import core
 from pgx._src.struct import dataclass
 
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
@@ -54,8 +54,8 @@ def test_a_successor_stands_one_level_below_its_parent(tree):
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     child = np.asarray(tree.successor)[parent, action]
     assert (level[child] == level[parent] + 1).all()
-    stones = np.abs(np.asarray(pgx_games.features(tree.obs))).sum(axis=1)
-    assert (stones == level).all()
+    count = np.abs(np.asarray(stones.cells(tree.obs))).sum(axis=1)
+    assert (count == level).all()
 
 
 @dataclass
@@ -139,8 +139,8 @@ def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
     assert report.first.worst_loss_rate == 0  # 10 is no multiple of four
     assert report.second.worst_loss_rate == 1
     host, probs = jax.device_get((nim, probs))
-    assert proof.losing_line(host, probs, as_first=True) is None
-    line = proof.losing_line(host, probs, as_first=False)
+    assert proof.losing_line(host, probs, "first") is None
+    line = proof.losing_line(host, probs, "second")
     assert line is not None
     position, action = line[-1]
     last = np.asarray(nim.successor)[position, action]

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import crosstable, matches
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.envs import pgx_games, positions, stones
+from jax_ttt.evaluation import crosstable, matches, statistics
 from jax_ttt.players import names, players, registry
 from jax_ttt.solver import outcomes
 
@@ -66,10 +66,10 @@ def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
         x / x.sum(axis=1, keepdims=True).clip(1e-9) for x in (first, second)
     )
     expected = outcomes.outcome(host_tree, first, second)
-    index = trees.index(ENV)
-    features = np.asarray(pgx_games.features(host_tree.obs))
-    for view in pgx_games.symmetries(ENV):
-        seen = index[np.asarray(pgx_games.board_number(jnp.asarray(features[:, view])))]
+    index = positions.index(ENV)
+    features = np.asarray(stones.cells(host_tree.obs))
+    for view in np.array([view.cells for view in GAMES[ENV].symmetries]):
+        seen = index[np.asarray(stones.number(jnp.asarray(features[:, view])))]
         turned = [np.zeros_like(first), np.zeros_like(second)]
         for probs, other in zip((first, second), turned, strict=True):
             other[:, view] = probs[seen]
@@ -83,12 +83,10 @@ def test_board_numbers(host_tree):
     cells[1, 8] = 0
     cells[2] = 1
     cells[3] = 0
-    assert pgx_games.board_number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
-    numbers = np.asarray(
-        pgx_games.board_number(jnp.asarray(pgx_games.features(host_tree.obs)))
-    )
+    assert stones.number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
+    numbers = np.asarray(stones.number(jnp.asarray(stones.cells(host_tree.obs))))
     assert len(set(numbers.tolist())) == 5478
-    assert (trees.index(ENV)[numbers] == np.arange(5478)).all()
+    assert (positions.index(ENV)[numbers] == np.arange(5478)).all()
 
 
 @pytest.fixture(scope="module")
@@ -169,20 +167,20 @@ def test_ratings_by_hand():
     scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
     odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
     half = 200 * np.log10(odds)
-    np.testing.assert_allclose(crosstable.ratings(scores), [half, -half], atol=1e-3)
-    np.testing.assert_allclose(crosstable.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
-    assert crosstable.ratings(np.array([[0.5]])).tolist() == [0]
+    np.testing.assert_allclose(statistics.ratings(scores), [half, -half], atol=1e-3)
+    np.testing.assert_allclose(statistics.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
+    assert statistics.ratings(np.array([[0.5]])).tolist() == [0]
 
 
 def test_ratings_explain_scores_made_from_ratings():
     true = np.array([300.0, 0.0, -100.0, -200.0])
     expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
     made = (expected - 0.005) / 0.99  # so that the draw's share leaves these
-    np.testing.assert_allclose(crosstable.ratings(made), true, atol=1e-3)
+    np.testing.assert_allclose(statistics.ratings(made), true, atol=1e-3)
 
 
 def test_who_always_wins_is_not_infinitely_strong():
-    rating = crosstable.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
+    rating = statistics.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
     assert 300 < rating[0] < 1000
 
 

@@ -16,6 +16,8 @@ from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.networks import mlp, q_network
+from jax_ttt.players.network import network_of
+from jax_ttt.runtime import devices
 
 # tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
 FLOAT32 = Config(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
@@ -69,7 +71,7 @@ def moves():
     def play(env_state, key):
         epsilon = jnp.float32(1)
         args = state.params, key, env_state, epsilon, SelfPlay()
-        return rollout.play(FLOAT32, *args)
+        return rollout.play(FLOAT32, network_of(FLOAT32), *args)
 
     keys = jax.random.split(jax.random.key(1), 7)
     _, played = jax.lax.scan(play, state.env_state, keys)
@@ -81,9 +83,9 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
 
     @functools.partial(jax.jit, static_argnums=0)
     def learned(config):
-        key, dtype = jax.random.key(1), mlp.learning_dtype(config)
-        values = q_network.heads(config, params, batch.obs, dtype)
-        lesson = losses.lesson(config, params, params, batch, key)
+        key, dtype = jax.random.key(1), q_network.learning_dtype(config)
+        values = q_network.heads(network_of(config), params, batch.obs, dtype)
+        lesson = losses.lesson(config, network_of(config), params, params, batch, key)
         return values, lesson.loss, lesson.grads
 
     exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
@@ -102,15 +104,15 @@ def test_an_agent_is_read_in_float32_however_it_learned():
 
 @pytest.mark.parametrize("amx", [False, True])
 def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
-    monkeypatch.setattr(mlp, "has_amx", lambda: amx)
+    monkeypatch.setattr(devices, "has_amx", lambda: amx)
     auto = dataclasses.replace(FLOAT32, precision="auto")
     expected = jnp.bfloat16 if amx else jnp.float32
-    assert mlp.learning_dtype(auto) == expected
-    assert mlp.learning_dtype(FLOAT32) == jnp.float32
-    assert mlp.learning_dtype(BFLOAT16) == jnp.bfloat16
+    assert q_network.learning_dtype(auto) == expected
+    assert q_network.learning_dtype(FLOAT32) == jnp.float32
+    assert q_network.learning_dtype(BFLOAT16) == jnp.bfloat16
     gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(mlp.devices, "current", lambda: gpu)
-    assert mlp.learning_dtype(auto) == jnp.float32
+    monkeypatch.setattr(devices, "current", lambda: gpu)
+    assert q_network.learning_dtype(auto) == jnp.float32
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
     assert has_amx(file) is False
 
 
-HAS_AMX = mlp.has_amx  # the tests' fixture puts another one there
+HAS_AMX = devices.has_amx  # the tests' fixture puts another one there
 
 
 @pytest.mark.slow
@@ -138,8 +140,10 @@ def test_both_precisions_reach_the_same_verdict(tree):
         config = dataclasses.replace(
             PRESETS["default"], precision=precision, eval_games=0
         )
-        state = learner.init(config, jax.random.key(0), SelfPlay())
-        state, _ = learner.train_chunk(config, state, config.num_updates, SelfPlay())
+        state = learner.init(config, network_of(config), jax.random.key(0), SelfPlay())
+        state, _ = learner.train_chunk(
+            config, network_of(config), state, config.num_updates, SelfPlay()
+        )
         found = evaluations.evaluate(config, state.params, jax.random.key(1), tree)
         row = evaluations.summary(found)["exact"]
         assert row["unbeatable"]

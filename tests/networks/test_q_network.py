@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from flax import nnx
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.envs import pgx_games
-from jax_ttt.evaluation import evaluation
+from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.networks import q_network
+from jax_ttt.networks.mlp import MLP
+from jax_ttt.players import network
+from jax_ttt.players.network import network_of
 
 CONFIG = PRESETS["plain"]
 PLAIN = dataclasses.replace(CONFIG, canonical=False)
@@ -20,13 +23,35 @@ ACTIVATIONS = {
     "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
 }
-VIEWS = pgx_games.symmetries("tic_tac_toe")
-Q_VALUES = jax.jit(q_network.q_values, static_argnames="config")
+VIEWS = np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries])
+
+
+@jax.jit
+def _q_values(network, params, obs):
+    return q_network.q_values(network, params, obs)
+
+
+def q_values(config, params, obs):
+    return _q_values(network_of(config), params, obs)
+
+
+def views():
+    found = symmetry.views("tic_tac_toe")
+    assert found is not None
+    return found
+
+
+def canonical_cells(cells):
+    """Return the canonical boards, and what stands on the boards, of these."""
+    planes = cells.reshape(-1, 3, 3, 1)
+    least = q_network.least_views(planes, views())
+    seen = q_network.turned(planes, views(), least).reshape(-1, 9)
+    return seen, q_network.turned_back(seen[None], views(), least)[0]
 
 
 @pytest.fixture(scope="module")
 def params():
-    return q_network.init_params(CONFIG, jax.random.key(0))
+    return q_network.init_params(network_of(CONFIG), jax.random.key(0))
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +78,9 @@ def test_depth_and_activation(activation, expected, hidden_layers):
     config = dataclasses.replace(
         PLAIN, hidden_size=1, hidden_layers=hidden_layers, activation=activation
     )
-    network = q_network.make(config, nnx.Rngs(0))
-    params = jax.tree.map(jnp.ones_like, nnx.state(network, nnx.Param))
+    module = q_network.make(network_of(config), nnx.Rngs(0))
+    assert isinstance(module, MLP)
+    params = jax.tree.map(jnp.ones_like, nnx.state(module, nnx.Param))
     assert len(kernels(params)) == hidden_layers + 1
     first = True
 
@@ -65,26 +91,25 @@ def test_depth_and_activation(activation, expected, hidden_layers):
         value, first = (-2.0 if first else 0.0), False
         return jnp.full_like(leaf, value)
 
-    nnx.update(network, jax.tree.map(bias, params))
+    nnx.update(module, jax.tree.map(bias, params))
     value = -2.0
     for _ in range(hidden_layers):
         value = expected if value == -2.0 else ACTIVATIONS[activation](value)
-    found = network(jnp.zeros((1, 9)))
+    found = module(jnp.zeros((1, 3, 3, 1)))
     np.testing.assert_allclose(found, np.tanh(value), atol=1e-6)
 
 
 def test_the_seed_reaches_every_kernel(params):
-    again = q_network.init_params(CONFIG, jax.random.key(0))
-    other = q_network.init_params(CONFIG, jax.random.key(1))
+    again = q_network.init_params(network_of(CONFIG), jax.random.key(0))
+    other = q_network.init_params(network_of(CONFIG), jax.random.key(1))
     for a, b, c in zip(*map(kernels, (params, again, other)), strict=True):
         assert np.array_equal(a, b)
         assert not np.isclose(a, c).any(axis=None) or np.isclose(a, c).mean() < 0.01
 
 
 def test_layers_of_one_shape_start_with_different_weights():
-    params = q_network.init_params(
-        dataclasses.replace(CONFIG, hidden_size=9), jax.random.key(0)
-    )
+    config = dataclasses.replace(CONFIG, hidden_size=9)
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     first, second, third = kernels(params)
     assert first.shape == second.shape == third.shape
     assert not np.array_equal(first, second)
@@ -92,13 +117,12 @@ def test_layers_of_one_shape_start_with_different_weights():
 
 
 def test_every_view_of_a_board_has_one_canonical_board(tree):
-    cells = pgx_games.features(tree.obs)
-    find = jax.jit(lambda cells: q_network.canonical(cells, VIEWS))
+    cells = np.asarray(stones.cells(tree.obs))
+    find = jax.jit(canonical_cells)
 
     def canonical(cells):
-        view, back = map(np.asarray, find(cells))
-        seen = np.take_along_axis(np.asarray(cells), view, axis=1)
-        assert np.array_equal(np.take_along_axis(seen, back, axis=1), cells)
+        seen, back = map(np.asarray, find(cells))
+        assert np.array_equal(back, cells)  # as actions are cells
         return seen
 
     plain = canonical(cells)
@@ -109,41 +133,65 @@ def test_every_view_of_a_board_has_one_canonical_board(tree):
 
 
 def test_q_values_turn_with_the_board(params, obs):
-    seen = np.asarray(Q_VALUES(CONFIG, params, obs))
+    seen = np.asarray(q_values(CONFIG, params, obs))
     cells = obs.reshape(-1, 9, 2)
     assert np.abs(seen).max() <= 1
     for view in VIEWS:
-        found = Q_VALUES(CONFIG, params, cells[:, view].reshape(obs.shape))
+        found = q_values(CONFIG, params, cells[:, view].reshape(obs.shape))
         np.testing.assert_allclose(found, seen[:, view], atol=1e-6)
 
 
 def test_a_plain_network_sees_the_board_as_it_is(params, obs):
-    plain, canonical = Q_VALUES(PLAIN, params, obs), Q_VALUES(CONFIG, params, obs)
-    view, back = q_network.canonical(pgx_games.features(obs), VIEWS)
-    plainly = np.arange(9)[None]
-    as_it_is = np.asarray((view == plainly) & (back == plainly)).all(axis=1)
+    plain, canonical = q_values(PLAIN, params, obs), q_values(CONFIG, params, obs)
+    planes = stones.cells(obs).reshape(-1, 3, 3, 1)
+    least = np.asarray(q_network.least_views(planes, views()))
+    # Not one of several: cells that mirror each other share a value.
+    as_it_is = least[:, 0] & (least.sum(axis=1) == 1)
     assert 0 < as_it_is.sum() < len(obs)
     np.testing.assert_allclose(plain[as_it_is], canonical[as_it_is], atol=1e-6)
     assert not np.allclose(plain[~as_it_is], canonical[~as_it_is], atol=1e-3)
 
 
 def test_a_game_without_listed_symmetries_is_seen_as_it_is():
-    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
-    obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 6, 7, 2))
+    config = dataclasses.replace(CONFIG, env_id="othello", hidden_size=8)
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 8, 8, 2))
     plain = dataclasses.replace(config, canonical=False)
-    found = Q_VALUES(config, params, obs)
-    assert found.shape == (9, 7)
-    assert np.array_equal(found, Q_VALUES(plain, params, obs))
+    found = q_values(config, params, obs)
+    assert found.shape == (9, 65)
+    assert np.array_equal(found, q_values(plain, params, obs))
+
+
+def test_connect_fours_values_turn_with_its_mirror_image():
+    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    obs = jax.random.bernoulli(jax.random.key(1), 0.3, (64, 6, 7, 2))
+    seen = np.asarray(q_values(config, params, obs))
+    mirrored = np.asarray(q_values(config, params, obs[:, :, ::-1]))
+    np.testing.assert_array_equal(mirrored, seen[:, ::-1])
+    plain = dataclasses.replace(config, canonical=False)
+    found = q_values(plain, params, obs)
+    same = np.isclose(found, seen, atol=1e-6).all(axis=1)
+    assert 16 < same.sum() < 48  # where the board itself is the canonical view
+
+
+def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
+    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    empty = jnp.zeros((1, 6, 7, 2), bool)
+    (seen,) = np.asarray(q_values(config, params, empty))
+    np.testing.assert_array_equal(seen, seen[::-1])
+    assert len(set(seen.tolist())) == 4
 
 
 def test_the_batch_axis_stays_with_any_batch():
     for num_games in (3, 9):
-        obs = jnp.zeros((num_games, 6, 7, 2), bool)
-        assert pgx_games.features(obs).shape == (num_games, 42)
-        assert (
-            pgx_games.features(jnp.zeros((num_games, 4, 3, 194))).shape[0] == num_games
-        )
+        for env_id, obs, planes in (
+            ("connect_four", (6, 7, 2), (6, 7, 1)),
+            ("animal_shogi", (4, 3, 194), (4, 3, 194)),
+        ):
+            seen = pgx_games.planes(env_id, jnp.zeros((num_games, *obs)))
+            assert seen.shape == (num_games, *planes)
 
 
 @pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])
@@ -152,8 +200,8 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
     key, noise_key = jax.random.split(jax.random.key(0))
     params = jax.tree.map(
         lambda x: x + jax.random.uniform(noise_key, x.shape),
-        q_network.init_params(config, key),
+        q_network.init_params(network_of(config), key),
     )
-    asked = q_network.q_values(config, params, tree.obs[tree.decisions])
-    found = evaluation.decision_values(config, params, tree)
+    asked = q_network.q_values(network_of(config), params, tree.obs[tree.decisions])
+    found = network.decision_values(network_of(config), params, tree)
     np.testing.assert_allclose(found, asked, atol=1e-5)

@@ -13,6 +13,8 @@ import safetensors.numpy
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
+from jax_ttt.players.network import network_of
+from jax_ttt.runtime import files
 
 CONFIG = Config(hidden_size=8, eval_games=0)
 
@@ -20,7 +22,7 @@ CONFIG = Config(hidden_size=8, eval_games=0)
 @pytest.fixture(scope="module")
 def agent():
     """Return an untrained agent."""
-    params = q_network.init_params(CONFIG, jax.random.key(3))
+    params = q_network.init_params(network_of(CONFIG), jax.random.key(3))
     return agents.Agent(CONFIG, params, 3, 17, {"exact": {"unbeatable": False}})
 
 
@@ -60,8 +62,8 @@ def test_what_is_saved_comes_back(agent, saved):
         np.testing.assert_array_equal(a, b)
     obs = jax.random.bernoulli(jax.random.key(0), 0.4, (64, 3, 3, 2))
     np.testing.assert_array_equal(
-        q_network.q_values(CONFIG, agent.params, obs),
-        q_network.q_values(CONFIG, loaded.params, obs),
+        q_network.q_values(network_of(CONFIG), agent.params, obs),
+        q_network.q_values(network_of(CONFIG), loaded.params, obs),
     )
 
 
@@ -69,7 +71,7 @@ def test_what_is_saved_comes_back(agent, saved):
 @pytest.mark.parametrize("double", [False, True])
 def test_a_table_comes_back(key, double, tmp_path):
     config = Config(network="table", table_key=key, double=double)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
     agents.save(agents.Agent(config, params, 0, 1, {}), tmp_path / "table")
@@ -214,8 +216,8 @@ def test_a_failed_write_keeps_the_old_file(saved, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(os, name, full)
             with pytest.raises(OSError, match="No space"):
-                agents.write_whole(saved, b"new")
+                files.write_whole(saved, b"new")
         assert saved.read_bytes() == before
         assert os.listdir(saved.parent) == [saved.name]
-    agents.write_whole(saved, b"new")
+    files.write_whole(saved, b"new")
     assert saved.read_bytes() == b"new"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
+from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
+from jax_ttt.players.network import network_of
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +20,11 @@ def deciding(tree):
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
     """Exact values are the fixed point of every depth."""
-    index = jnp.asarray(trees.index("tic_tac_toe"))
+    index = jnp.asarray(positions.index("tic_tac_toe"))
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):
-        return exact_values[trees.locate(index, env_state.observation)]
+        return exact_values[stones.locate(index, env_state.observation)]
 
     env = pgx_games.make("tic_tac_toe")
     legal = np.asarray(deciding.legal_action_mask)
@@ -93,6 +93,6 @@ def test_each_move_looked_ahead_is_discounted(forked):
 def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, forked):
     """Undiscounted, both cells win for sure, and the lowest is played."""
     config = Config(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
-    params = q_network.init_params(config, jax.random.key(0))
-    player = jax.jit(lookahead.player(config, params, 3))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    player = jax.jit(lookahead.player(network_of(config), params, 3))
     assert player(jax.random.key(0), forked).tolist() == [cell]

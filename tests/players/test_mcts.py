@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
+from jax_ttt.config.catalogue import GAMES, SEATS
+from jax_ttt.envs import positions, stones
 from jax_ttt.players import mcts
 from jax_ttt.reports import result_text
 from jax_ttt.solver import outcomes, policies, proof
@@ -105,8 +105,7 @@ def offline(host_tree, graph):
 
 def test_it_is_unbeatable_in_both_seats_on_20_of_20_seeds(host_tree, offline):
     for probs in offline:
-        for as_first in (True, False):
-            assert proof.losing_line(host_tree, probs, as_first) is None
+        assert proof.unbeatable(host_tree, probs, SEATS)
 
 
 def test_it_beats_random_more_often_than_where_draws_count_as_wins(host_tree, offline):
@@ -118,21 +117,21 @@ def test_it_beats_random_more_often_than_where_draws_count_as_wins(host_tree, of
 
 def test_a_few_playouts_do_not_suffice(host_tree, graph):
     probs = mcts.offline_policy(host_tree, graph, jax.random.key(0), 100)
-    assert proof.losing_line(host_tree, probs, as_first=False) is not None
+    assert proof.losing_line(host_tree, probs, "second") is not None
 
 
 def test_symmetric_moves_are_shared(host_tree, offline):
     """On a board turned or mirrored it plays the moves turned or mirrored."""
     assert set(np.flatnonzero(offline[0][0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
-    features = np.asarray(pgx_games.features(host_tree.obs))
-    for view in pgx_games.symmetries("tic_tac_toe"):
-        number = pgx_games.board_number(jnp.asarray(features[:, view]))
-        seen = trees.index("tic_tac_toe")[np.asarray(number)]
+    features = np.asarray(stones.cells(host_tree.obs))
+    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
+        number = stones.number(jnp.asarray(features[:, view]))
+        seen = positions.index("tic_tac_toe")[np.asarray(number)]
         np.testing.assert_array_equal(offline[0][seen], offline[0][:, view])
 
 
 def test_online_it_wins_and_blocks(tree, graph, at):
-    player = mcts.online_player(graph, trees.index("tic_tac_toe"), 200)
+    player = mcts.online_player(graph, positions.index("tic_tac_toe"), 200)
     boards = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
     states = jax.tree.map(
         lambda x: x[jnp.array([at(board) for board in boards])],

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.players import names
-from jax_ttt.players.names import PlayerError, Spec
+from jax_ttt.players.names import Spec
 
 
 @pytest.mark.parametrize(

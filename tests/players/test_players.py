@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from jax_ttt import arena, evaluate, play, plot
-from jax_ttt.config.settings import SEATS_OF, Config
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import pgx_games
 from jax_ttt.evaluation import evaluation, grades
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, names, players, registry
+from jax_ttt.players import agents, names, network, players, registry
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 from jax_ttt.solver import minimax, policies, proof
 
 CONFIG = Config(hidden_size=16, eval_games=0)
@@ -26,7 +28,7 @@ NUM_KEYS = 100
 def agent_path(tmp_path_factory):
     """Return the file of an agent that has learned nothing."""
     path = tmp_path_factory.mktemp("players") / "agent.safetensors"
-    params = q_network.init_params(CONFIG, jax.random.key(5))
+    params = q_network.init_params(network_of(CONFIG), jax.random.key(5))
     agents.save(Agent(CONFIG, params, 5, 0, {}), path)
     return path
 
@@ -110,7 +112,7 @@ def test_keys_decide_what_is_drawn(deciding):
 
 def test_the_matrix_of_an_agent_is_its_greedy_policy(agent_path, tree):
     agent = agents.load(agent_path)
-    expected = evaluation.policy(agent.config, agent.params, tree)
+    expected = network.policy(network_of(agent.config), agent.params, tree)
     np.testing.assert_array_equal(enter(str(agent_path))[1], expected)
 
 
@@ -135,7 +137,9 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     env_id, name, tmp_path
 ):
     config = Config(env_id=env_id, hidden_size=16)
-    agent = Agent(config, q_network.init_params(config, jax.random.key(0)), 0, 0, {})
+    agent = Agent(
+        config, q_network.init_params(network_of(config), jax.random.key(0)), 0, 0, {}
+    )
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
     # Infinite neurons, half of them counted against the other half: not a number.
     *others, last = jax.tree.leaves(huge)
@@ -152,7 +156,9 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
 def test_a_network_of_nan_has_no_evaluation(agent_path, tree):
     agent = agents.load(agent_path)
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), agent.params)
-    result = evaluation.evaluate(agent.config, params, jax.random.key(0), tree)
+    result = evaluation.evaluate(
+        network_of(agent.config), params, jax.random.key(0), tree
+    )
     with pytest.raises(FloatingPointError, match="not finite"):
         evaluation.summary(result)
 
@@ -183,7 +189,7 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
     agents.save(Agent(config, params, 5, 0, {}), path)
@@ -226,7 +232,7 @@ def test_training_and_evaluate_agree_on_the_seat(
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = evaluation.evaluate(config, params, jax.random.key(0), tree)
+        found = evaluation.evaluate(network_of(config), params, jax.random.key(0), tree)
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
         assert evaluation.summary(found)["exact"]["unbeatable"] is expected

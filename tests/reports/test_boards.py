@@ -13,6 +13,7 @@ from jax_ttt.dqn import learner
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import boards, result_text
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
@@ -22,7 +23,11 @@ GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 def agent():
     config = PRESETS["default"]
     return Agent(
-        config, learner.init(config, jax.random.key(0), SelfPlay()).params, 0, 0, {}
+        config,
+        learner.init(config, network_of(config), jax.random.key(0), SelfPlay()).params,
+        0,
+        0,
+        {},
     )
 
 
@@ -110,7 +115,9 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
     texts = [text.get_text() for text in exact.texts]
     assert " ".join(texts) == "X +0.00 -1.00 +0.00 O +0.00 -1.00 +0.00 X"
     obs = jnp.asarray(host_tree.obs[position][None])
-    q_values = np.asarray(q_network.q_values(agent.config, agent.params, obs))[0]
+    q_values = np.asarray(
+        q_network.q_values(network_of(agent.config), agent.params, obs)
+    )[0]
     shown = learned.images[0].get_array()
     np.testing.assert_allclose(
         shown.compressed(), q_values[[1, 2, 3, 5, 6, 7]], atol=1e-5

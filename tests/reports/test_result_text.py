@@ -2,7 +2,7 @@
 
 import pytest
 
-from jax_ttt.config.settings import LEARNED
+from jax_ttt.config.choices import LEARNED
 from jax_ttt.envs import tree
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import result_text

@@ -55,7 +55,7 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     flawed[position[board]] = np.eye(9)[losing]
     found = outcomes.outcome(host_tree, policies.uniform(host_tree), flawed)
     assert found == pytest.approx([float(f) for f in fractions], abs=1e-12)
-    assert proof.lines(host_tree, flawed, as_first=False)[2] == 1
+    assert proof.lines(host_tree, flawed, "second")[2] == 1
     as_x = outcomes.outcome(host_tree, flawed, policies.uniform(host_tree))
     assert as_x.loss_rate == 0
     drawn_seats = (fractions[0] + 0) / 2
@@ -101,7 +101,7 @@ def test_a_published_position_move_by_move(host_tree, position, values):
 
 def test_the_web_pages_expert_as_second_player(host_tree):
     expert = minimax.policy(host_tree, discount=0.9, first_best=True)
-    assert proof.lines(host_tree, expert, as_first=False) == (386, 183, 0)  # 569
+    assert proof.lines(host_tree, expert, "second") == (386, 183, 0)  # 569
     found = outcomes.outcome(host_tree, policies.uniform(host_tree), expert)
     assert found == pytest.approx([0, 0.19365, 0.80635], abs=5e-6)
 
@@ -156,19 +156,19 @@ def test_optimal_moves_of_a_random_player(host_tree, position, players):
 
 def test_a_policy_reaches_what_its_own_moves_allow(host_tree, position):
     first = minimax.policy(host_tree, first_best=True)  # opens in cell 0
-    reached = proof.reachable(host_tree, first, as_first=True)
+    reached = proof.reachable(host_tree, first, "first")
     boards = {b for b, p in position.items() if reached[p] and b.count("X") == 1}
     assert {b for b in boards if "O" not in b} == {"X--------"}
     assert len([b for b in boards if "O" in b]) == 8
-    unmoved = proof.reachable(host_tree, first, as_first=False)
+    unmoved = proof.reachable(host_tree, first, "second")
     assert sum(unmoved[position[b]] for b in position if b.count("-") == 8) == 9
 
 
 def test_lines_of_a_random_player_are_all_games(host_tree, players):
     random = players["random"][0]
-    counts = proof.lines(host_tree, random, as_first=True)
+    counts = proof.lines(host_tree, random, "first")
     assert counts == (131_184, 46_080, 77_904)
-    assert proof.lines(host_tree, random, as_first=False) == counts[::-1]
+    assert proof.lines(host_tree, random, "second") == counts[::-1]
 
 
 def test_q_error(host_tree, q_star):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.envs import pgx_games
-from jax_ttt.evaluation import matches
+from jax_ttt.config.catalogue import GAMES, SEATS
+from jax_ttt.envs import pgx_games, stones
+from jax_ttt.evaluation import matches, statistics
 from jax_ttt.players import players
 from jax_ttt.solver import outcomes, policies, proof
 
@@ -109,25 +110,25 @@ def test_a_policy_loses_in_the_worst_case_where_a_losing_line_exists(
     odd = np.random.default_rng(seed).random(len(best)) < 0.002 * seed
     policy = np.where(odd[:, None], random_policy(tree, seed), shared(best))
     report = REPORT(tree, policy)
-    for seat, as_first in ((report.first, True), (report.second, False)):
-        line = proof.losing_line(host_tree, policy, as_first)
-        assert (line is None) == (float(seat.worst_loss_rate) == 0)
+    for seat, found in zip(SEATS, report, strict=True):
+        line = proof.losing_line(host_tree, policy, seat)
+        assert (line is None) == (float(found.worst_loss_rate) == 0)
         position = 0
         for at, action in line or []:
             assert at == position
             assert legal[at, action]
-            assert bool(tree.first_to_move[at]) != as_first or policy[at, action] > 0
+            assert not host_tree.moves_of(seat)[at] or policy[at, action] > 0
             position = successor[at, action]
         if line:
-            assert tree.outcome[position] == (-1 if as_first else 1)
+            assert host_tree.lost_by(seat)[position]
 
 
 def test_the_shortest_losing_line_is_found(tree, host_tree):
     policy = np.eye(9, dtype=np.float32)[np.asarray(tree.legal_action_mask).argmax(1)]
-    line = proof.losing_line(host_tree, policy, as_first=False)
+    line = proof.losing_line(host_tree, policy, "second")
     assert line is not None
     assert len(line) == 5  # X can't win sooner
-    line = proof.losing_line(host_tree, policy, as_first=True)
+    line = proof.losing_line(host_tree, policy, "first")
     assert line is not None
     assert len(line) == 6  # nor O
 
@@ -154,17 +155,17 @@ def test_one_losing_line_in_the_whole_tree_is_found(tree, host_tree, best, value
     assert 0 < report.second.random.loss_rate < 2e-3
     assert report.second.worst_loss_rate > 0
     assert report.first.worst_loss_rate == 0
-    assert proof.losing_line(host_tree, policy, as_first=False) is not None
+    assert proof.losing_line(host_tree, policy, "second") is not None
 
 
 def test_turned_and_mirrored_policies_fare_the_same(tree):
     policy = random_policy(tree, 3)
-    cells = np.asarray(pgx_games.features(tree.obs))
+    cells = np.asarray(stones.cells(tree.obs))
     level = np.repeat(np.arange(10), np.diff(tree.level_start))
     keys = list(zip(level.tolist(), map(bytes, cells), strict=True))
     position = {key: index for index, key in enumerate(keys)}
     expected = jax.tree.leaves(REPORT(tree, policy))
-    for view in pgx_games.symmetries("tic_tac_toe"):
+    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
         turned = [
             position[key]
             for key in zip(level.tolist(), map(bytes, cells[:, view]), strict=True)
@@ -179,7 +180,7 @@ def test_turned_and_mirrored_policies_fare_the_same(tree):
 
 def test_sampled_matches_agree_with_exact_results(tree):
     """20 matches of a fixed policy, each inside its 99.9 % interval, seat by seat."""
-    obs = np.asarray(pgx_games.features(tree.obs))
+    obs = np.asarray(stones.cells(tree.obs))
     digits = np.asarray(3 ** np.arange(9), np.float32)
     action = random_policy(tree, 11).argmax(axis=1)
     table = np.zeros((19_683 * 2,), np.int32)
@@ -190,7 +191,7 @@ def test_sampled_matches_agree_with_exact_results(tree):
 
     def player(key, env_state):
         del key
-        seen = pgx_games.features(env_state.observation)
+        seen = stones.cells(env_state.observation)
         second = (jnp.abs(seen).sum(axis=1) % 2).astype(jnp.int32)
         number = (seen @ jnp.asarray(digits)).astype(jnp.int32) + 9841
         return jnp.asarray(table)[number + 19_683 * second]
@@ -211,8 +212,10 @@ def test_sampled_matches_agree_with_exact_results(tree):
 
 
 def test_wilson_intervals():
-    assert matches.wilson_interval(0, 0) == (0, 1)
-    low, high = matches.wilson_interval(0, 1024)
+    assert statistics.wilson_interval(0, 0) == (0, 1)
+    low, high = statistics.wilson_interval(0, 1024)
     assert low == 0
     assert high == pytest.approx(0.003737, abs=1e-5)
-    assert matches.wilson_interval(50, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
+    assert statistics.wilson_interval(50, 100) == pytest.approx(
+        (0.4038, 0.5962), abs=1e-4
+    )

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.settings import SEATS, SEATS_OF, Config, Seat
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import evaluation, grades
 from jax_ttt.players import names, registry
 from jax_ttt.reports import result_text
@@ -48,7 +50,7 @@ def changed(probs, position, action):
         "xla_llvm_disable_expensive_passes": False,
     },
 )
-def grades(tree, probs):
+def both_graded(tree, probs):
     """Return a policy's report, and whether it is unbeatable in each set of seats."""
     proofs = {s: proof.unbeatable(tree, probs, seats) for s, seats in SEATS_OF.items()}
     return outcomes.report(tree, probs), proofs
@@ -56,7 +58,7 @@ def grades(tree, probs):
 
 def summary(tree, probs, setting="both"):
     """Return what an evaluation in training says of the policy."""
-    found, proofs = grades(tree, jnp.asarray(probs, jnp.float32))
+    found, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
     return evaluation.summary(evaluation.Evaluation(found, proofs[setting], None))
 
 
@@ -66,7 +68,9 @@ def beaten(tree, outcome, moves):
     `outcome` is that of the game's positions.
     """
     game = dataclasses.replace(tree, outcome=outcome)
-    found, proofs = jax.device_get(grades(game, np.eye(9, dtype=np.float32)[moves]))
+    found, proofs = jax.device_get(
+        both_graded(game, np.eye(9, dtype=np.float32)[moves])
+    )
     worst = {own: float(x.worst_loss_rate) for own, x in zip("XO", found, strict=True)}
     assert set(worst.values()) <= {0, 1}
     assert proofs["both"] == (proofs["first"] & proofs["second"])
@@ -86,7 +90,7 @@ def test_unbeatable_means_in_every_seat_that_is_asked_for(
     own = [safe["second"], safe["first"]]
     is_safe = np.array(own)[host_tree.first_to_move.astype(int)]
     probs = np.where(is_safe[:, None], perfect, policies.uniform(host_tree))
-    _, traced = grades(tree, jnp.asarray(probs, jnp.float32))
+    _, traced = both_graded(tree, jnp.asarray(probs, jnp.float32))
     for setting, seats in SEATS_OF.items():
         expected = all(safe[seat] for seat in seats)
         for asked in (seats, seats[::-1]):
@@ -190,18 +194,18 @@ def test_every_blunder_is_shown_by_a_game_that_it_loses(
     own, _, lost, _ = blunders
     for board, cell in lost.items():
         probs = changed(perfect, position[board], cell)
-        line = proof.losing_line(host_tree, probs, own == "X")
+        line = proof.losing_line(host_tree, probs, SEAT[own])
         assert line is not None
         last = replayed(line, boards, own, lambda at, p=probs: p[at].argmax())
         assert rules.winner(last) == OTHER[own]
         assert (position[board], cell) in line
-        assert proof.lines(host_tree, probs, own == "X").lost > 0
+        assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
 
 
 def test_a_perfect_player_has_no_losing_line(host_tree, perfect):
-    for as_first in (True, False):
-        assert proof.losing_line(host_tree, perfect, as_first) is None
-        assert proof.lines(host_tree, perfect, as_first).lost == 0
+    for seat in SEATS:
+        assert proof.losing_line(host_tree, perfect, seat) is None
+        assert proof.lines(host_tree, perfect, seat).lost == 0
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -222,7 +226,7 @@ def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, pos
         assert online[ROWS[own]]["worst_loss_rate"] == pytest.approx(worst, rel=1e-5)
         safe = bool(proof.unbeatable(host_tree, probs, (SEAT[own],)))
         assert safe == (worst == 0)
-        assert (proof.losing_line(host_tree, probs, own == "X") is None) == safe
+        assert (proof.losing_line(host_tree, probs, SEAT[own]) is None) == safe
 
 
 # Every lost position.
@@ -283,9 +287,9 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
         probs[position[board], cell] = chance
         assert not proof.unbeatable(host_tree, probs, (SEAT[own],))
         assert proof.unbeatable(host_tree, probs, (SEAT[OTHER[own]],))
-        assert proof.losing_line(host_tree, probs, own == "X") is not None
-        assert proof.lines(host_tree, probs, own == "X").lost > 0
-        _, proofs = grades(tree, jnp.asarray(probs, jnp.float32))
+        assert proof.losing_line(host_tree, probs, SEAT[own]) is not None
+        assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
+        _, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
         assert not proofs[SEAT[own]]
         assert not proofs["both"]
         assert proofs[SEAT[OTHER[own]]]
@@ -315,7 +319,7 @@ def one_losing_line(blunders, host_tree, perfect, position):
     own, _, lost, _ = blunders
     for board, cell in lost.items():
         probs = changed(perfect, position[board], cell)
-        if proof.lines(host_tree, probs, own == "X").lost == 1:
+        if proof.lines(host_tree, probs, SEAT[own]).lost == 1:
             return own, probs
     raise AssertionError("there is none")
 
@@ -350,7 +354,7 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
     config = Config(eval_games=0)
     rows = []
     for seed, policy in enumerate((perfect, probs)):
-        found, proofs = grades(tree, jnp.asarray(policy, jnp.float32))
+        found, proofs = both_graded(tree, jnp.asarray(policy, jnp.float32))
         graded = evaluation.Evaluation(found, proofs["both"], None)
         rows.append(many_agents._row(many_agents.Job(config, seed), 7, 0.5, graded))
     assert [many_agents.as_cells(row)["unbeatable"] for row in rows] == [True, False]

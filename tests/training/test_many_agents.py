@@ -13,6 +13,7 @@ from jax_ttt.config.settings import DATA, Config, joined, split
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.players.network import network_of
 from jax_ttt.training import loop, many_agents, programs
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.programs import Programs
@@ -61,8 +62,10 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     config = dataclasses.replace(CONFIG, learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(loop.train(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
-    state = learner.init(config, key, SelfPlay())
-    constant = learner.train_chunk(config, state, 6, SelfPlay())[0].params
+    state = learner.init(config, network_of(config), key, SelfPlay())
+    constant = learner.train_chunk(config, network_of(config), state, 6, SelfPlay())[
+        0
+    ].params
     for a, b in zip(leaves(data), leaves(constant), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 

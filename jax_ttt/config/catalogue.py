@@ -1,0 +1,113 @@
+"""One record a game: all that the program knows of it beyond PGX's own rules.
+
+No other module compares `env_id` with a string. Imports no JAX.
+"""
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+Seat = Literal["first", "second"]
+SEATS: tuple[Seat, ...] = get_args(Seat)
+"""Both seats, by who makes a game's first move."""
+
+Grid = list[tuple[int, ...]]
+
+
+class Symmetry(NamedTuple):
+    """A view of the board in which play is the same.
+
+    Cell `i` of the view is cell `cells[i]` of the board, row by row, and action `a` in
+    the view is action `actions[a]` on the board.
+    """
+
+    cells: tuple[int, ...]
+    actions: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Game:
+    """What is known of a game."""
+
+    pgx_id: str
+    """PGX's name of it."""
+    shape: tuple[int, int]
+    """Rows and columns of the board."""
+    seats: tuple[str, str] = ("first", "second")
+    """What the player who moves first, and the other, are called."""
+    stones: bool = False
+    """PGX shows the board as two planes: the mover's stones, and the opponent's."""
+    moves_on: Literal["cells", "columns"] | None = None
+    """What an action names, so that boards can be drawn with it: a cell, row by row
+    (a last action may be to pass), or a column. None: boards are not drawn in text."""
+    symmetries: tuple[Symmetry, ...] = ()
+    """The views, the plain one first; none where they are not listed."""
+    max_moves: int | None = None
+    """The most moves that a game can have; None where it is not stated, and then
+    `--backward` is refused."""
+    enumerable: bool = False
+    """The whole tree is small enough to enumerate, so that results are exact."""
+    preset: Literal["default", "plain"] = "plain"
+    """The settings that are used where none are named."""
+
+
+def square_views(size: int) -> tuple[Symmetry, ...]:
+    """Return the eight views of a square board whose actions are its cells."""
+    board: Grid = [tuple(range(row * size, (row + 1) * size)) for row in range(size)]
+    views = []
+    for _ in range(4):
+        mirrored = list(zip(*board, strict=True))
+        for view in (board, mirrored):
+            cells = tuple(cell for row in view for cell in row)
+            views.append(Symmetry(cells, cells))
+        board = mirrored[::-1]  # a quarter turn
+    return tuple(views)
+
+
+def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the plain view and the mirror image of a board played by columns."""
+    order = tuple(range(columns))
+    return tuple(
+        Symmetry(tuple(row * columns + c for row in range(rows) for c in view), view)
+        for view in (order, order[::-1])
+    )
+
+
+GAMES: dict[str, Game] = {
+    "tic_tac_toe": Game(
+        pgx_id="tic_tac_toe",
+        shape=(3, 3),
+        seats=("X", "O"),
+        stones=True,
+        moves_on="cells",
+        symmetries=square_views(3),
+        max_moves=9,
+        enumerable=True,
+        preset="default",
+    ),
+    "connect_four": Game(
+        pgx_id="connect_four",
+        shape=(6, 7),
+        stones=True,
+        moves_on="columns",
+        symmetries=mirrored_columns(6, 7),
+    ),
+    "othello": Game(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
+    "hex": Game(pgx_id="hex", shape=(11, 11), moves_on="cells"),
+    "animal_shogi": Game(pgx_id="animal_shogi", shape=(4, 3)),
+    "gardner_chess": Game(pgx_id="gardner_chess", shape=(5, 5)),
+    "go_9x9": Game(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
+}
+"""The games, by the names that `--env-id` takes."""
+
+if TYPE_CHECKING:
+    EnvId = str
+else:  # choices, to the command line and to the checks of types
+    EnvId = Literal[tuple(GAMES)]
+
+ENUMERABLE = tuple(name for name, game in GAMES.items() if game.enumerable)
+"""The games whose tree is enumerated: those where a proof is possible."""
+
+
+def seat_name(env_id: str, seat: Seat) -> str:
+    """Return what the player in this seat is called."""
+    return GAMES[env_id].seats[SEATS.index(seat)]

@@ -1,0 +1,72 @@
+"""A network as a player: as a function of games, and as a policy over a tree.
+
+Axes: `B` games, `P` positions, `D` positions to decide, `A` actions.
+"""
+
+import jax
+import jax.numpy as jnp
+import pgx
+from flax import nnx
+from jax.tree_util import Partial
+from jaxtyping import Array, Float, Int, Key
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations
+from jax_ttt.envs import positions
+from jax_ttt.envs.tree import Tree
+from jax_ttt.networks import q_network
+from jax_ttt.networks.q_network import Network
+from jax_ttt.solver import policies
+
+
+def network_of(config: Config) -> Network:
+    """Return the network of these settings, with a table's positions.
+
+    Enumerates the game of a table the first time: call it where nothing is traced.
+    """
+    if config.network == "table":
+        return Network(config, positions.positions(config.env_id, config.canonical))
+    return Network(config)
+
+
+def greedy_player(network: Network, params: nnx.State) -> Partial:
+    """Return the player of the network's best legal move, the lowest of equals."""
+    return Partial(_greedy, network, params)
+
+
+def _greedy(
+    network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    del key  # always the same move
+    q_values = q_network.q_values(network, params, env_state.observation)
+    return equations.greedy(q_values, env_state.legal_action_mask)
+
+
+@jax.jit
+def policy(network: Network, params: nnx.State, tree: Tree) -> Float[Array, "P A"]:
+    """Return the greedy player of `params` as a policy over the tree.
+
+    It is NaN throughout where any action value is not finite.
+    """
+    q_values = decision_values(network, params, tree)
+    legal = tree.legal_action_mask[tree.decisions]
+    probs = policies.deterministic(tree, equations.greedy(q_values, legal))
+    return jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan)
+
+
+@jax.jit
+def decision_values(
+    network: Network, params: nnx.State, tree: Tree
+) -> Float[Array, "D A"]:
+    """Return the action values in each of the tree's positions to decide.
+
+    Where boards are canonical, those of one board of each symmetry class give the rest:
+    627 for 4,520, which halves the time of an exact evaluation.
+    """
+    config = network.config
+    classes = positions.classes(config.env_id) if config.canonical else None
+    if classes is None:
+        return q_network.q_values(network, params, tree.obs[tree.decisions])
+    boards, row, actions = classes
+    values = q_network.q_values(network, params, tree.obs[boards])
+    return jnp.take_along_axis(values[row], actions, axis=1)

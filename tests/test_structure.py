@@ -1,0 +1,161 @@
+"""The structure of the package: which folder imports which, how deep, how large."""
+
+import ast
+import functools
+import sys
+from pathlib import Path
+
+import pytest
+
+import jax_ttt
+
+PACKAGE = Path(jax_ttt.__file__).parent
+TESTS = Path(__file__).parent
+
+LOWER = ("config", "runtime", "envs", "networks", "solver", "dqn", "players")
+MAY_IMPORT = {
+    "config": (),
+    "runtime": (),
+    "envs": ("config",),
+    "networks": ("config", "runtime", "envs"),
+    "solver": ("envs",),
+    "dqn": ("config", "envs", "networks"),
+    "players": ("config", "runtime", "envs", "networks", "dqn", "solver"),
+    "evaluation": ("config", "envs", "solver", "players"),
+    "training": ("config", "runtime", "envs", "dqn", "players", "evaluation"),
+    "reports": (*LOWER, "evaluation", "training"),
+    "benchmarks": (*LOWER, "evaluation", "training", "reports"),
+}
+"""The folders that the modules of a folder may import, besides their own."""
+
+COMMANDS = (
+    *("train", "evaluate", "play", "arena", "sweep"),
+    *("published", "plot", "figures", "bench"),
+)
+MOST_LEVELS = 10
+MOST_LINES = 280
+
+
+@functools.cache
+def modules():
+    """Return the path of every module, by its name without `jax_ttt.`."""
+    paths = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*.py")}
+    return {".".join(short.with_suffix("").parts): paths[short] for short in paths}
+
+
+def imported(name, path):
+    """Yield what a module imports of the package, wherever in the file it stands."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name}: a relative import"
+            named = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        else:
+            continue
+        for full in named:
+            short = full.removeprefix("jax_ttt.")
+            if full != short and short in modules():
+                yield short
+
+
+@functools.cache
+def arrows():
+    """Return the modules that each module imports."""
+    return {name: set(imported(name, path)) for name, path in modules().items()}
+
+
+def folder(module):
+    """Return a module's folder, "" at the root."""
+    return module.partition(".")[0] if "." in module else ""
+
+
+def test_every_folder_is_in_the_table():
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders == MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_a_folder_imports_what_the_table_allows(name):
+    allowed = {name, *MAY_IMPORT[name]}
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in arrows().items()
+        for other in others
+        if folder(module) == name and folder(other) not in allowed
+    ]
+    assert not wrong
+
+
+def test_the_learner_and_the_proof_do_not_know_each_other():
+    """No chain of imports leads from one to the other."""
+    for start, never in (
+        ("dqn", {"solver", "players", "evaluation"}),
+        ("solver", {"dqn", "networks", "players", "training"}),
+    ):
+        reached = {m for m in modules() if folder(m) == start}
+        while more := set().union(*(arrows()[m] for m in reached)) - reached:
+            reached |= more
+        assert not {m for m in reached if folder(m) in never}
+
+
+def test_no_module_but_a_command_stands_at_the_root():
+    assert {m for m in modules() if not folder(m)} == {*COMMANDS, "cli", "__init__"}
+
+
+def test_the_library_imports_no_command():
+    for module, others in arrows().items():
+        if folder(module):
+            assert not {other for other in others if not folder(other)}, module
+
+
+def level(module, above=()):
+    """Return how many modules the longest chain of imports from this one has."""
+    assert module not in above, f"a cycle: {' -> '.join((*above, module))}"
+    below = (level(other, (*above, module)) for other in arrows()[module])
+    return 1 + max(below, default=0)
+
+
+def test_imports_have_no_cycle_and_few_levels():
+    levels = {module: level(module) for module in modules()}
+    assert max(levels.values()) <= MOST_LEVELS, levels
+
+
+def test_no_module_is_long():
+    lines = {m: len(p.read_text("utf-8").splitlines()) for m, p in modules().items()}
+    assert {m: n for m, n in lines.items() if n > MOST_LINES} == {}
+
+
+def has_logic(path):
+    """Return whether a module defines a function or a method."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
+
+
+def test_the_tests_mirror_the_folders():
+    missing = []
+    for module, path in modules().items():
+        *folders, name = module.split(".")
+        test = TESTS.joinpath(*folders, f"test_{name}.py")
+        if has_logic(path) and not test.exists():
+            missing.append(str(test.relative_to(TESTS)))
+    assert not missing
+
+
+def test_every_test_file_has_a_module():
+    known = {
+        TESTS.joinpath(*module.split(".")[:-1], f"test_{module.split('.')[-1]}.py")
+        for module in modules()
+    }
+    others = set(TESTS.glob("*/test_*.py")) - known
+    assert not others
+
+
+def test_settings_and_games_are_imported_without_jax():
+    """In a process of its own, as this one has imported JAX."""
+    import subprocess
+
+    named = [m for m in modules() if folder(m) == "config"]
+    lines = [f"import jax_ttt.{m.removesuffix('.__init__')}" for m in named]
+    code = "; ".join(["import sys", *lines, "assert 'jax' not in sys.modules"])
+    subprocess.run([sys.executable, "-c", code], check=True)
