@@ -123,7 +123,7 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
     )
     params = q_network.init_params(network_of(DOUBLE), jax.random.key(0))
     lesson = jax.jit(losses.lesson, static_argnums=0)(
-        DOUBLE, params, params, batch, jax.random.key(2)
+        DOUBLE, network_of(DOUBLE), params, params, batch, jax.random.key(2)
     )
     (visits,) = jax.tree.leaves(lesson.visits)
     first, second = visits.sum(axis=0)

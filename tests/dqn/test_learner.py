@@ -22,8 +22,18 @@ CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = dataclasses.replace(
     CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
-UPDATE = functools.partial(jax.jit(learner.update, static_argnums=0), opponent=SELF)
-TRAIN = functools.partial(learner.train_chunk, opponent=SELF)
+NETWORK = network_of(CONFIG)
+_UPDATE = jax.jit(learner.update, static_argnums=0)
+
+
+def do_update(config, state):
+    """Do one update of self-play, compiled."""
+    return _UPDATE(config, network_of(config), state, SELF)
+
+
+def train(config, state, num_updates):
+    """Do updates of self-play in one program."""
+    return learner.train_chunk(config, network_of(config), state, num_updates, SELF)
 
 
 def start(seed, config=CONFIG):
@@ -44,17 +54,17 @@ def numbers(tree):
 
 @pytest.fixture(scope="module")
 def trained():
-    return TRAIN(CONFIG, start(0), 10)
+    return train(CONFIG, start(0), 10)
 
 
 def test_the_same_seed_gives_the_same_bits(trained):
-    again = TRAIN(CONFIG, start(0), 10)
+    again = train(CONFIG, start(0), 10)
     for a, b in zip(numbers(trained), numbers(again), strict=True):
         assert a.tobytes() == b.tobytes()
 
 
 def test_another_seed_gives_other_weights_in_every_layer(trained):
-    other = TRAIN(CONFIG, start(1), 10)[0]
+    other = train(CONFIG, start(1), 10)[0]
     leaves = zip(numbers(trained[0].params), numbers(other.params), strict=True)
     assert all(not np.array_equal(a, b) for a, b in leaves)
 
@@ -70,7 +80,7 @@ def test_the_seed_reaches_the_weights_the_games_and_the_moves():
 def test_two_chunks_of_five_are_one_of_ten(trained):
     state = start(0)
     for _ in range(2):
-        state, _ = TRAIN(CONFIG, state, 5)
+        state, _ = train(CONFIG, state, 5)
     for a, b in zip(numbers(trained[0]), numbers(state), strict=True):
         assert a.tobytes() == b.tobytes()
 
@@ -80,7 +90,7 @@ def test_the_target_network_follows_by_tau():
     params, target_params = before.params, before.target_params
     for a, b in zip(numbers(params), numbers(target_params), strict=True):
         assert np.array_equal(a, b)
-    after, _ = UPDATE(CONFIG, before)
+    after, _ = do_update(CONFIG, before)
     for new, old, target in zip(
         *map(numbers, (after.params, target_params, after.target_params)), strict=True
     ):
@@ -104,7 +114,7 @@ def test_the_target_network_is_copied_every_second_update():
     state = start(0, OTHER)
     kept = numbers(state.params)
     for update in range(1, 5):
-        state, _ = UPDATE(OTHER, state)
+        state, _ = do_update(OTHER, state)
         if update % 2 == 0:
             kept = numbers(state.params)
         for target, expected in zip(numbers(state.target_params), kept, strict=True):
@@ -136,7 +146,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
         return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
 
     grads = jax.grad(loss_fn)(state.params)
-    new, _ = UPDATE(OTHER, state)
+    new, _ = do_update(OTHER, state)
     for old, grad, found in zip(
         *map(numbers, (state.params, grads, new.params)), strict=True
     ):
@@ -156,7 +166,7 @@ def test_the_target_network_lags_behind(trained):
 def test_a_chunks_metrics_are_the_means_and_sums_of_its_updates(trained):
     state, rows = start(0), []
     for _ in range(10):
-        state, metrics = UPDATE(CONFIG, state)
+        state, metrics = do_update(CONFIG, state)
         rows.append(metrics)
     found = trained[1]
     for name in ("loss", "grad_norm", "mean_max_q"):
@@ -171,25 +181,25 @@ def test_the_schedules_end_with_the_last_update(trained):
     _, metrics = trained
     assert float(metrics.epsilon) == CONFIG.epsilon_end
     assert float(metrics.learning_rate) == 0
-    _, first = UPDATE(CONFIG, start(0))
+    _, first = do_update(CONFIG, start(0))
     assert float(first.epsilon) == CONFIG.epsilon_start
     assert float(first.learning_rate) == pytest.approx(CONFIG.learning_rate)
 
 
 def test_the_last_update_has_no_step_left():
-    state, _ = TRAIN(CONFIG, start(0), 10)
+    state, _ = train(CONFIG, start(0), 10)
     before = numbers(state.params)
-    state, _ = UPDATE(CONFIG, state)
+    state, _ = do_update(CONFIG, state)
     for a, b in zip(before, numbers(state.params), strict=True):
         assert np.array_equal(a, b)
 
 
 def test_an_update_keeps_shapes_and_types():
     before = jax.eval_shape(
-        functools.partial(learner.init, CONFIG), jax.random.key(0), SELF
+        functools.partial(learner.init, CONFIG), NETWORK, jax.random.key(0), SELF
     )
     after, metrics = jax.eval_shape(
-        functools.partial(learner.update, CONFIG), before, SELF
+        functools.partial(learner.update, CONFIG), NETWORK, before, SELF
     )
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
@@ -221,7 +231,7 @@ def test_games_and_moves_are_played_and_counted(config):
         _, after, _, following = play_by_hand(config, state)
         live = ~np.asarray(state.env_state.terminated)
         over = live & np.asarray(after.terminated)
-        state, metrics = UPDATE(config, state)
+        state, metrics = do_update(config, state)
         assert (metrics.games, metrics.env_steps) == (over.sum(), live.sum())
         for a, b in zip(numbers(state.env_state), numbers(following), strict=True):
             assert np.array_equal(a, b)
@@ -234,7 +244,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     """Against gradients taken here, of a loss written out here."""
     state = start(5, LOCKSTEP)
     for _ in range(5):  # some games have ended by then, none has one cell left
-        state, _ = UPDATE(LOCKSTEP, state)
+        state, _ = do_update(LOCKSTEP, state)
     before = state.env_state
     action, after, move, _ = play_by_hand(LOCKSTEP, state)
     assert 0 < int(move.live.sum()) < 16
@@ -258,7 +268,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     loss, grads = jax.value_and_grad(loss_fn)(state.params)
     optimizer = schedules.optimizer(LOCKSTEP)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
-    new, metrics = UPDATE(LOCKSTEP, state)
+    new, metrics = do_update(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
     norm = np.sqrt(sum((g**2).sum() for g in numbers(grads)))
     assert float(metrics.grad_norm) == pytest.approx(float(norm), rel=1e-5)
@@ -273,7 +283,7 @@ def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
     other = q_network.init_params(network_of(LOCKSTEP), jax.random.key(9))
     state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
     over = state.env_state.replace(terminated=jnp.ones(16, bool))
-    after, metrics = UPDATE(LOCKSTEP, dataclasses.replace(state, env_state=over))
+    after, metrics = do_update(LOCKSTEP, dataclasses.replace(state, env_state=over))
     assert float(metrics.grad_norm) == 0
     rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
     assert rate == 2e-3
@@ -288,7 +298,7 @@ def test_a_second_seed_compiles_nothing(monkeypatch, trained):
     """The program of a chunk is traced once, whatever the seed."""
     del trained
     monkeypatch.setattr(learner, "update", None)  # tracing again would call it
-    TRAIN(CONFIG, start(9), 10)
+    train(CONFIG, start(9), 10)
 
 
 TABLE = dataclasses.replace(
@@ -306,7 +316,7 @@ def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
     """On the empty board all 64 games meet: each entry moves by alpha once."""
     state = start(0, TABLE)
     action, *_ = play_by_hand(TABLE, state)
-    new, _ = UPDATE(TABLE, state)
+    new, _ = do_update(TABLE, state)
     (values,) = numbers(new.params)
     empty = 0  # the first position
     expected = np.full(9, 0.25)
@@ -332,7 +342,7 @@ def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
     state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)
     with jax.debug_key_reuse(True):
         for update in range(1, 7):
-            state, metrics = UPDATE(REPLAY, state)
+            state, metrics = do_update(REPLAY, state)
             assert int(state.buffer.size) == min(64 * update, 256)
             changed = not np.array_equal(params[0], numbers(state.params)[0])
             assert changed == (update >= 2)
@@ -342,7 +352,7 @@ def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
 def test_epsilon_falls_with_the_games_that_have_ended():
     state, ended = start(0, REPLAY), 0
     for _ in range(12):
-        state, metrics = UPDATE(REPLAY, state)
+        state, metrics = do_update(REPLAY, state)
         assert float(metrics.epsilon) == pytest.approx(max(0.99**ended, 0.25), rel=1e-4)
         ended += int(metrics.games)
     assert ended > 64

@@ -34,7 +34,18 @@ CONFIG = Config(
     reward_loss=0.0,
 )
 KEYS = ["position", "after-state", "hash"]
-UPDATE = jax.jit(learner.update, static_argnums=0)
+_UPDATE = jax.jit(learner.update, static_argnums=0)
+_LEARN = jax.jit(learner.learn_from, static_argnums=0)
+
+
+def update(config, state, opponent):
+    """Do one update, compiled."""
+    return _UPDATE(config, network_of(config), state, opponent)
+
+
+def learn(config, state, batch, key):
+    """Learn from a batch, compiled."""
+    return _LEARN(config, network_of(config), state, batch, key)
 
 
 def _reply(replies, key, env_state):
@@ -72,7 +83,7 @@ def play_game(config, state, replies, first):
     start = next(s for s in starts if s.env_state.observation.any() != first)
     if state is not None:
         start = dataclasses.replace(state, env_state=start.env_state)
-    return UPDATE(config, start, opponent)
+    return update(config, start, opponent)
 
 
 def assert_near(found, expected):
@@ -132,9 +143,6 @@ def transition(cells, action, reward):
     )
 
 
-LEARN = jax.jit(learner.learn_from, static_argnums=0)
-
-
 @pytest.mark.parametrize("key", KEYS)
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Two values learned through one view are read back through another."""
@@ -142,7 +150,7 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
-        state, _ = LEARN(
+        state, _ = learn(
             config, state, transition(board, action, reward), jax.random.key(1)
         )
     (table,) = jax.tree.leaves(state.params)
@@ -219,7 +227,7 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     moves = [transition(*row) for row in rows]
     batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *moves)
     batch = batch._replace(live=jnp.array([True, True, True, False]))
-    new, _ = LEARN(config, state, batch, jax.random.key(1))
+    new, _ = learn(config, state, batch, jax.random.key(1))
     assert_near(value(config, new, [], [], 4), 0.5 * (1.0 - 0.5) / 2)
     assert_near(value(config, new, [0], [1], 2), 0.5)
     (table,) = jax.tree.leaves(new.params)

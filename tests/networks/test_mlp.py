@@ -66,12 +66,13 @@ def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
 @jax.jit
 def moves():
     """Return params, and a batch of moves, many of which ended their games."""
-    state = learner.init(FLOAT32, jax.random.key(0), SelfPlay())
+    network = network_of(FLOAT32)
+    state = learner.init(FLOAT32, network, jax.random.key(0), SelfPlay())
 
     def play(env_state, key):
         epsilon = jnp.float32(1)
         args = state.params, key, env_state, epsilon, SelfPlay()
-        return rollout.play(FLOAT32, network_of(FLOAT32), *args)
+        return rollout.play(FLOAT32, network, *args)
 
     keys = jax.random.split(jax.random.key(1), 7)
     _, played = jax.lax.scan(play, state.env_state, keys)
@@ -97,8 +98,9 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
 
 def test_an_agent_is_read_in_float32_however_it_learned():
     params, batch = moves()
-    values = jax.jit(q_network.q_values, static_argnums=0)
-    exact, rounded = (values(c, params, batch.obs) for c in (FLOAT32, BFLOAT16))
+    values = jax.jit(q_network.q_values)
+    networks = map(network_of, (FLOAT32, BFLOAT16))
+    exact, rounded = (values(network, params, batch.obs) for network in networks)
     assert np.array_equal(exact, rounded)
 
 
@@ -144,7 +146,9 @@ def test_both_precisions_reach_the_same_verdict(tree):
         state, _ = learner.train_chunk(
             config, network_of(config), state, config.num_updates, SelfPlay()
         )
-        found = evaluations.evaluate(config, state.params, jax.random.key(1), tree)
+        found = evaluations.evaluate(
+            network_of(config), state.params, jax.random.key(1), tree
+        )
         row = evaluations.summary(found)["exact"]
         assert row["unbeatable"]
         assert row["win_rate"] > 0.95

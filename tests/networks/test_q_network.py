@@ -178,8 +178,8 @@ def test_connect_fours_values_turn_with_its_mirror_image():
 def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
     config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
-    empty = jnp.zeros((1, 6, 7, 2), bool)
-    (seen,) = np.asarray(q_values(config, params, empty))
+    middle = jnp.zeros((1, 6, 7, 2), bool).at[0, 5, 3, 0].set(True)
+    (seen,) = np.asarray(q_values(config, params, middle))
     np.testing.assert_array_equal(seen, seen[::-1])
     assert len(set(seen.tolist())) == 4
 
