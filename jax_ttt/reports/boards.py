@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.choices import SEATS_OF
@@ -22,7 +22,7 @@ from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import pictures, result_text
+from jax_ttt.reports import pictures, result_text, text_board
 from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.solver import minimax, proof
 
@@ -103,20 +103,22 @@ def self_play(agent: Agent) -> list[pgx.State]:
 
 
 def find(env_id: EnvId, cells: str) -> int:
-    """Return the position that `report.board` writes as `cells`.
+    """Return the position that `text_board.flat` writes as `cells`.
 
     Raises:
         ValueError: there is no such board, no play reaches it, or its game is over.
     """
     tree = trees.walked(env_id)
     size = math.prod(GAMES[env_id].shape)
-    if len(cells) != size or set(cells) - set("XO-"):
-        raise ValueError(f"not {size} of X, O and what is free")
-    mover = 1 if cells.count("X") == cells.count("O") else -1
-    features = [mover * {"X": 1, "O": -1, "-": 0}[cell] for cell in cells]
+    first, second = text_board.letters_of(env_id)
+    worth = {first: 1, second: -1, text_board.FREE: 0}
+    if len(cells) != size or not worth.keys() >= set(cells):
+        raise ValueError(f"not {size} of {first}, {second} and what is free")
+    mover = 1 if cells.count(first) == cells.count(second) else -1
+    features = [mover * worth[cell] for cell in cells]
     number = stones.number(jnp.array([features], jnp.float32))
     position = int(positions.index(env_id)[number][0])
-    if result_text.board(tree, position) != cells:
+    if text_board.flat(tree, position, (first, second)) != cells:
         raise ValueError("no play leads to this board")
     if position not in tree.decisions:
         raise ValueError("the game is over")
@@ -133,7 +135,8 @@ def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     row = int(np.searchsorted(tree.decisions, position))
     learned = network.decision_values(agent.network, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
-    cells = result_text.board(tree, position)
+    letters = text_board.letters_of(agent.config.env_id)
+    cells = text_board.tree_grid(tree, position, letters)
     seats = SEATS_OF[agent.config.seat]
     return on_board(
         cells,
@@ -144,28 +147,27 @@ def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
 
 
 def on_board(
-    cells: str,
+    cells: Shaped[np.ndarray, "H W"],
     worth: dict[str, Float[np.ndarray, " A"]],
     theme: Theme = "light",
     title: str = "",
 ) -> Picture:
-    """Draw a square board of `X`, `O` and `-` with values on its free cells."""
+    """Draw the cells of `text_board.grid` with values on the free ones."""
     from matplotlib.figure import Figure
 
-    side = round(len(cells) ** 0.5)
+    free = cells == text_board.FREE
     with pictures.style(theme):
         figure = Figure(figsize=(3.4 * len(worth) + 0.8, 3.6), layout="constrained")
         every = np.atleast_1d(figure.subplots(1, len(worth)))
         for axes, (title, row) in zip(every, worth.items(), strict=True):
-            free = np.array([cell == "-" for cell in cells])
-            board = np.where(free, row, np.nan).reshape(side, side)
+            board = np.where(free, row.reshape(cells.shape), np.nan)
             axes.imshow(board, cmap="PuOr", vmin=-1, vmax=1)
             for (y, x), value in np.ndenumerate(board):
-                _mark(axes, x, y, cells[y * side + x], float(value))
+                _mark(axes, x, y, str(cells[y, x]), float(value))
             axes.set_title(title)
-            edges = np.arange(side + 1) - 0.5
-            axes.set_xticks(edges, [""] * len(edges))
-            axes.set_yticks(edges, [""] * len(edges))
+            rows, columns = (np.arange(size + 1) - 0.5 for size in cells.shape)
+            axes.set_xticks(columns, [""] * len(columns))
+            axes.set_yticks(rows, [""] * len(rows))
             axes.tick_params(length=0)
             axes.grid(visible=True, color="#808080", alpha=1)
         if title:
@@ -178,7 +180,7 @@ def on_board(
 def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401
     """Write a free cell's value, or whose mark is there."""
     style: dict[str, Any] = {"ha": "center", "va": "center"}
-    if cell != "-":
+    if cell != text_board.FREE:
         axes.text(x, y, cell, fontsize=34, **style)
         return
     colour = "white" if abs(value) > 0.6 else "black"

@@ -15,7 +15,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import result_text
+from jax_ttt.reports import text_board
 
 
 def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[dict[str, Any]]:
@@ -27,11 +27,12 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[dict[str,
     values = np.asarray(network.decision_values(agent.network, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
     first, second = GAMES[agent.config.env_id].seats
+    letters = text_board.letters_of(agent.config.env_id)
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):
         pairs = zip(values[row].tolist(), legal[row], strict=True)
         yield {
-            "board": result_text.board(tree, position),
+            "board": text_board.flat(tree, position, letters),
             "to_move": first if tree.first_to_move[position] else second,
             "q_values": [value if ok else None for value, ok in pairs],
             "move": int(moves[row]),

@@ -1,4 +1,4 @@
-"""Results as text: the line of an evaluation, the table, the verdict, the boards."""
+"""Results as text: the line of an evaluation, the table, the verdict."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +11,7 @@ from jax_ttt.envs import stones
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.grades import best_known, disagreements
 from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.reports import text_board
 from jax_ttt.solver import proof
 
 
@@ -88,9 +89,11 @@ def verdict(
         if (line := proof.losing_line(tree, probs, seat)) is not None
     ]
     line, name = min(lines, key=lambda pair: len(pair[0]))
+    last_cell = tree.legal_action_mask.shape[1] - 1
+    drawn = text_board.side_by_side(tree, line, text_board.letters_of(env_id))
     return (
         f"beatable: the shortest line that beats it, playing as {name} "
-        f"({len(line)} moves; cells 0 to 8, row by row)\n{boards(tree, line, names)}"
+        f"({len(line)} moves; cells 0 to {last_cell}, row by row)\n{drawn}"
     )
 
 
@@ -115,7 +118,8 @@ def graded(
 
 def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
     """Return the policy's likeliest game against itself, board by board."""
-    return boards(tree, proof.self_play(tree, probs), GAMES[env_id].seats)
+    line = proof.self_play(tree, probs)
+    return text_board.side_by_side(tree, line, text_board.letters_of(env_id))
 
 
 def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
@@ -199,26 +203,6 @@ def sampled_verdict(summary: dict[str, Any]) -> str:
         f"nothing is proven: {lost} of {result['num_games']} sampled games against "
         f"random lost, a loss rate of {low:.2%} to {high:.2%} (95 % interval)"
     )
-
-
-def boards(tree: Tree, line: list[tuple[int, int]], names: tuple[str, str]) -> str:
-    """Return a game as boards side by side, each under the move that made it."""
-    successor = np.asarray(tree.successor)
-    columns = []
-    for number, (position, action) in enumerate(line):
-        after = board(tree, int(successor[position, action]))
-        side = round(len(after) ** 0.5)
-        rows = [" ".join(after[i : i + side]) for i in range(0, len(after), side)]
-        head = f"{number + 1}. {names[number % 2]}{action}"
-        columns.append([f"{cell:<8}" for cell in (head, *rows)])
-    return "\n".join("  " + "".join(row).rstrip() for row in zip(*columns, strict=True))
-
-
-def board(tree: Tree, position: int) -> str:
-    """Return a position's cells row by row: `X` the first player's, `O`, `-` empty."""
-    cells = np.asarray(stones.cells(tree.obs[position][None]))[0]
-    mine, yours = ("X", "O") if tree.first_to_move[position] else ("O", "X")
-    return "".join(mine if c > 0 else yours if c < 0 else "-" for c in cells)
 
 
 def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:

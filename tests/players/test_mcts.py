@@ -8,7 +8,7 @@ import pytest
 from jax_ttt.config.catalogue import GAMES, SEATS
 from jax_ttt.envs import positions, stones
 from jax_ttt.players import mcts
-from jax_ttt.reports import result_text
+from jax_ttt.reports import text_board
 from jax_ttt.solver import outcomes, policies, proof
 
 SEARCH = jax.jit(mcts.search)
@@ -23,7 +23,7 @@ def graph():
 def at(host_tree):
     """Return a function from a board to its position."""
     position = {
-        result_text.board(host_tree, p): p for p in range(host_tree.num_positions)
+        text_board.flat(host_tree, p): p for p in range(host_tree.num_positions)
     }
     return position.__getitem__
 

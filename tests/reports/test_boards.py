@@ -14,7 +14,7 @@ from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
-from jax_ttt.reports import boards, result_text
+from jax_ttt.reports import boards, text_board
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 
@@ -87,7 +87,7 @@ def test_two_animations_on_a_page_do_not_mix(theme):
 
 def test_a_board_is_found_as_it_is_written(host_tree):
     for position in host_tree.decisions[[0, 1, 100, 2000, 4519]].tolist():
-        cells = result_text.board(host_tree, position)
+        cells = text_board.flat(host_tree, position)
         assert boards.find("tic_tac_toe", cells) == position
 
 

@@ -94,22 +94,6 @@ def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
     ]
 
 
-def test_boards_word_for_word(tic_tac_toe):
-    line = []
-    position = 0
-    for action in (7, 3, 8, 5, 6):
-        line.append((position, action))
-        position = int(tic_tac_toe.successor[position, action])
-    assert result_text.boards(tic_tac_toe, line, ("X", "O")).splitlines() == [
-        "  1. X7   2. O3   3. X8   4. O5   5. X6",
-        "  - - -   - - -   - - -   - - -   - - -",
-        "  - - -   O - -   O - -   O - O   O - O",
-        "  - X -   - X -   - X X   - X X   X X X",
-    ]
-    assert result_text.board(tic_tac_toe, position) == "---O-OXXX"
-    assert result_text.board(tic_tac_toe, 0) == "-" * 9
-
-
 def test_sampled_verdict_proves_nothing():
     assert result_text.verdict("connect_four", SAMPLED, None, None) == (
         "nothing is proven: 2 of 8 sampled games against random lost, "

@@ -7,7 +7,14 @@ import pytest
 import rules
 
 from jax_ttt.evaluation import grades
+from jax_ttt.reports import text_board
 from jax_ttt.solver import minimax, outcomes, policies, proof
+
+
+@pytest.fixture(scope="module")
+def position(host_tree):
+    """Return the positions by their boards."""
+    return {text_board.flat(host_tree, p): p for p in range(host_tree.num_positions)}
 
 
 def as_board(rows):

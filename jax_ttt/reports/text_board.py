@@ -1,0 +1,107 @@
+"""A board as text, from the two planes of stones of an observation.
+
+`grid` is the one drawing; the string of a position, boards side by side and the board
+to play on are made from it. Axes: `H` rows, `W` columns.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Shaped
+
+from jax_ttt.config.settings import EnvId
+from jax_ttt.envs.tree import Tree
+
+Layout = Literal["cells", "columns"]
+"""What an action names: a cell (and one more action may be to pass), or a column."""
+
+LETTERS = ("X", "O")
+"""The stones of the player who moves first, and of the other player."""
+FREE = "-"
+"""A free cell in the string of a position."""
+
+
+def letters_of(env_id: EnvId) -> tuple[str, str]:
+    """Return the letters of a game's stones, the first player's first."""
+    del env_id  # the same in every game
+    return LETTERS
+
+
+def layout(obs: Shaped[np.ndarray, "H W planes"], num_actions: int) -> Layout | None:
+    """Return what the actions name on this board; None if it can't be drawn in text.
+
+    Boards with pieces of several kinds can't: their actions are no cells or columns.
+    """
+    height, width, *_ = obs.shape
+    if num_actions == width:
+        return "columns"
+    return "cells" if num_actions - height * width in (0, 1) else None
+
+
+def grid(
+    obs: Shaped[np.ndarray, "H W planes"],
+    first_to_move: bool,
+    letters: tuple[str, str] = LETTERS,
+    free: str = FREE,
+) -> Shaped[np.ndarray, "H W"]:
+    """Return a board's cells as an array of strings, `(H, W)`.
+
+    `obs` is `(H, W, planes)`; its first two planes are the stones of the player whose
+    view it is, the one to move, and of the other player.
+    """
+    cells = np.full(obs.shape[:2], free, object)
+    for plane, stone in enumerate(letters if first_to_move else letters[::-1]):
+        cells[np.asarray(obs[..., plane]) > 0] = stone
+    return cells
+
+
+def tree_grid(
+    tree: Tree, position: int, letters: tuple[str, str] = LETTERS
+) -> Shaped[np.ndarray, "H W"]:
+    """Return the cells of an enumerated position, `(H, W)`."""
+    first_to_move = bool(tree.first_to_move[position])
+    return grid(np.asarray(tree.obs[position]), first_to_move, letters)
+
+
+def flat(tree: Tree, position: int, letters: tuple[str, str] = LETTERS) -> str:
+    """Return a position's cells row by row in one string, for instance `X---O----`."""
+    return "".join(tree_grid(tree, position, letters).flat)
+
+
+def side_by_side(
+    tree: Tree, line: Sequence[tuple[int, int]], letters: tuple[str, str] = LETTERS
+) -> str:
+    """Return a game as boards side by side, each below the move that made it.
+
+    `line` is the positions and the action in each.
+    """
+    columns = []
+    for number, (position, action) in enumerate(line, start=1):
+        mover = letters[0] if tree.first_to_move[position] else letters[1]
+        after = tree_grid(tree, int(tree.successor[position, action]), letters)
+        rows = [" ".join(row) for row in after]
+        columns.append([f"{number}. {mover}{action}", *rows])
+    size = 3 + max((len(cell) for column in columns for cell in column), default=0)
+    rows = zip(*columns, strict=True)
+    return "\n".join(
+        "  " + "".join(f"{cell:<{size}}" for cell in row).rstrip() for row in rows
+    )
+
+
+def with_moves(
+    cells: Shaped[np.ndarray, "H W"], layout: Layout, moves: Sequence[int]
+) -> str:
+    """Return a board with the moves on their cells, or every column's number below.
+
+    A move beyond the last cell, to pass, is not shown.
+    """
+    cells = cells.copy()
+    if layout == "columns":
+        cells = np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
+    else:
+        for move in moves:
+            if move < cells.size:
+                cells.flat[move] = move
+    size = max(len(str(cell)) for cell in cells.flat)
+    return "\n".join("  " + " ".join(f"{c!s:>{size}}" for c in row) for row in cells)

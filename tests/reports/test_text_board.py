@@ -1,0 +1,126 @@
+"""Boards as text, word for word."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.envs import pgx_games
+from jax_ttt.reports import text_board
+
+
+def planes(first, second):
+    """Return an observation of the first player's view, by rows such as `10.`."""
+    return np.stack(
+        [np.array([list(row) for row in rows]) == "1" for rows in (first, second)],
+        axis=-1,
+    )
+
+
+WIDE = planes(["1000", "0000"], ["0010", "0001"])
+
+
+def test_a_grid_has_the_shape_of_the_board():
+    """Own stones come first in an observation, whoever is to move."""
+    assert text_board.grid(WIDE, first_to_move=True).tolist() == [
+        ["X", "-", "O", "-"],
+        ["-", "-", "-", "O"],
+    ]
+    assert text_board.grid(WIDE, first_to_move=False).tolist() == [
+        ["O", "-", "X", "-"],
+        ["-", "-", "-", "X"],
+    ]
+    named = text_board.grid(WIDE, True, ("black", "white"), free="")
+    assert named[0].tolist() == ["black", "", "white", ""]
+
+
+def test_more_planes_than_two_are_not_stones():
+    history = np.concatenate([WIDE, np.ones_like(WIDE)], axis=-1)
+    drawn = text_board.grid(history, first_to_move=True)
+    assert drawn.tolist() == text_board.grid(WIDE, first_to_move=True).tolist()
+
+
+def test_a_position_in_one_string(host_tree):
+    position = 0
+    assert text_board.flat(host_tree, position) == "-" * 9
+    for action in (7, 3, 8, 5, 6):
+        position = int(host_tree.successor[position, action])
+    assert text_board.flat(host_tree, position) == "---O-OXXX"
+    assert text_board.flat(host_tree, position, ("#", "0")) == "---0-0###"
+
+
+def test_every_position_has_its_own_string(host_tree):
+    found = {text_board.flat(host_tree, p) for p in range(host_tree.num_positions)}
+    assert len(found) == host_tree.num_positions
+    for cells in found:
+        assert cells.count("X") - cells.count("O") in (0, 1)
+
+
+def test_boards_word_for_word(host_tree):
+    line = []
+    position = 0
+    for action in (7, 3, 8, 5, 6):
+        line.append((position, action))
+        position = int(host_tree.successor[position, action])
+    assert text_board.side_by_side(host_tree, line).splitlines() == [
+        "  1. X7   2. O3   3. X8   4. O5   5. X6",
+        "  - - -   - - -   - - -   - - -   - - -",
+        "  - - -   O - -   O - -   O - O   O - O",
+        "  - X -   - X -   - X X   - X X   X X X",
+    ]
+    assert text_board.side_by_side(host_tree, []) == ""
+
+
+def test_what_the_actions_of_a_game_name():
+    """Sizes of PGX's games: observation, number of actions."""
+    for shape, num_actions, layout in (
+        ((3, 3, 2), 9, "cells"),
+        ((9, 9, 17), 82, "cells"),  # and to pass
+        ((6, 7, 2), 7, "columns"),
+        ((4, 3, 194), 132, None),  # animal shogi
+        ((5, 5, 115), 1225, None),  # gardner chess
+    ):
+        assert text_board.layout(np.zeros(shape), num_actions) == layout
+
+
+def test_moves_stand_on_cells_or_below_columns():
+    cells = text_board.grid(WIDE, True, free=".")
+    assert text_board.with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
+    assert text_board.with_moves(cells, "columns", [0]).splitlines() == [
+        "  X . O .",
+        "  . . . O",
+        "  0 1 2 3",
+    ]
+    assert cells.tolist() == text_board.grid(WIDE, True, free=".").tolist()
+
+
+def test_numbers_of_two_digits_stay_in_their_columns():
+    cells = text_board.grid(np.zeros((4, 4, 2)), True, free=".")
+    rows = text_board.with_moves(cells, "cells", range(9, 16)).splitlines()
+    assert rows == [
+        "   .  .  .  .",
+        "   .  .  .  .",
+        "   .  9 10 11",
+        "  12 13 14 15",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "size"),
+    [
+        ("othello", 8),
+        pytest.param("hex", 11, marks=pytest.mark.slow),
+        pytest.param("go_9x9", 9, marks=pytest.mark.slow),
+    ],
+)
+def test_every_board_of_stones_is_drawn(env_id, size):
+    state = pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)
+    obs = np.asarray(state.observation[0])
+    moves = np.flatnonzero(state.legal_action_mask[0]).tolist()
+    layout = text_board.layout(obs, pgx_games.sizes(env_id)[1])
+    assert layout == "cells"
+    rows, swapped = (
+        text_board.with_moves(text_board.grid(obs, first, free="."), layout, moves)
+        for first in (True, False)
+    )
+    assert [len(row.split()) for row in rows.splitlines()] == [size] * size
+    assert swapped == rows.translate(str.maketrans("XO", "OX"))
