@@ -14,6 +14,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.players import names
 
 
@@ -46,8 +47,8 @@ def main(argv: Sequence[str] | None) -> int:
 
     import jax
 
-    from jax_ttt.players import agents, registry, session
-    from jax_ttt.reports import result_text
+    from jax_ttt.players import agents, registry
+    from jax_ttt.reports import result_text, session_text
 
     env_id = agents.game([spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(args.seed))
@@ -55,7 +56,8 @@ def main(argv: Sequence[str] | None) -> int:
     print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
     if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    print(session.play(opponent, env_id, args.side == "x", key))
+    seat: Seat = "first" if args.side == "x" else "second"
+    print(session_text.play_session(opponent, env_id, seat, key))
     return 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.envs import tree as trees
-from jax_ttt.reports import result_text
+from jax_ttt.players import players, registry
 from jax_ttt.runtime import devices
 from jax_ttt.solver import minimax
 
@@ -87,6 +87,15 @@ def q_star(tree, values):
     return np.where(legal, values[np.asarray(tree.successor)] * to_mover, junk).astype(
         np.float32
     )
+
+
+@pytest.fixture(scope="session")
+def row_by_row(host_tree):
+    """Return who plays the first free cell: easily beaten."""
+    legal = host_tree.legal_action_mask
+    probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
+    player = players.policy_player(trees.index("tic_tac_toe"), probs)
+    return registry.Entrant("row by row", player, probs)
 
 
 @pytest.fixture

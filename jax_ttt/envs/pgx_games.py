@@ -15,6 +15,7 @@ import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.choices import SeatSetting
 from jax_ttt.envs import stones
 
 
@@ -58,7 +59,7 @@ def step(
     """
     mover = env_state.current_player  # read before the step: rewards go by player id
     next_state = jax.vmap(env.step)(env_state, action)
-    reward = _of(next_state.rewards, mover)
+    reward = reward_to(next_state, mover)
     discount = signed_discount(next_state, mover, gamma)
     return next_state, Move(reward, discount, ~finished(env_state))
 
@@ -118,7 +119,7 @@ def await_turn(
         action = opening(env_state, opponent(move_key, env_state), first_move)
         after = jax.vmap(env.step)(env_state, action)
         theirs = waiting(env_state)
-        total += jnp.where(theirs, _of(after.rewards, player), 0.0)
+        total += jnp.where(theirs, reward_to(after, player), 0.0)
         return key, pick(theirs, after, env_state), total
 
     start = (key, env_state, jnp.zeros(player.shape))
@@ -155,8 +156,23 @@ def moves_made(
     return jnp.sum(after._step_count - start)
 
 
-def _of(rewards: Float[Array, "B 2"], player: Int[Array, " B"]) -> Float[Array, " B"]:
-    return jnp.take_along_axis(rewards, player[:, None], axis=1)[:, 0]
+def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
+    """Return who sits in a seat of fresh games, as PGX numbers its players.
+
+    "both" is player 0, whom PGX lets move first in half of the games.
+    """
+    first = fresh.current_player  # drawn by PGX
+    return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
+
+
+def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
+    """Return in which games it is the turn of `player`, as `seated` gives it."""
+    return env_state.current_player == player
+
+
+def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " B"]:
+    """Return what the latest move brought `player`, as `seated` gives it; -1 to 1."""
+    return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
 
 
 def finished(env_state: pgx.State) -> Bool[Array, " B"]:

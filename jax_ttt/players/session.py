@@ -1,135 +1,179 @@
-"""One game between a person and a player, in text."""
+"""A game between a person and a player, as data.
 
-import textwrap
-from collections.abc import Callable
+A `Session` is never changed: every function returns a new one. Nothing here reads or
+writes text, so that a terminal and a server can share it.
+
+Axes: `B` games, here 1; `A` actions.
+"""
+
+import dataclasses
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
-from jax_ttt.envs import pgx_games, positions, stones
+from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.envs import one_game, pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
+from jax_ttt.envs.one_game import Result
 from jax_ttt.networks import q_network
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import minimax
 
-HELP = "v for the values, u to undo, q to quit"
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Session:
+    """A game under way, or over."""
+
+    env_id: EnvId
+    opponent: Entrant
+    seat: Seat  # the person's
+    key: Key[Array, ""]  # what the opponent's next moves are drawn from
+    states: tuple[pgx.State, ...]  # (1, ...): before the first move, and after each
+    moves: tuple[int, ...]  # of both players, the oldest first
+
+    @property
+    def state(self) -> pgx.State:
+        """The latest state, `(1, ...)`."""
+        return self.states[-1]
 
 
-def play(
-    opponent: Entrant,
-    env_id: EnvId,
-    as_first: bool,
-    key: Key[Array, ""],
-    ask: Callable[[str], str] = input,
-    say: Callable[[str], None] = print,
-) -> str:
-    """Play a game against `opponent` and return its result in one line.
+class MoveValue(NamedTuple):
+    """What a legal move is worth to the player to move: -1 a loss, 1 a win."""
 
-    `ask` is shown the legal moves and returns what the person types; where it raises
-    `EOFError`, the game is left. `key` is consumed.
-    """
-    env = pgx_games.make(env_id)
-    you, other = ("X", "O") if as_first else ("O", "X")
+    move: int
+    minimax_value: float | None  # under best play; None where the game is too large
+    q_value: float | None  # the opponent's own; None where it is no saved agent
+
+
+def start(env_id: EnvId, opponent: Entrant, seat: Seat, key: Key[Array, ""]) -> Session:
+    """Return a new game, before its first move; `key` is consumed."""
     key, init_key = jax.random.split(key)
-    state = pgx_games.init(env, init_key, 1)
-    first = int(state.current_player[0])
-    person = first if as_first else 1 - first  # ids, as PGX has them
-    before: list[pgx.State] = []  # each of the person's moves
-    while not bool(pgx_games.finished(state)[0]):
-        if int(state.current_player[0]) != person:
-            key, move_key = jax.random.split(key)
-            move = int(_reply(opponent.player, move_key, state)[0])
-            say(f"{opponent.name} ({other}) plays {move}")
-            state = pgx_games.play(env, state, jnp.array([move]))
-            continue
-        say(board(env_id, state, first))
-        word = _asked(state, you, ask, say)
-        if word == "q":
-            return f"left after {int(state._step_count[0])} moves: nobody wins"
-        if word == "v":
-            say(values(opponent, env_id, state))
-        elif word == "u":
-            state = before.pop() if before else state
-        else:
-            before.append(state)
-            state = pgx_games.play(env, state, jnp.array([int(word)]))
-    say(board(env_id, state, first))
-    gain = float(state.rewards[0, person])
-    result = "you win" if gain > 0 else "you lose" if gain < 0 else "a draw"
-    return f"{result}: {you} (you) v {other} ({opponent.name})"
+    state = pgx_games.init(pgx_games.make(env_id), init_key, 1)
+    return Session(env_id, opponent, seat, key, (state,), ())
+
+
+def legal_moves(session: Session) -> tuple[int, ...]:
+    """Return the legal moves in ascending order; none once the game is over."""
+    return one_game.legal_moves(session.state)
+
+
+def to_move(session: Session) -> Seat:
+    """Return the seat whose turn it is and whose view the latest observation is.
+
+    After the last move it is that of the player who would be next.
+    """
+    return one_game.seat_to_move(session.states[0], session.state)
+
+
+def is_over(session: Session) -> bool:
+    """Return whether the game has ended."""
+    return result(session) is not None
+
+
+def is_persons_turn(session: Session) -> bool:
+    """Return whether the game is on and the person is to move."""
+    return not is_over(session) and to_move(session) == session.seat
+
+
+def result(session: Session, seat: Seat | None = None) -> Result | None:
+    """Return how the game ended for a seat, by default the person's.
+
+    None while it is on.
+    """
+    return one_game.result(session.states[0], session.state, seat or session.seat)
+
+
+def play_move(session: Session, move: int) -> Session:
+    """Return the game after a move of the person.
+
+    Raises:
+        ValueError: the move is not legal, it is not the person's turn, or the game
+            is over.
+    """
+    if not is_over(session) and not is_persons_turn(session):
+        raise ValueError(f"it is the opponent's turn, not that of the {session.seat}")
+    return _after(session, move)
+
+
+def play_reply(session: Session) -> Session:
+    """Return the game after one move of the opponent.
+
+    Raises:
+        ValueError: it is not the opponent's turn, or the game is over.
+    """
+    if is_persons_turn(session):
+        raise ValueError("it is the person's turn, not the opponent's")
+    if is_over(session):
+        raise ValueError("the opponent has no reply: the game is over")
+    key, move_key = jax.random.split(session.key)
+    move = int(_chosen(session.opponent.player, move_key, session.state)[0])
+    return _after(dataclasses.replace(session, key=key), move)
+
+
+def undo(session: Session) -> Session:
+    """Return the game before the person's latest move, where the person decides anew.
+
+    It stays as it is where the person has not moved yet. The key is not set back: a
+    player who draws its moves may then reply with another one.
+    """
+    for count in reversed(range(len(session.moves))):
+        earlier = dataclasses.replace(
+            session,
+            states=session.states[: count + 1],
+            moves=session.moves[:count],
+        )
+        if is_persons_turn(earlier):
+            return earlier
+    return session
+
+
+def values(session: Session) -> tuple[MoveValue, ...]:
+    """Return what the legal moves are worth to the player to move, in their order."""
+    moves = legal_moves(session)
+    exact, learned = _minimax_values(session), _q_values(session)
+    return tuple(
+        MoveValue(
+            move,
+            None if exact is None else float(exact[move]),
+            None if learned is None else float(learned[move]),
+        )
+        for move in moves
+    )
+
+
+def _after(session: Session, move: int) -> Session:
+    state = one_game.play_move(session.env_id, session.state, move)
+    return dataclasses.replace(
+        session,
+        states=(*session.states, state),
+        moves=(*session.moves, move),
+    )
 
 
 @jax.jit
-def _reply(player: Partial, key: jax.Array, env_state: pgx.State) -> jax.Array:
+def _chosen(
+    player: Partial, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
     return player(key, env_state)
 
 
-def _legal(env_state: pgx.State) -> list[int]:
-    over = bool(pgx_games.finished(env_state)[0])
-    return [] if over else np.flatnonzero(env_state.legal_action_mask[0]).tolist()
+def _minimax_values(session: Session) -> Float[np.ndarray, " A"] | None:
+    tree = trees.on_host(session.env_id)
+    if tree is None:
+        return None
+    index = jnp.asarray(trees.index(session.env_id))
+    position = int(trees.locate(index, session.state.observation)[0])
+    return minimax.to_mover(tree, minimax.values(tree))[position]
 
 
-def _asked(env_state: pgx.State, you: str, ask: Callable, say: Callable) -> str:
-    """Return a legal move, or v, u or q, asking until there is one."""
-    legal = [str(move) for move in _legal(env_state)]
-    listed = textwrap.fill(f"legal moves: {' '.join(legal)}", 88)
-    while True:
-        try:
-            word = ask(f"{listed}\n{you} ({HELP}): ").strip().lower()
-        except EOFError:
-            return "q"
-        if word in ("v", "u", "q", *legal):
-            return word
-        say(f"{word[:20]!r} is none of them: type a legal move, {HELP}")
-
-
-def board(env_id: EnvId, env_state: pgx.State, first: int) -> str:
-    """Return the board of stones, moves on their cells or below their columns.
-
-    X is the player with the id `first`. Pieces of several kinds are not drawn.
-    """
-    obs = np.asarray(env_state.observation[0])
-    height, width, *_ = obs.shape
-    num_actions = pgx_games.sizes(env_id).num_actions
-    in_columns = num_actions == width
-    if not in_columns and num_actions - height * width not in (0, 1):  # 1: to pass
-        return f"({env_id} is not drawn in text)"
-    swapped = int(env_state.current_player[0]) != first
-    cells = np.full((height, width), ".", "<U3")
-    if not in_columns:
-        moves = [move for move in _legal(env_state) if move < cells.size]
-        cells.reshape(-1)[moves] = [str(move) for move in moves]
-    for plane, stone in enumerate("OX" if swapped else "XO"):
-        cells[obs[..., plane] > 0] = stone
-    if in_columns:
-        cells = np.vstack([cells, [str(move) for move in range(width)]])
-    size = max(map(len, cells.flat))
-    return "\n".join("  " + " ".join(f"{c:>{size}}" for c in row) for row in cells)
-
-
-def values(opponent: Entrant, env_id: EnvId, env_state: pgx.State) -> str:
-    """Return what the moves are worth to whoever is to move, the best ones first.
-
-    The opponent's network says so, if it has one; so does best play, if it is known.
-    """
-    moves, order = np.array(_legal(env_state)), np.empty(0)
-    columns = {"move": moves.tolist()}
-    if (tree := trees.on_host(env_id)) is not None:
-        index = jnp.asarray(positions.index(env_id))
-        here = stones.locate(index, env_state.observation)[0]
-        order = minimax.to_mover(tree, minimax.values(tree))[int(here), moves]
-        columns["best play"] = [("loses", "draws", "wins")[int(v) + 1] for v in order]
-    if (agent := opponent.agent) is not None:
-        obs = env_state.observation
-        q_values = q_network.q_values(agent.network, agent.params, obs)
-        order = np.asarray(q_values)[0, moves]
-        columns["the agent"] = [f"{value:+.3f}" for value in order]
-    rows = list(zip(*columns.values(), strict=True))
-    shown = [tuple(columns), *(rows[i] for i in np.argsort(-order, kind="stable"))]
-    text = "\n".join("".join(f"{c:>11}" for c in row) for row in shown[:13])
-    return text if len(columns) > 1 else f"{opponent.name} has no values to show"
+def _q_values(session: Session) -> Float[np.ndarray, " A"] | None:
+    agent = session.opponent.agent
+    if agent is None:
+        return None
+    obs = session.state.observation
+    return np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]

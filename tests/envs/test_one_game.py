@@ -1,0 +1,79 @@
+"""One game as Python values, beside rules written once more."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.envs import one_game, pgx_games
+
+ENV = pgx_games.make("tic_tac_toe")
+X_WINS, O_WINS = (4, 0, 1, 2, 7), (4, 0, 1, 3, 8, 6)
+DRAW = (4, 0, 2, 6, 3, 5, 1, 7, 8)
+
+
+def line(moves, seed=0):
+    """Return the states of a game."""
+    states = [pgx_games.init(ENV, jax.random.key(seed), 1)]
+    for move in moves:
+        states.append(one_game.play_move("tic_tac_toe", states[-1], move))
+    return states
+
+
+def test_the_legal_moves_are_the_free_cells():
+    for count, state in enumerate(line(DRAW)):
+        free = set(range(9)) - set(DRAW[:count])
+        assert one_game.legal_moves(state) == tuple(sorted(free))
+    assert one_game.legal_moves(line(X_WINS)[-1]) == ()
+
+
+@pytest.mark.parametrize("move", [-1, -9, 9, 2**31, 4, 0])
+def test_an_illegal_move_is_refused(move):
+    """PGX would take it, and let the mover lose."""
+    state = line((4, 0))[-1]
+    with pytest.raises(ValueError, match=f"{move} is no legal move of tic_tac_toe; "):
+        one_game.play_move("tic_tac_toe", state, move)
+
+
+def test_no_move_is_legal_after_the_end():
+    with pytest.raises(ValueError, match="the game is over"):
+        one_game.play_move("tic_tac_toe", line(X_WINS)[-1], 8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_seats_take_turns_whoever_has_which_id(seed):
+    states = line(DRAW, seed)
+    seats = [one_game.seat_to_move(states[0], state) for state in states]
+    assert seats == ["first", "second"] * 5
+
+
+def test_both_ids_are_drawn_to_move_first():
+    firsts = [
+        pgx_games.seated(pgx_games.init(ENV, jax.random.key(seed), 1), "first").item()
+        for seed in range(4)
+    ]
+    assert set(firsts) == {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("moves", "first", "second"),
+    [(X_WINS, "won", "lost"), (O_WINS, "lost", "won"), (DRAW, "drawn", "drawn")],
+)
+def test_the_result_is_a_seats(moves, first, second, seed):
+    *before, end = states = line(moves, seed)
+    assert one_game.result(states[0], end, "first") == first
+    assert one_game.result(states[0], end, "second") == second
+    for state in before:
+        assert one_game.result(states[0], state, "first") is None
+
+
+def test_the_batched_functions_agree_with_the_seats():
+    fresh = pgx_games.init(ENV, jax.random.key(1), 64)
+    first, second, zero = (
+        pgx_games.seated(fresh, seat) for seat in ("first", "second", "both")
+    )
+    assert pgx_games.is_turn(fresh, first).all()
+    assert not pgx_games.is_turn(fresh, second).any()
+    assert not np.asarray(zero).any()
+    drawn = np.asarray(pgx_games.is_turn(fresh, zero))
+    assert 0 < drawn.sum() < 64

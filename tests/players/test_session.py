@@ -1,0 +1,194 @@
+"""Sessions as data: moves, replies, undo, values and results."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+import rules
+
+from jax_ttt.config.settings import Config, EnvId, Seat
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, names, registry, session
+from jax_ttt.players.agents import Agent
+
+KEY = jax.random.key(0)
+
+
+def entrant(name, env_id: EnvId = "tic_tac_toe"):
+    return registry.enter(names.read(name, env_id), env_id, jax.random.key(0))
+
+
+def played(opponent, moves, seat: Seat = "first", key=KEY):
+    """Return the session after these moves of the person, all replies made."""
+    game = answered(session.start("tic_tac_toe", opponent, seat, key))
+    for move in moves:
+        game = answered(session.play_move(game, move))
+    return game
+
+
+def answered(game):
+    while not (session.is_over(game) or session.is_persons_turn(game)):
+        game = session.play_reply(game)
+    return game
+
+
+def facts(game):
+    """Return what can be compared of a session."""
+    leaves = [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(game.states)]
+    return game.env_id, game.seat, game.moves, leaves
+
+
+def test_a_game_move_by_move(row_by_row):
+    game = session.start("tic_tac_toe", row_by_row, "first", KEY)
+    assert (game.moves, len(game.states)) == ((), 1)
+    assert session.legal_moves(game) == tuple(range(9))
+    assert session.to_move(game) == "first"
+    assert session.is_persons_turn(game)
+    game = session.play_move(game, 4)
+    assert session.to_move(game) == "second"
+    assert not session.is_persons_turn(game)
+    game = session.play_reply(game)
+    assert (game.moves, len(game.states)) == ((4, 0), 3)
+    assert session.legal_moves(game) == (1, 2, 3, 5, 6, 7, 8)
+    assert session.result(game) is None
+
+
+def test_results_are_a_seats(row_by_row):
+    won = played(row_by_row, (4, 6, 2))
+    lost = played(entrant("minimax-first"), (1, 8, 2), "second")
+    drawn = played(entrant("minimax-first"), (4, 2, 3, 7, 8))
+    for game, own, other in (
+        (won, "won", "lost"),
+        (lost, "lost", "won"),
+        (drawn, "drawn", "drawn"),
+    ):
+        assert session.is_over(game)
+        assert not session.is_persons_turn(game)
+        assert session.legal_moves(game) == ()
+        assert session.values(game) == ()
+        assert session.result(game) == session.result(game, game.seat) == own
+        beside: Seat = "second" if game.seat == "first" else "first"
+        assert session.result(game, beside) == other
+    assert [len(game.moves) for game in (won, lost, drawn)] == [5, 7, 9]
+
+
+@pytest.mark.parametrize("move", [-1, 9, 4, 0, 2**40])
+def test_an_illegal_move_is_refused(row_by_row, move):
+    """Out of range, or a cell with a stone: PGX would take it as a lost game."""
+    game = played(row_by_row, (4,))
+    before = facts(game)
+    with pytest.raises(ValueError, match=f"{move} is no legal move of tic_tac_toe"):
+        session.play_move(game, move)
+    assert facts(game) == before
+
+
+def test_nobody_moves_out_of_turn_or_after_the_end(row_by_row):
+    game = session.start("tic_tac_toe", row_by_row, "second", KEY)
+    with pytest.raises(ValueError, match="the opponent's turn"):
+        session.play_move(game, 4)
+    with pytest.raises(ValueError, match="the person's turn"):
+        session.play_reply(session.play_reply(game))
+    over = played(row_by_row, (4, 6, 2))
+    with pytest.raises(ValueError, match="the game is over"):
+        session.play_move(over, 8)
+    with pytest.raises(ValueError, match="the game is over"):
+        session.play_reply(over)
+
+
+def test_a_session_is_never_changed(row_by_row):
+    start = session.start("tic_tac_toe", row_by_row, "first", KEY)
+    before = facts(start)
+    one, other = (session.play_move(start, move) for move in (4, 8))
+    session.play_reply(one)
+    session.undo(one)
+    assert facts(start) == before
+    assert (one.moves, other.moves) == ((4,), (8,))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        start.moves = (4,)  # type: ignore[misc]
+
+
+def test_undo_goes_back_to_the_persons_latest_decision(row_by_row):
+    game = played(row_by_row, (4, 8))
+    assert game.moves == (4, 0, 8, 1)
+    once = session.undo(game)
+    assert once.moves == (4, 0)
+    assert facts(once) == facts(played(row_by_row, (4,)))
+    twice = session.undo(once)
+    assert twice.moves == ()
+    assert session.undo(twice) is twice
+    # Before the reply, and after the end.
+    assert session.undo(session.play_move(once, 8)).moves == (4, 0)
+    assert session.undo(played(row_by_row, (4, 6, 2))).moves == (4, 0, 6, 1)
+    assert session.undo(played(row_by_row, (4, 6, 2))).state.terminated.tolist() == [
+        False
+    ]
+
+
+def test_the_opponents_first_move_is_not_undone():
+    game = played(entrant("minimax-first"), (), "second")
+    assert game.moves == (0,)
+    assert session.undo(game) is game
+    assert session.undo(played(entrant("minimax-first"), (8,), "second")).moves == (0,)
+    start = session.start("tic_tac_toe", entrant("random"), "second", KEY)
+    assert session.undo(start) is start
+
+
+def test_a_replay_is_the_same_game():
+    """Who draws its moves draws them from the key: equal keys, equal games."""
+    games = [played(entrant("random"), (), "second", jax.random.key(5)) for _ in "ab"]
+    while not session.is_over(games[0]):
+        move = session.legal_moves(games[0])[0]
+        games = [answered(session.play_move(game, move)) for game in games]
+        assert facts(games[0]) == facts(games[1])
+    others = {
+        played(entrant("random"), (), "second", jax.random.key(seed)).moves
+        for seed in range(20)
+    }
+    assert len(others) > 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_position_is_that_of_the_moves(seed):
+    game = played(entrant("random"), (), "second", jax.random.key(seed))
+    while not session.is_over(game):
+        game = answered(session.play_move(game, session.legal_moves(game)[-1]))
+    board = "-" * 9
+    for count, move in enumerate(game.moves):
+        obs = np.asarray(game.states[count].observation[0]).reshape(9, 2)
+        own, other = ("X", "O") if rules.mover(board) == "X" else ("O", "X")
+        assert obs.tolist() == [[cell == own, cell == other] for cell in board]
+        board = rules.after(board, move)
+    ends = {"X": "won", "O": "lost", None: "drawn"}
+    assert session.result(game, "first") == ends[rules.winner(board)]
+
+
+def test_values_are_exact_and_the_agents_own(tmp_path):
+    """O must take the centre after a corner."""
+    config = Config(hidden_size=8)
+    params = q_network.init_params(config, jax.random.key(0))
+    path = tmp_path / "agent.safetensors"
+    agents.save(Agent(config, params, 0, 0, {}), path)
+    opponent = entrant(str(path))
+    start = session.start("tic_tac_toe", opponent, "first", KEY)
+    game = session.play_move(start, 0)
+    worth = session.values(game)
+    assert tuple(row.move for row in worth) == session.legal_moves(game)
+    assert {row.move: row.minimax_value for row in worth} == {
+        move: 0.0 if move == 4 else -1.0 for move in range(1, 9)
+    }
+    q_values = q_network.q_values(config, params, game.state.observation)[0]
+    assert [row.q_value for row in worth] == q_values[1:].tolist()
+    best = max(worth, key=lambda row: row.q_value or 0.0)
+    assert session.play_reply(game).moves[-1] == best.move
+
+
+def test_without_a_tree_or_an_agent_there_are_no_values():
+    game = session.start("tic_tac_toe", entrant("random"), "first", KEY)
+    assert {row.q_value for row in session.values(game)} == {None}
+    assert {row.minimax_value for row in session.values(game)} == {0.0}
+    other = entrant("random", "connect_four")
+    game = session.start("connect_four", other, "first", KEY)
+    assert session.values(game) == tuple(
+        session.MoveValue(move, None, None) for move in range(7)
+    )
