@@ -2,6 +2,8 @@
 
 import ast
 import functools
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import jax_ttt
 
 PACKAGE = Path(jax_ttt.__file__).parent
 TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 
 LOWER = ("config", "runtime", "envs", "networks", "solver", "dqn", "players")
 MAY_IMPORT = {
@@ -149,6 +152,49 @@ def test_every_test_file_has_a_module():
     }
     others = set(TESTS.glob("*/test_*.py")) - known
     assert not others
+
+
+PGX_ONLY = {"_step_count", "current_player", "rewards"}
+"""What a PGX state holds by player id, or for itself: `envs/` alone reads it."""
+SHOWN = {"jax_ttt.ipynb": {"rewards"}}
+"""What a page shows of it on purpose: the notebook prints a state."""
+
+
+def read_of_pgx(code):
+    """Return the names of `PGX_ONLY` that code reads of a state, or sets."""
+    named = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Attribute):
+            named.add(node.attr)
+        elif isinstance(node, ast.keyword):
+            named.add(node.arg)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
+            named |= {a.value for a in node.args if isinstance(a, ast.Constant)}
+    return named & PGX_ONLY
+
+
+def pages():
+    """Yield the Python code of every page, and of the notebook's cells."""
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")):
+        for code in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S):
+            yield page.name, code
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                magic = re.compile(r"^(\s*)[%!].*", re.MULTILINE)
+                yield path.name, magic.sub(r"\1pass", "".join(cell["source"]))
+
+
+def test_only_the_games_read_what_pgx_keeps_by_player_id():
+    found = {m: read_of_pgx(path.read_text("utf-8")) for m, path in modules().items()}
+    assert found["envs.pgx_games"] == PGX_ONLY, "the test sees them"
+    outside = {m: names for m, names in found.items() if folder(m) != "envs"}
+    assert {m: names for m, names in outside.items() if names} == {}
+
+
+def test_pages_read_nothing_that_pgx_keeps_by_player_id():
+    for name, code in pages():
+        assert read_of_pgx(code) <= SHOWN.get(name, set()), f"{name}: {code}"
 
 
 def test_settings_and_games_are_imported_without_jax():

@@ -115,17 +115,18 @@ def evaluate(
 ) -> tuple[int, int, int]:
     """Return the wins, draws and losses of `config.eval_games` games against random.
 
-    The agent is player 0; PGX draws who moves first. `key` is consumed.
+    PGX draws who moves first. `key` is consumed.
     """
     env = pgx_games.make(config.env_id)
     init_key, key = jax.random.split(key)
     env_state = pgx_games.init(env, init_key, config.eval_games)
+    agent = pgx_games.seated(env_state, "both")
     total = np.zeros(config.eval_games)
     while not pgx_games.finished(env_state).all():
         key, move_key = jax.random.split(key)
-        action = contest(network, move_key, env_state)
+        action = contest(network, move_key, env_state, agent)
         env_state, _ = play(env, env_state, action, config.gamma)
-        total += env_state.rewards[:, 0]
+        total += pgx_games.reward_to(env_state, agent)
     return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
 
 
@@ -147,12 +148,14 @@ def choose(
 
 
 @nnx.jit
-def contest(network: nnx.Module, key: jax.Array, env_state: pgx.State) -> jax.Array:
-    """Return the network's move where player 0 is to move, else a random one."""
+def contest(
+    network: nnx.Module, key: jax.Array, env_state: pgx.State, agent: jax.Array
+) -> jax.Array:
+    """Return the network's move where it is the agent's turn, else a random one."""
     q_values = network(stones.cells(env_state.observation))
     best = equations.greedy(q_values, env_state.legal_action_mask)
     drawn = players.random_player(key, env_state)
-    return jax.numpy.where(env_state.current_player == 0, best, drawn)
+    return jax.numpy.where(pgx_games.is_turn(env_state, agent), best, drawn)
 
 
 @nnx.jit

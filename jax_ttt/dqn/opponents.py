@@ -71,11 +71,9 @@ class Versus:
         env = pgx_games.make(config.env_id)
         init_key, move_key = jax.random.split(key)
         env_state = pgx_games.init(env, init_key, config.num_envs)
-        first = env_state.current_player  # drawn by PGX
-        agent = {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}
-        mover = agent[config.seat]
+        agent = pgx_games.seated(env_state, config.seat)
         return pgx_games.await_turn(
-            env, move_key, env_state, mover, self.player, config.first_move
+            env, move_key, env_state, agent, self.player, config.first_move
         )[0]
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
@@ -92,8 +90,8 @@ class Versus:
         move: Move,
     ) -> tuple[pgx.State, Move]:
         """Return the games after the player's reply, and the move with its effect."""
-        env, mover = pgx_games.make(config.env_id), before.current_player
-        return pgx_games.reply(env, key, after, move, mover, self.player, config.gamma)
+        env = pgx_games.make(config.env_id)
+        return pgx_games.reply(env, key, before, after, move, self.player, config.gamma)
 
     def result(
         self, before: pgx.State, reward: Float[Array, " B"]

@@ -81,17 +81,19 @@ def signed_discount(
 def reply(
     env: pgx.Env,
     key: Key[Array, ""],
+    before: pgx.State,
     after: pgx.State,
     move: Move,
-    mover: Int[Array, " B"],
     opponent: Player,
     gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
-    """Let the opponent reply to the mover's `move`, until the mover is to move again.
+    """Let the opponent reply to a `move` until its mover is to move again.
 
-    Now the mover decides next, so `Move.discount` is `+gamma`, or 0 if the reply ended
-    the game; its reward holds what the reply did to the mover. `key` is consumed.
+    The move led from `before` to `after`. The mover decides next, so `Move.discount`
+    is `+gamma`, or 0 if the reply ended the game; the reward holds what the reply did
+    to the mover. `key` is consumed.
     """
+    mover = before.current_player
     after, gained = await_turn(env, key, after, mover, opponent)
     discount = signed_discount(after, mover, gamma)
     return after, Move(move.reward + gained, discount, move.live)
@@ -111,7 +113,7 @@ def await_turn(
     """
 
     def waiting(env_state: pgx.State) -> jax.Array:
-        return ~finished(env_state) & (env_state.current_player != player)
+        return ~finished(env_state) & ~is_turn(env_state, player)
 
     def move(carry: tuple) -> tuple:
         key, env_state, total = carry

@@ -50,14 +50,13 @@ def play_match(
 ) -> Match:
     """Play `num_games` games at once to the end; PGX draws who moves first.
 
-    `player` is player 0 of every game. `key` is consumed.
+    `key` is consumed.
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
-    first = start.current_player == 0
-    total, _ = _play(
-        env, play_key, start, (player, opponent), jnp.zeros(num_games, jnp.int32)
-    )
+    seated = pgx_games.seated(start, "both")
+    first = pgx_games.is_turn(start, seated)
+    total, _ = _play(env, play_key, start, (player, opponent), seated)
     return Match(_count(total, first), _count(total, ~first))
 
 
@@ -75,7 +74,8 @@ def play_seats(
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
-    total, moves = _play(env, play_key, start, (first, second), start.current_player)
+    seated = pgx_games.seated(start, "first")
+    total, moves = _play(env, play_key, start, (first, second), seated)
     return _count(total, jnp.ones(num_games, bool)), moves
 
 
@@ -84,9 +84,9 @@ def _play(
     key: Key[Array, ""],
     start: pgx.State,
     players: tuple[Player, Player],
-    player_id: Int[Array, " B"],
+    seated: Int[Array, " B"],
 ) -> tuple[Float[Array, " B"], Int[Array, ""]]:
-    """Play all games to the end; the first of `players` is PGX's player `player_id`.
+    """Play all games to the end; the first of `players` is `seated`, the other one not.
 
     Returns that player's total reward in each game, and the moves made in all games.
     """
@@ -97,7 +97,7 @@ def _play(
     def ply(carry: _Games) -> _Games:
         key, env_state, total, moves = carry
         key, player_key, opponent_key = jax.random.split(key, 3)
-        ours = env_state.current_player == player_id
+        ours = pgx_games.is_turn(env_state, seated)
         action = jnp.where(
             ours,
             _asked(ours, players[0], player_key, env_state),
@@ -108,7 +108,7 @@ def _play(
         return _Games(key, env_state, total, moves + move.live.sum())
 
     # Rewards are added up: stepping a finished game again gives 0.
-    begin = _Games(key, start, jnp.zeros(len(player_id)), jnp.int32(0))
+    begin = _Games(key, start, jnp.zeros(len(seated)), jnp.int32(0))
     end = jax.lax.while_loop(going, ply, begin)
     return end.total, end.moves
 

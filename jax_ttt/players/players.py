@@ -41,7 +41,8 @@ def _blended(
     chance: Float[Array, ""], player: Partial, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     chance_key, random_key, player_key = jax.random.split(key, 3)
-    at_random = jax.random.bernoulli(chance_key, chance, env_state.current_player.shape)
+    num_games = env_state.legal_action_mask.shape[:1]
+    at_random = jax.random.bernoulli(chance_key, chance, num_games)
     return jnp.where(
         at_random, random_player(random_key, env_state), player(player_key, env_state)
     )
