@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None) -> int:
     if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
     seat: Seat = "first" if args.side == "x" else "second"
-    print(session_text.play_session(opponent, env_id, seat, key))
+    print(session_text.play_session(opponent, env_id, seat, key, ask=input))
     return 0
 
 
