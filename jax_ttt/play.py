@@ -12,9 +12,8 @@ from typing import Literal
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import names
 
 

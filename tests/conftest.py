@@ -13,8 +13,10 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.envs import positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import players, registry
+from jax_ttt.reports import text_board
 from jax_ttt.runtime import devices
 from jax_ttt.solver import minimax
 
@@ -63,7 +65,7 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """The positions' boards, as `rules` writes them."""
-    return [result_text.board(host_tree, p) for p in range(host_tree.num_positions)]
+    return [text_board.flat(host_tree, p) for p in range(host_tree.num_positions)]
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +96,7 @@ def row_by_row(host_tree):
     """Return who plays the first free cell: easily beaten."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = players.policy_player(trees.index("tic_tac_toe"), probs)
+    player = players.policy_player(positions.index("tic_tac_toe"), probs)
     return registry.Entrant("row by row", player, probs)
 
 

@@ -10,6 +10,7 @@ Seat = Literal["first", "second"]
 SEATS: tuple[Seat, ...] = get_args(Seat)
 """Both seats, by who makes a game's first move."""
 
+MovesOn = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
 
 
@@ -36,7 +37,9 @@ class Game:
     """What the player who moves first, and the other, are called."""
     stones: bool = False
     """PGX shows the board as two planes: the mover's stones, and the opponent's."""
-    moves_on: Literal["cells", "columns"] | None = None
+    letters: tuple[str, str] = ("X", "O")
+    """The first player's stones, and the other's, where a board is drawn in text."""
+    moves_on: MovesOn | None = None
     """What an action names, so that boards can be drawn with it: a cell, row by row
     (a last action may be to pass), or a column. None: boards are not drawn in text."""
     symmetries: tuple[Symmetry, ...] = ()

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 
-from jax_ttt.config.settings import SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.envs import pgx_games
 
 Result = Literal["won", "drawn", "lost"]

@@ -166,8 +166,8 @@ def _minimax_values(session: Session) -> Float[np.ndarray, " A"] | None:
     tree = trees.on_host(session.env_id)
     if tree is None:
         return None
-    index = jnp.asarray(trees.index(session.env_id))
-    position = int(trees.locate(index, session.state.observation)[0])
+    index = jnp.asarray(positions.index(session.env_id))
+    position = int(stones.locate(index, session.state.observation)[0])
     return minimax.to_mover(tree, minimax.values(tree))[position]
 
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.choices import RATES
-from jax_ttt.envs import stones
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.grades import best_known, disagreements
 from jax_ttt.evaluation.statistics import wilson_interval
@@ -75,7 +74,6 @@ def verdict(
     """
     if tree is None or probs is None:
         return sampled_verdict(summary)
-    names = GAMES[env_id].seats
     learned: dict[Seat, str] = {seat: seat_name(env_id, seat) for seat in seats}
     if proof.unbeatable(tree, probs, seats):
         where = " or ".join(f"as {name}" for name in learned.values())

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.settings import SEATS, EnvId, Seat
-from jax_ttt.envs import pgx_games
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
 from jax_ttt.players import session
 from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import MoveValue, Session
@@ -78,8 +77,8 @@ def board(game: Session) -> str:
     Pieces of several kinds are not drawn.
     """
     obs = np.asarray(game.state.observation[0])
-    layout = text_board.layout(obs, pgx_games.sizes(game.env_id)[1])
-    if layout is None:
+    moves_on = GAMES[game.env_id].moves_on
+    if moves_on is None:
         return f"({game.env_id} is not drawn in text)"
     cells = text_board.grid(
         obs,
@@ -87,7 +86,7 @@ def board(game: Session) -> str:
         text_board.letters_of(game.env_id),
         free=".",
     )
-    return text_board.with_moves(cells, layout, session.legal_moves(game))
+    return text_board.with_moves(cells, moves_on, session.legal_moves(game))
 
 
 def values(opponent: str, worth: Sequence[MoveValue]) -> str:

@@ -5,16 +5,12 @@ to play on are made from it. Axes: `H` rows, `W` columns.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Shaped
 
-from jax_ttt.config.settings import EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId, MovesOn
 from jax_ttt.envs.tree import Tree
-
-Layout = Literal["cells", "columns"]
-"""What an action names: a cell (and one more action may be to pass), or a column."""
 
 LETTERS = ("X", "O")
 """The stones of the player who moves first, and of the other player."""
@@ -24,19 +20,7 @@ FREE = "-"
 
 def letters_of(env_id: EnvId) -> tuple[str, str]:
     """Return the letters of a game's stones, the first player's first."""
-    del env_id  # the same in every game
-    return LETTERS
-
-
-def layout(obs: Shaped[np.ndarray, "H W planes"], num_actions: int) -> Layout | None:
-    """Return what the actions name on this board; None if it can't be drawn in text.
-
-    Boards with pieces of several kinds can't: their actions are no cells or columns.
-    """
-    height, width, *_ = obs.shape
-    if num_actions == width:
-        return "columns"
-    return "cells" if num_actions - height * width in (0, 1) else None
+    return GAMES[env_id].letters
 
 
 def grid(
@@ -90,14 +74,14 @@ def side_by_side(
 
 
 def with_moves(
-    cells: Shaped[np.ndarray, "H W"], layout: Layout, moves: Sequence[int]
+    cells: Shaped[np.ndarray, "H W"], moves_on: MovesOn, moves: Sequence[int]
 ) -> str:
     """Return a board with the moves on their cells, or every column's number below.
 
     A move beyond the last cell, to pass, is not shown.
     """
     cells = cells.copy()
-    if layout == "columns":
+    if moves_on == "columns":
         cells = np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
     else:
         for move in moves:

@@ -3,10 +3,12 @@
 import jax
 import pytest
 
-from jax_ttt.config.settings import Config, EnvId, Seat
+from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 from jax_ttt.players.session import MoveValue
 from jax_ttt.reports import session_text
 
@@ -17,7 +19,7 @@ QUESTION = "(v for the values, u to undo, q to quit): "
 def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "agent.safetensors"
     config = Config(hidden_size=8)
-    params = q_network.init_params(config, jax.random.key(0))
+    params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 

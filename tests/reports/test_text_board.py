@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.envs import pgx_games
 from jax_ttt.reports import text_board
 
@@ -70,18 +71,6 @@ def test_boards_word_for_word(host_tree):
     assert text_board.side_by_side(host_tree, []) == ""
 
 
-def test_what_the_actions_of_a_game_name():
-    """Sizes of PGX's games: observation, number of actions."""
-    for shape, num_actions, layout in (
-        ((3, 3, 2), 9, "cells"),
-        ((9, 9, 17), 82, "cells"),  # and to pass
-        ((6, 7, 2), 7, "columns"),
-        ((4, 3, 194), 132, None),  # animal shogi
-        ((5, 5, 115), 1225, None),  # gardner chess
-    ):
-        assert text_board.layout(np.zeros(shape), num_actions) == layout
-
-
 def test_moves_stand_on_cells_or_below_columns():
     cells = text_board.grid(WIDE, True, free=".")
     assert text_board.with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
@@ -116,10 +105,9 @@ def test_every_board_of_stones_is_drawn(env_id, size):
     state = pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)
     obs = np.asarray(state.observation[0])
     moves = np.flatnonzero(state.legal_action_mask[0]).tolist()
-    layout = text_board.layout(obs, pgx_games.sizes(env_id)[1])
-    assert layout == "cells"
+    assert GAMES[env_id].moves_on == "cells"
     rows, swapped = (
-        text_board.with_moves(text_board.grid(obs, first, free="."), layout, moves)
+        text_board.with_moves(text_board.grid(obs, first, free="."), "cells", moves)
         for first in (True, False)
     )
     assert [len(row.split()) for row in rows.splitlines()] == [size] * size

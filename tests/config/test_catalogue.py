@@ -1,0 +1,90 @@
+"""The records of the games agree with PGX, and a new game needs one record."""
+
+import subprocess
+import sys
+
+import pgx
+import pytest
+
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.envs import pgx_games
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_a_record_agrees_with_pgx(env_id):
+    game = GAMES[env_id]
+    (*shape, channels), num_actions = pgx_games.sizes(env_id)
+    assert tuple(shape) == game.shape
+    num_cells = shape[0] * shape[1]
+    # A last action may be to pass, or to swap sides.
+    named = {num_cells: "cells", num_cells + 1: "cells", shape[1]: "columns"}
+    assert game.moves_on == named.get(num_actions)
+    assert game.pgx_id in pgx.available_envs()
+    if game.stones:  # own less other's: one plane of +1 and -1
+        assert channels == 1
+    for symmetry in game.symmetries:
+        assert len(symmetry.cells) == num_cells
+        assert len(symmetry.actions) == num_actions
+
+
+def test_the_enumerable_games():
+    """All that needs the tree needs the length, and stones that can be numbered."""
+    assert ENUMERABLE == ("tic_tac_toe",)
+    for env_id in ENUMERABLE:
+        assert GAMES[env_id].max_moves == 9
+        assert GAMES[env_id].stones
+
+
+def test_what_the_seats_are_called():
+    assert catalogue.seat_name("tic_tac_toe", "first") == "X"
+    assert catalogue.seat_name("tic_tac_toe", "second") == "O"
+    assert catalogue.seat_name("hex", "second") == "second"
+
+
+def test_symmetries_are_written_as_the_board_is_seen():
+    """A quarter turn of 3 x 3, and Connect Four's mirror image."""
+    turned = catalogue.square_views(3)[2]
+    assert turned.cells == (2, 5, 8, 1, 4, 7, 0, 3, 6)
+    assert turned.actions == turned.cells
+    _, mirror = catalogue.mirrored_columns(2, 3)
+    assert mirror == ((2, 1, 0, 5, 4, 3), (2, 1, 0))
+
+
+NEW_GAME = """
+from jax_ttt.config import catalogue
+catalogue.GAMES["go_19x19"] = catalogue.Game(
+    pgx_id="go_19x19", shape=(19, 19), moves_on="cells"
+)
+"""
+
+
+def run(code, *args):
+    """Run code after the record of a new game, in a process of its own."""
+    command = [sys.executable, "-c", NEW_GAME + code, *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_new_game_takes_one_record():
+    done = run(
+        "from jax_ttt import cli, train\n"
+        "from jax_ttt.envs import pgx_games\n"
+        "args = cli.parse_settings(train.Args, ['--env-id', 'go_19x19'], 'train')\n"
+        "assert args.preset == 'plain'\n"
+        "assert args.config.checked().env_id == 'go_19x19'\n"
+        "print(*pgx_games.sizes('go_19x19'))\n"
+    )
+    assert done.stdout == "(19, 19, 17) 362\n", done.stderr
+
+
+@pytest.mark.slow
+def test_a_new_game_is_learned(tmp_path):
+    folder = tmp_path / "run"
+    flags = "--env-id go_19x19 --num-envs 2 --num-updates 2 --eval-every 2 --quiet"
+    done = run(
+        "import sys\nfrom jax_ttt import train\nsys.exit(train.main(sys.argv[1:]))",
+        *f"{flags} --hidden-size 8 --eval-games 2 --run-dir {folder}".split(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("nothing is proven: ")
+    assert (folder / "agent.safetensors").exists()
