@@ -1,16 +1,21 @@
 """The records of the games agree with PGX, and a new game needs one record."""
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pgx
 import pytest
 
+import jax_ttt
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.envs import pgx_games
 
 
+@pytest.mark.usefixtures("promoted_ranks")
 @pytest.mark.parametrize("env_id", GAMES)
 def test_a_record_agrees_with_pgx(env_id):
     game = GAMES[env_id]
@@ -51,21 +56,38 @@ def test_symmetries_are_written_as_the_board_is_seen():
     assert mirror == ((2, 1, 0, 5, 4, 3), (2, 1, 0))
 
 
-NEW_GAME = """
-from jax_ttt.config import catalogue
-catalogue.GAMES["go_19x19"] = catalogue.Game(
-    pgx_id="go_19x19", shape=(19, 19), moves_on="cells"
-)
-"""
+RECORD = """
+    "go_19x19": Game(pgx_id="go_19x19", shape=(19, 19), moves_on="cells"),
+}
+\"\"\"The games, by"""
 
 
-def run(code, *args):
-    """Run code after the record of a new game, in a process of its own."""
-    command = [sys.executable, "-c", NEW_GAME + code, *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a function that runs code with a package that has one more record."""
+    folder = tmp_path_factory.mktemp("new-game")
+    package = Path(jax_ttt.__file__).parent
+    shutil.copytree(package, folder / "jax_ttt", ignore=shutil.ignore_patterns("*.pyc"))
+    path = folder / "jax_ttt" / "config" / "catalogue.py"
+    before = path.read_text("utf-8")
+    after = before.replace('\n}\n"""The games, by', RECORD)
+    assert len(after.splitlines()) == len(before.splitlines()) + 1
+    path.write_text(after, "utf-8")
+
+    def run(code, *args):
+        return subprocess.run(
+            [sys.executable, "-c", code, *args],
+            env=os.environ | {"PYTHONPATH": str(folder)},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
 
 
-def test_a_new_game_takes_one_record():
+def test_a_new_game_takes_one_record(run):
     done = run(
         "from jax_ttt import cli, train\n"
         "from jax_ttt.envs import pgx_games\n"
@@ -78,7 +100,7 @@ def test_a_new_game_takes_one_record():
 
 
 @pytest.mark.slow
-def test_a_new_game_is_learned(tmp_path):
+def test_a_new_game_is_learned(run, tmp_path):
     folder = tmp_path / "run"
     flags = "--env-id go_19x19 --num-envs 2 --num-updates 2 --eval-every 2 --quiet"
     done = run(
