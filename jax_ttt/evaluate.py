@@ -136,7 +136,7 @@ def grade(
     if num_games:
         env = pgx_games.make(env_id)
         pair = entrant.player, players.random_player
-        summary["sampled"] = grades.sampled(
+        summary["sampled"] = matches.sampled_rates(
             matches.play_match(env, key, *pair, num_games)
         )
     if num_games and "exact" in summary:

@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 Seat = Literal["first", "second"]
+SeatSetting = Literal["both", "first", "second"]
 SEATS: tuple[Seat, ...] = get_args(Seat)
 """Both seats, by who makes a game's first move."""
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.catalogue import GAMES, SEATS, Seat, SeatSetting
 
 Network = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
@@ -10,7 +10,6 @@ Optimizer = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 Backup = Literal["one-ply", "two-ply"]
-SeatSetting = Literal["both", "first", "second"]
 Precision = Literal["auto", "float32", "bfloat16"]
 TableKey = Literal["position", "after-state", "hash"]
 SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {

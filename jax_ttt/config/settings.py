@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
 from jax_ttt.config.choices import (
     CHOICES,
     Activation,
@@ -18,7 +18,6 @@ from jax_ttt.config.choices import (
     Network,
     Optimizer,
     Precision,
-    SeatSetting,
     TableKey,
 )
 from jax_ttt.config.errors import SettingError

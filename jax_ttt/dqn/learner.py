@@ -25,6 +25,7 @@ from jax_ttt.dqn import (
     rollout,
     schedules,
     tabular,
+    targets,
 )
 from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.dqn.rollout import Played
@@ -127,7 +128,7 @@ def update(
 
     before = state
     if config.backward:
-        num_turns = rollout.max_turns(config)
+        num_turns = opponents.max_turns(config)
         act_keys = jax.random.split(act_key, num_turns)
         after, played = jax.lax.scan(play, state.env_state, act_keys)
         lessons = played.transition, jax.random.split(learn_key, num_turns)
@@ -191,9 +192,9 @@ def learn_from(
     key: Key[Array, ""],
 ) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
     """Take one gradient step; also returns the loss and the gradient's norm."""
-    loss, grads, visits = losses.lesson(
-        config, network, state.params, state.target_params, batch, key
-    )
+    params, target_params = state.params, state.target_params
+    target = targets.targets(config, network, params, target_params, batch)
+    loss, grads, visits = losses.lesson(config, network, params, target, batch, key)
     optimizer = schedules.optimizer(config)
     steps, opt_state = optimizer.update(grads, state.opt_state, state.params)
     params = jax.tree.map(jnp.add, state.params, steps)

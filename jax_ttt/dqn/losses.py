@@ -1,4 +1,4 @@
-"""What a batch of moves teaches: the targets of its values, their loss, its gradient.
+"""The loss of a batch of moves, and its gradient.
 
 Axes: `H` values of an action (see `networks.heads`), `B` moves, `A` actions.
 """
@@ -26,44 +26,11 @@ class Lesson(NamedTuple):
     visits: nnx.State | None  # of a table's entries
 
 
-def targets(
-    config: Config,
-    network: Network,
-    params: nnx.State,
-    target_params: nnx.State,
-    batch: equations.Transition,
-) -> Float[Array, "H B"]:
-    """Return what the played actions' values should become."""
-    reward, discount = batch.reward, batch.discount
-    legal = batch.next_legal_action_mask
-    dtype = q_network.learning_dtype(config)
-    worth = q_network.heads(network, target_params, batch.next_obs, dtype)
-    if config.backup == "two-ply":
-        to_mover, to_waiting = worth
-        return jnp.stack(
-            equations.two_ply_targets(
-                reward, discount, to_mover, to_waiting, legal, config.tremble
-            )
-        )
-    chosen_by = [None]
-    if q_network.double_table(config):
-        # Each table's best action, by what the other says of it.
-        chosen_by, worth = list(worth), worth[::-1]
-    elif config.double:
-        chosen_by = [q_network.q_values(network, params, batch.next_obs, dtype)]
-    return jnp.stack(
-        [
-            equations.td_target(reward, discount, values, legal, config.tremble, choice)
-            for values, choice in zip(worth, chosen_by, strict=True)
-        ]
-    )
-
-
 def lesson(
     config: Config,
     network: Network,
     params: nnx.State,
-    target_params: nnx.State,
+    target: Float[Array, "H B"],
     batch: equations.Transition,
     key: Key[Array, ""],
 ) -> Lesson:
@@ -72,7 +39,6 @@ def lesson(
     The network values the boards of moves just played a second time here, as it did to
     choose them; the compiler sees that and does it once.
     """
-    target = targets(config, network, params, target_params, batch)
     cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
     live = jnp.broadcast_to(batch.live, target.shape)
     dtype = q_network.learning_dtype(config)

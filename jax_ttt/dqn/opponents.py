@@ -115,3 +115,15 @@ def check(config: Config, opponent: Opponent) -> None:
             f"the settings name the opponent {config.opponent!r}, "
             f"the argument is {opponent.name!r}"
         )
+
+
+def max_turns(config: Config) -> int:
+    """Return the most moves that the agent makes in a game.
+
+    Raises:
+        ValueError: it is not known how long a game can be.
+    """
+    length = pgx_games.max_moves(config.env_id)
+    if config.opponent == SelfPlay.name:
+        return length
+    return length // 2 if config.seat == "second" else (length + 1) // 2

@@ -86,15 +86,3 @@ def scored(
         return reward
     value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
     return jnp.where(ended, value, 0.0)
-
-
-def max_turns(config: Config) -> int:
-    """Return the most moves that the agent makes in a game.
-
-    Raises:
-        ValueError: it is not known how long a game can be.
-    """
-    length = pgx_games.max_moves(config.env_id)
-    if config.opponent == "self":
-        return length
-    return length // 2 if config.seat == "second" else (length + 1) // 2

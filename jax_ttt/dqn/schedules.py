@@ -6,7 +6,7 @@ import optax
 from jaxtyping import Array, Float
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import rollout
+from jax_ttt.dqn import opponents
 from jax_ttt.dqn.equations import Scalar
 
 
@@ -63,7 +63,7 @@ def step_size(config: Config) -> optax.Schedule:
 
 def optimizer(config: Config) -> optax.GradientTransformation:
     """Return AdamW (Loshchilov and Hutter 2019) or SGD, its step size `step_size`."""
-    steps_per_update = rollout.max_turns(config) if config.backward else 1
+    steps_per_update = opponents.max_turns(config) if config.backward else 1
 
     def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
         return step_size(config)(jnp.floor_divide(count, steps_per_update))

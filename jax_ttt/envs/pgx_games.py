@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.config.choices import SeatSetting
+from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
 from jax_ttt.envs import stones
 
 

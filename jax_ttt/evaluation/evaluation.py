@@ -10,7 +10,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import grades, matches
+from jax_ttt.evaluation import matches
 from jax_ttt.players import players
 from jax_ttt.players.network import Network, greedy_player, policy
 from jax_ttt.solver import outcomes, proof
@@ -64,7 +64,7 @@ def summary(evaluation: Evaluation) -> dict[str, Any]:
             **{r: sum(seat[r] for seat in seats.values()) / 2 for r in RATES},
         }
     if evaluation.sampled is not None:
-        row["sampled"] = grades.sampled(evaluation.sampled)
+        row["sampled"] = matches.sampled_rates(evaluation.sampled)
     return row
 
 

@@ -12,8 +12,6 @@ from jaxtyping import Float
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.matches import Match
-from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
 _BOTH = LEARNED["both"]
@@ -82,23 +80,6 @@ def q_error(tree: Tree, q_values: Float[np.ndarray, "D A"]) -> float:
     worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
     legal = tree.legal_action_mask[tree.decisions]
     return float(np.abs(q_values - worth)[legal].mean())
-
-
-def sampled(match: Match) -> dict[str, Any]:
-    """Return a match's rates with their 95 % intervals, by seat and in all."""
-    by_seat = [[int(count) for count in counts] for counts in match]
-    both = [sum(counts) for counts in zip(*by_seat, strict=True)]
-    rows = {seat: _rates(row) for seat, row in zip(_BOTH, by_seat, strict=True)}
-    return rows | _rates(both)
-
-
-def _rates(games: list[int]) -> dict[str, Any]:
-    total = sum(games)
-    row: dict[str, Any] = {"num_games": total}
-    for name, count in zip(RATES, games, strict=True):
-        row[name] = count / max(total, 1)
-        row[f"{name}_interval"] = list(wilson_interval(count, total))
-    return row
 
 
 def best_known(row: dict[str, Any]) -> dict[str, Any]:

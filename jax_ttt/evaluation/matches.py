@@ -4,7 +4,7 @@ Axes: `B` games.
 """
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +12,10 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
+from jax_ttt.evaluation.statistics import wilson_interval
 
 
 class Counts(NamedTuple):
@@ -125,3 +127,22 @@ def _asked(
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     """Count wins, draws and losses among the games marked."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
+
+
+def sampled_rates(match: Match) -> dict[str, Any]:
+    """Return a match's rates with their 95 % intervals, by seat and in all."""
+    by_seat = [[int(count) for count in counts] for counts in match]
+    both = [sum(counts) for counts in zip(*by_seat, strict=True)]
+    rows = {
+        seat: _rates(row) for seat, row in zip(LEARNED["both"], by_seat, strict=True)
+    }
+    return rows | _rates(both)
+
+
+def _rates(games: list[int]) -> dict[str, Any]:
+    total = sum(games)
+    row: dict[str, Any] = {"num_games": total}
+    for name, count in zip(RATES, games, strict=True):
+        row[name] = count / max(total, 1)
+        row[f"{name}_interval"] = list(wilson_interval(count, total))
+    return row

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from jax_ttt.envs.tree import Tree
 from jax_ttt.solver import outcomes, policies
+from jax_ttt.solver.backward import backward
 
 
 def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
@@ -26,9 +27,7 @@ def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
         worst = np.where(legal[here], after, np.inf).min(axis=1)
         return np.where(first[here], best, worst)[:, None]
 
-    return outcomes.backward(tree, tree.outcome[:, None].astype(float), node_value)[
-        :, 0
-    ]
+    return backward(tree, tree.outcome[:, None].astype(float), node_value)[:, 0]
 
 
 def to_mover(
@@ -76,7 +75,7 @@ def best_response(
 
         sign = 1 if as_first else -1
         leaves = np.where(drawn, sign * draw, tree.outcome)[:, None]
-        return outcomes.backward(tree, leaves, node_value)[:, 0]
+        return backward(tree, leaves, node_value)[:, 0]
 
     best = np.where(
         first[:, None],

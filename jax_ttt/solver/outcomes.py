@@ -8,20 +8,16 @@ Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions
 a level, `S` seats, `N` and `M` policies.
 """
 
-import itertools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Shaped
+from jaxtyping import Array, Float
 
 from jax_ttt.envs.tree import AnyArray, Tree
 from jax_ttt.solver import policies
-
-NodeValue = Callable[[slice, AnyArray], AnyArray]
-"""A level's values `(W, C)` from its positions and their successors' `(W, A, C)`."""
+from jax_ttt.solver.backward import backward
 
 
 class Outcome(NamedTuple):
@@ -44,23 +40,6 @@ class Report(NamedTuple):
 
     first: Seat
     second: Seat
-
-
-def backward(
-    tree: Tree, leaf_values: Shaped[AnyArray, "P C"], node_value: NodeValue
-) -> Shaped[AnyArray, "P C"]:
-    """Return every position's value, from the last level of the tree to the first."""
-    xp = np if isinstance(leaf_values, np.ndarray) else jnp
-    levels = list(itertools.pairwise(tree.level_start))
-    values = [leaf_values[slice(*levels[-1])]]
-    for begin, end in reversed(levels[:-1]):
-        here = slice(begin, end)
-        # Where the game is over there is no successor: any row will do.
-        successor = (tree.successor[here] - end).clip(0)
-        inner = node_value(here, values[-1][successor])
-        over = tree.terminal[here, None]
-        values.append(xp.where(over, leaf_values[here], inner))
-    return xp.concatenate(values[::-1])
 
 
 def cross_table(

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jax_ttt.envs.tree import AnyArray, Seat, Tree
-from jax_ttt.solver import outcomes
+from jax_ttt.solver.backward import backward
 
 Line = list[tuple[int, int]]
 """A game from its first position on: (position, action), move by move."""
@@ -44,7 +44,7 @@ def unbeatable(
     lost = [tree.lost_by(seat) for seat in seats]
     # Yes and no as 1 and 0: XLA reduces floats on a CPU far faster than bools.
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
-    can_lose = outcomes.backward(
+    can_lose = backward(
         tree,
         xp.stack(lost, axis=-1).astype(np.float32),
         lambda here, after: (moves[here] * after).max(axis=1),
@@ -88,7 +88,7 @@ def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
     moves = playable(tree, probs, seat)
     result = tree.outcome if seat == "first" else -tree.outcome
     leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
-    counts = outcomes.backward(
+    counts = backward(
         tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
     )
     return Lines(*(int(count) for count in counts[0]))

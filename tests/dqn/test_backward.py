@@ -122,8 +122,9 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
         live=jnp.ones(count, bool).at[-1000:].set(False),  # over before this move
     )
     params = q_network.init_params(network_of(DOUBLE), jax.random.key(0))
+    key = jax.random.key(2)
     lesson = jax.jit(losses.lesson, static_argnums=0)(
-        DOUBLE, network_of(DOUBLE), params, params, batch, jax.random.key(2)
+        DOUBLE, network_of(DOUBLE), params, jnp.zeros((2, count)), batch, key
     )
     (visits,) = jax.tree.leaves(lesson.visits)
     first, second = visits.sum(axis=0)

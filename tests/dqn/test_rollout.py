@@ -10,7 +10,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import rollout
+from jax_ttt.dqn import opponents, rollout
 from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
@@ -196,4 +196,4 @@ def test_a_finished_game_teaches_and_counts_nothing():
 )
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
     config = Config(**{"opponent": "random"} | fields)
-    assert rollout.max_turns(config) == turns
+    assert opponents.max_turns(config) == turns

@@ -9,7 +9,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, tabular
+from jax_ttt.dqn import equations, learner, tabular, targets
 from jax_ttt.dqn.opponents import Versus
 from jax_ttt.envs import stones
 from jax_ttt.networks import q_network
@@ -260,7 +260,7 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
     batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = losses.targets(config, network_of(config), params, params, batch)
+    found = targets.targets(config, network_of(config), params, params, batch)
     # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
 
@@ -297,7 +297,7 @@ def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
     batch = transition([0] * 9, 4, 0.25)._replace(
         discount=jnp.array([-1.0]), next_legal_action_mask=legal
     )
-    found = losses.targets(config, network_of(config), params, params, batch)
+    found = targets.targets(config, network_of(config), params, params, batch)
     # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
     assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])
 

@@ -12,7 +12,7 @@ from flax import nnx
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, losses, rollout
+from jax_ttt.dqn import learner, losses, rollout, targets
 from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.networks import mlp, q_network
@@ -86,7 +86,9 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
     def learned(config):
         key, dtype = jax.random.key(1), q_network.learning_dtype(config)
         values = q_network.heads(network_of(config), params, batch.obs, dtype)
-        lesson = losses.lesson(config, network_of(config), params, params, batch, key)
+        network = network_of(config)
+        target = targets.targets(config, network, params, params, batch)
+        lesson = losses.lesson(config, network, params, target, batch, key)
         return values, lesson.loss, lesson.grads
 
     exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
