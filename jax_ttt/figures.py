@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tqdm import tqdm
 
 from jax_ttt import cli
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
-from jax_ttt.config.systems import SYSTEMS
 from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config import systems
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.choices import LEARNED, RATES
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import pictures
@@ -236,7 +235,7 @@ def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:
     for number, (seat, name) in enumerate(zip(LEARNED["both"], names, strict=True)):
         if seat in LEARNED[PRESETS[preset].seat]:
             _band(axes, played, _wins(common, seat), f"ours as {name}", number)
-    if points := systems.SYSTEMS[preset].curve:
+    if points := SYSTEMS[preset].curve:
         axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="theirs")
     axes.set(title=preset, xscale="log", ylim=(20, 102))
     axes.grid(visible=True)

@@ -5,9 +5,8 @@ from typing import get_args
 
 import pytest
 
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.config.systems import SYSTEMS
 
 _TABLE = {
     **{"network": "table", "optimizer": "sgd", "loss": "mse", "backward": True},

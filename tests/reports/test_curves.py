@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from jax_ttt.config import systems
-from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import curves
 
@@ -120,7 +119,7 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     go, table, *rest = drawn(curves.growth, {"go-first": runs, "table": runs}).axes
     assert lines(go)["ours as X"] == [[2000, 75]]
     assert "ours as O" not in lines(go), "go-first learns to move first only"
-    theirs = systems.SYSTEMS["go-first"].curve
+    theirs = SYSTEMS["go-first"].curve
     assert lines(go)["theirs"] == [list(point) for point in theirs]
     assert set(lines(table)) == {"ours as X", "ours as O"}
     assert not any(axes.axison for axes in rest)

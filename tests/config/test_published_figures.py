@@ -5,10 +5,9 @@ from statistics import mean
 
 import pytest
 
-from jax_ttt.config.presets import Preset
-from jax_ttt.config.systems import SYSTEMS
+from jax_ttt.config.presets import SYSTEMS, Preset
 
-PAGE = (Path(__file__).parents[1] / "docs" / "published.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
 NAMES = list(SYSTEMS)
 
 

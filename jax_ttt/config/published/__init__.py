@@ -1,0 +1,1 @@
+"""The published systems: settings, figures and reasons, one record a system."""
