@@ -30,6 +30,8 @@ Part = Literal[
     "growth",
     "openspiel",
 ]
+OURS: tuple[Preset, ...] = ("table", "default")
+"""What is trained beside OpenSpiel's learners, with the same seeds."""
 _USUAL = tuple(part for part in get_args(Part) if part != "openspiel")
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
@@ -141,7 +143,9 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         "arena": lambda: speed.arena(args.rounds),
         "tabular": lambda: speed.tabular(args.rounds),
         "growth": lambda: growth.growth(args.quick),
-        "openspiel": lambda: openspiel.openspiel(seeds, args.quick),
+        "openspiel": lambda: (
+            openspiel.openspiel(seeds, args.quick) | time_to_proof.proof(OURS, seeds)
+        ),
     }
 
 

@@ -19,6 +19,7 @@ from jax_ttt import bench
 from jax_ttt.benchmarks import (
     growth,
     plain_loop,
+    proof_rows,
     startup,
     time_to_proof,
     timed_run,
@@ -148,7 +149,7 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
 
 def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
     rows = [{"seed": s, "kept": None if s in (5, 8) else True} for s in range(1, 11)]
-    figures = time_to_proof.pass_rate("article", rows)
+    figures = proof_rows.pass_rate("article", rows)
     assert figures["proven"] == 8
     # Wilson's interval for 8 of 10, as the textbooks have it.
     np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)

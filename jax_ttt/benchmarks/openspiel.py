@@ -18,12 +18,11 @@ import numpy as np
 from jaxtyping import Float
 from tqdm import tqdm
 
-from jax_ttt.benchmarks import time_to_proof, timing
-from jax_ttt.benchmarks.time_to_proof import Spent, proven_when
+from jax_ttt.benchmarks import timing
+from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures, show
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.choices import LEARNED
-from jax_ttt.config.presets import Preset
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
@@ -34,8 +33,6 @@ NUM_EPISODES = 200_000
 """Games that a pair of learners plays."""
 CHECK_EVERY = 2_000
 """Games between the checks that say when a pair is proven."""
-OURS: tuple[Preset, ...] = ("table", "default")
-"""What is trained beside it, with the same seeds."""
 
 Table = Mapping[str, Mapping[int, float]]
 """A learner's action values, by OpenSpiel's texts of boards."""
@@ -48,20 +45,20 @@ def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
 
 
 def openspiel(seeds: range, quick: bool) -> Figures:
-    """Train a pair of OpenSpiel's learners, and agents of ours, for each seed."""
+    """Train a pair of OpenSpiel's learners for each seed."""
     num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
     name = f"OpenSpiel {version('open_spiel')}"
     bar = tqdm(seeds, desc=name, unit="pair", disable=not sys.stderr.isatty())
     rows = [proven_when(seed, evaluations(seed, num_episodes)) for seed in bar]
     end = f"all {num_episodes:,} episodes"
-    figures = time_to_proof.show_agents(name, rows, end, ("games",))
+    figures = show_agents(name, rows, end, ("games",))
     for seat in LEARNED["both"]:
         wins = [100 * row[f"{seat}_win_rate"] for row in rows]
         text = f"{name}, wins v random {seat.replace('_', ' ')}"
         figures[f"{seat}_wins"] = show(text, wins, "%", 3)
     rates = [row["end"].games / row["end"].seconds for row in rows]
     figures["rate"] = show(f"{name}, training", rates, "episodes/s", 0)
-    return {"openspiel": figures} | time_to_proof.proof(OURS, seeds)
+    return {"openspiel": figures}
 
 
 def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, dict[str, Any]]]:

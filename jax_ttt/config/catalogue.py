@@ -45,6 +45,9 @@ class Game:
     (a last action may be to pass), or a column. None: boards are not drawn in text."""
     symmetries: tuple[Symmetry, ...] = ()
     """The views, the plain one first; none where they are not listed."""
+    symmetries_since: int = 1
+    """The format version of agents' files from which on these are the views: an agent
+    of an earlier one sees the board as it is."""
     max_moves: int | None = None
     """The most moves that a game can have; None where it is not stated, and then
     `--backward` is refused."""
@@ -94,6 +97,7 @@ GAMES: dict[str, Game] = {
         stones=True,
         moves_on="columns",
         symmetries=mirrored_columns(6, 7),
+        symmetries_since=2,
     ),
     "othello": Game(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
     "hex": Game(pgx_id="hex", shape=(11, 11), moves_on="cells"),

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import jax
 import numpy as np
@@ -18,7 +18,7 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config, from_dict
@@ -28,7 +28,9 @@ from jax_ttt.players.names import Spec
 from jax_ttt.players.network import network_of
 from jax_ttt.runtime import files
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, 2)
+"""The format versions that this program reads."""
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
 UPDATES_DONE = Range(int, 0, 10**9)
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
@@ -152,10 +154,10 @@ def _of_this_format(path: Path, about: object) -> dict[str, Any]:
     """Return a file's description, refused if another program or version wrote it."""
     if not isinstance(about, dict):
         raise AgentError(f"{path}: not saved by jax_ttt")
-    if about.get("format_version") != FORMAT_VERSION:
+    if about.get("format_version") not in READABLE:
         raise AgentError(
             f"{path}: format version {about.get('format_version')!r}; "
-            f"this program reads {FORMAT_VERSION}"
+            f"this program reads {' and '.join(map(str, READABLE))}"
         )
     return about
 
@@ -163,9 +165,8 @@ def _of_this_format(path: Path, about: object) -> dict[str, Any]:
 def _described_game(path: Path, about: object) -> EnvId:
     """Return the game that an agent is made for, as its description says."""
     named = _of_this_format(path, about).get("env_id")
-    for env_id in get_args(EnvId):
-        if named == env_id:
-            return env_id
+    if isinstance(named, str) and named in GAMES:
+        return named
     raise AgentError(f"{path}: made for {named!r}, which is none of our games")
 
 
@@ -178,7 +179,7 @@ def _read(
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, asked for {env_id}")
     try:
-        config = from_dict(dict(about["config"]))
+        config = _settings(dict(about["config"]), about["format_version"])
         seed, updates, score = about["seed"], about["num_updates"], about["score"]
         digest = about["sha256"]
         SEED_RANGE.check("seed", seed)
@@ -196,6 +197,18 @@ def _read(
     if digest != _digest(tensors):
         raise AgentError(f"{path}: the weights were changed since they were saved")
     return Agent(config, params, seed, updates, score)
+
+
+def _settings(fields: dict[str, Any], version: int) -> Config:
+    """Return the settings of a file of this format version.
+
+    Raises:
+        SettingError: a field is unknown or outside its range.
+    """
+    config = from_dict(fields)
+    if version < GAMES[config.env_id].symmetries_since:
+        return dataclasses.replace(config, canonical=False)
+    return config
 
 
 def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:

@@ -19,6 +19,9 @@ from jax_ttt.runtime import files
 CONFIG = Config(hidden_size=8, eval_games=0)
 
 
+DATA = Path(__file__).parents[1] / "data"
+
+
 @pytest.fixture(scope="module")
 def agent():
     """Return an untrained agent."""
@@ -160,7 +163,7 @@ FIELDS = dataclasses.asdict(CONFIG)
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format_version": 99}, "format version 99; this program reads 1"),
+        ({"format_version": 99}, "format version 99; this program reads 1 and 2"),
         ({"env_id": "connect_four"}, "made for connect_four, asked for tic_tac_toe"),
         ({"config": FIELDS | {"env_id": "hex"}}, "settings say otherwise"),
         ({"config": FIELDS | {"more": 1}}, "more must be absent"),
@@ -221,3 +224,14 @@ def test_a_failed_write_keeps_the_old_file(saved, monkeypatch):
         assert os.listdir(saved.parent) == [saved.name]
     files.write_whole(saved, b"new")
     assert saved.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize(
+    ("env_id", "canonical"), [("tic_tac_toe", True), ("connect_four", False)]
+)
+def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, canonical):
+    """It knew no mirror image of Connect Four, so its agents did not learn with one."""
+    agent = agents.load(DATA / f"agent-1-{env_id}.safetensors")
+    assert agent.config.canonical == canonical
+    assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
+    assert Config(env_id=env_id).canonical  # what new agents learn with
