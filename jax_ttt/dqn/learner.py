@@ -7,7 +7,7 @@ the strongest opponent it can find: itself, a moment ago. (Others can be asked f
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from jax_ttt.config.settings import Config, joined
 from jax_ttt.dqn import (
     equations,
     losses,
+    metrics,
     opponents,
     replay,
     rollout,
@@ -27,6 +28,7 @@ from jax_ttt.dqn import (
     tabular,
     targets,
 )
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.dqn.rollout import Played
 from jax_ttt.envs import pgx_games
@@ -49,24 +51,6 @@ class TrainState:
     games: Any  # () int32, games ended
     buffer: replay.Buffer | None  # with replay only
     met: Any  # (rows,) bool, rows visited; of a table only
-
-
-class Metrics(NamedTuple):
-    """What an update tells; each is a scalar, the counts int32 and the rest float32.
-
-    Results are the agent's against an opponent, the first player's in self-play.
-    """
-
-    loss: jax.Array
-    grad_norm: jax.Array  # L2 norm of the whole gradient
-    mean_max_q: jax.Array  # of the best legal action, over the games still on
-    epsilon: jax.Array
-    learning_rate: jax.Array
-    games: jax.Array  # games that ended
-    wins: jax.Array
-    losses: jax.Array
-    env_steps: jax.Array  # moves played in games still on
-    rows: jax.Array  # of a table that were met so far; 0 for a network
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -138,16 +122,16 @@ def update(
         state, batch = remember(config, state, played.transition, sample_key)
         state, (loss, grad_norm) = learn(state, (batch, learn_key))
 
-    metrics = measure(config, state, played, loss, grad_norm, epsilon)
+    found = measure(config, state, played, loss, grad_norm, epsilon)
     fresh = opponent.start(config, restart_key)
     state = dataclasses.replace(
         state,
         env_state=pgx_games.restart(fresh, after, config.lockstep),
         key=key,
         update=before.update + 1,
-        games=before.games + metrics.games,
+        games=before.games + found.games,
     )
-    return state, metrics
+    return state, found
 
 
 def measure(
@@ -245,15 +229,4 @@ def train_chunk(
         return update(config, network, state, opponent)
 
     state, rows = jax.lax.scan(step, state, None, num_updates)
-    return state, Metrics(
-        loss=rows.loss.mean(),
-        grad_norm=rows.grad_norm.mean(),
-        mean_max_q=rows.mean_max_q.mean(),
-        epsilon=rows.epsilon[-1],
-        learning_rate=rows.learning_rate[-1],
-        games=rows.games.sum(),
-        wins=rows.wins.sum(),
-        losses=rows.losses.sum(),
-        env_steps=rows.env_steps.sum(),
-        rows=rows.rows[-1],
-    )
+    return state, metrics.of_chunk(rows)

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import jax_ttt.config.settings
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.catalogue import EnvId, SeatSetting
 from jax_ttt.config.choices import (
     Activation,
     Backup,
@@ -175,7 +175,7 @@ def test_a_field_that_an_older_file_lacks_has_its_default(field):
         ("loss", Loss),
         ("epsilon_schedule", EpsilonSchedule),
         ("backup", Backup),
-        ("seat", Seat),
+        ("seat", SeatSetting),
         ("table_key", TableKey),
         ("precision", Precision),
     ],

@@ -48,16 +48,18 @@ def _reply(key, env_state):
     return jnp.array([7, 5, 3, 4, 6])[env_state._step_count // 2]
 
 
-@functools.partial(jax.jit, static_argnums=0)
 def learned(config, keys, opponent):
     """Learn from one game for each key, each time as the first; return the states."""
-    network = network_of(config)
+    return _learned(config, network_of(config), keys, opponent)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _learned(config, network, keys, opponent):
     state = learner.init(config, network, jax.random.key(0), opponent)
 
     def game(key):
-        return learner.update(
-            config, network_of(config), dataclasses.replace(state, key=key), opponent
-        )[0]
+        begin = dataclasses.replace(state, key=key)
+        return learner.update(config, network, begin, opponent)[0]
 
     return jax.vmap(game)(keys)
 
