@@ -98,7 +98,7 @@ def load(path: Path, env_id: str | None = None) -> Agent:
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
     """Return the game of players: the one that is asked for, else their saved agents'.
 
-    It is tic_tac_toe where no agent is among them. Of a file it reads the description
+    It is the settings' default where no agent is among them. Of a file it reads the description
     only.
 
     Raises:
@@ -118,7 +118,7 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
     if len(found) > 1:
         (first, path), (second, other), *_ = found.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
-    return next(iter(found)) if found else "tic_tac_toe"
+    return next(iter(found)) if found else Config.env_id
 
 
 def _file(path: Path) -> Path:

@@ -159,12 +159,12 @@ def on_board(
     with pictures.style(theme):
         figure = Figure(figsize=(3.4 * len(worth) + 0.8, 3.6), layout="constrained")
         every = np.atleast_1d(figure.subplots(1, len(worth)))
-        for axes, (title, row) in zip(every, worth.items(), strict=True):
+        for axes, (name, row) in zip(every, worth.items(), strict=True):
             board = np.where(free, row.reshape(cells.shape), np.nan)
             axes.imshow(board, cmap="PuOr", vmin=-1, vmax=1)
             for (y, x), value in np.ndenumerate(board):
                 _mark(axes, x, y, str(cells[y, x]), float(value))
-            axes.set_title(title)
+            axes.set_title(name)
             rows, columns = (np.arange(size + 1) - 0.5 for size in cells.shape)
             axes.set_xticks(columns, [""] * len(columns))
             axes.set_yticks(rows, [""] * len(rows))
