@@ -13,6 +13,7 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import cli
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.players import names
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None) -> int:
     )
     SEED_RANGE.check("seed", args.seed)
     _GAMES.check("games", args.games)
-    env_id = args.env_id or "tic_tac_toe"
+    env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read(name, env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 import tyro
 
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
@@ -105,7 +106,7 @@ def parse_settings(
     given, _ = parser.parse_known_args(argv)
     self_play = given.opponent in (None, "self")
     self_play &= not any(word.startswith("opponent=") for word in given.grid)
-    game = GAMES.get(given.env_id or Config.env_id)
+    game = GAMES.get(given.env_id or catalogue.DEFAULT)
     preset = given.preset or (game.preset if game and self_play else "plain")
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     flags = Flags(**dataclasses.asdict(PRESETS[preset]))

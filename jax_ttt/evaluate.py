@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, EnvId
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None) -> int:
         _GAMES.check("games", args.games)
     if args.env_id is not None:
         check_files(args, args.env_id)
-    spec = names.read(args.agent, args.env_id or "tic_tac_toe")
+    spec = names.read(args.agent, args.env_id or catalogue.DEFAULT)
     for field, path in files(args).items():
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", args.agent)

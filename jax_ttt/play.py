@@ -12,6 +12,7 @@ from typing import Literal
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import names
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse(Args, argv, "play")
     SEED_RANGE.check("seed", args.seed)
     name = newest() if args.player is None else args.player
-    spec = names.read(name, args.env_id or "tic_tac_toe")
+    spec = names.read(name, args.env_id or catalogue.DEFAULT)
     cli.set_up(args)
 
     import jax

@@ -107,6 +107,9 @@ GAMES: dict[str, Game] = {
 }
 """The games, by the names that `--env-id` takes."""
 
+DEFAULT = "tic_tac_toe"
+"""The game where none is named."""
+
 if TYPE_CHECKING:
     EnvId = str
 else:  # choices, to the command line and to the checks of types

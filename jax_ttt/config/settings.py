@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
 from jax_ttt.config.choices import (
     CHOICES,
@@ -74,7 +75,7 @@ class Config:
             what is allowed and the value.
     """
 
-    env_id: EnvId = "tic_tac_toe"
+    env_id: EnvId = catalogue.DEFAULT
     """The PGX game to learn."""
     num_envs: int = 256
     """Games played at once, 1 to 1,048,576;

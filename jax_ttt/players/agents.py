@@ -18,6 +18,7 @@ import safetensors.numpy
 from flax import nnx
 
 from jax_ttt import __version__
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
@@ -98,7 +99,7 @@ def load(path: Path, env_id: str | None = None) -> Agent:
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
     """Return the game of players: the one that is asked for, else their saved agents'.
 
-    It is the settings' default where no agent is among them. Of a file it reads the description
+    It is the default where no agent is among them. Of a file it reads the description
     only.
 
     Raises:
@@ -118,7 +119,7 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
     if len(found) > 1:
         (first, path), (second, other), *_ = found.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
-    return next(iter(found)) if found else Config.env_id
+    return next(iter(found)) if found else catalogue.DEFAULT
 
 
 def _file(path: Path) -> Path:
