@@ -17,7 +17,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, EnvId
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.players import names, network
+from jax_ttt.players import names
 
 if TYPE_CHECKING:
     import jax
@@ -123,7 +123,7 @@ def grade(
 
     from jax_ttt.envs import pgx_games
     from jax_ttt.evaluation import grades, matches
-    from jax_ttt.players import players
+    from jax_ttt.players import network, players
 
     summary: dict[str, Any] = {}
     if tree is not None and entrant.probs is not None:

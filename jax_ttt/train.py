@@ -20,7 +20,7 @@ from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
-from jax_ttt.players import names, network
+from jax_ttt.players import names
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.training import loggers
@@ -212,6 +212,7 @@ def finish(
     import numpy as np
 
     from jax_ttt.envs import tree as trees
+    from jax_ttt.players import network
     from jax_ttt.reports import console, result_text
 
     game = agent.config.env_id

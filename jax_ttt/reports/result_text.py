@@ -1,6 +1,5 @@
 """Results as text: the line of an evaluation, the table, the verdict."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,7 +87,6 @@ def verdict(
         if (line := proof.losing_line(tree, probs, seat)) is not None
     ]
     line, name = min(lines, key=lambda pair: len(pair[0]))
-    last_cell = math.prod(GAMES[env_id].shape) - 1
     last_cell = tree.legal_action_mask.shape[1] - 1
     drawn = text_board.side_by_side(tree, line, text_board.letters_of(env_id))
     return (

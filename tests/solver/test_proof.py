@@ -270,7 +270,7 @@ def test_every_lost_position_is_seen(ends, tree, host_tree, boards):
         # In the other seat it is won.
         assert beaten(tree, outcome, moves) == {own: True, OTHER[own]: False}
         game = dataclasses.replace(host_tree, outcome=outcome)
-        line = proof.losing_line(game, np.eye(9)[moves], own == "X")
+        line = proof.losing_line(game, np.eye(9)[moves], SEAT[own])
         assert line is not None
         assert replayed(line, boards, own, moves.__getitem__) == boards[end]
 
