@@ -19,7 +19,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
-from jax_ttt.config.published.system import Result
+from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.runtime import files
 from jax_ttt.runtime.interrupts import interruptible

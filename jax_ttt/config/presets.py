@@ -6,8 +6,14 @@ Our own stand here, those of the published systems in `config/published/`.
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
-from jax_ttt.config.published import article, go_dqn, matlab, tictac, web_page
-from jax_ttt.config.published.system import TABLE, System
+from jax_ttt.config.published import (
+    double_dqn,
+    hashed_q_table,
+    jax_dqn,
+    q_tables,
+    web_page_q_learning,
+)
+from jax_ttt.config.published.records import TABLE, System
 from jax_ttt.config.settings import Config
 
 _OWN: dict[str, Config] = {
@@ -41,11 +47,11 @@ _OWN: dict[str, Config] = {
 }
 
 SYSTEMS: dict[str, System] = {
-    **article.SYSTEMS,
-    **tictac.SYSTEMS,
-    **go_dqn.SYSTEMS,
-    **matlab.SYSTEMS,
-    **web_page.SYSTEMS,
+    **jax_dqn.SYSTEMS,
+    **q_tables.SYSTEMS,
+    **double_dqn.SYSTEMS,
+    **hashed_q_table.SYSTEMS,
+    **web_page_q_learning.SYSTEMS,
     "default": System(
         "ours: the network",
         _OWN["default"],

@@ -13,7 +13,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.pgx_games import Move
 
 
@@ -72,7 +72,7 @@ class Versus:
         init_key, move_key = jax.random.split(key)
         env_state = pgx_games.init(env, init_key, config.num_envs)
         agent = pgx_games.seated(env_state, config.seat)
-        return pgx_games.await_turn(
+        return replies.await_turn(
             env, move_key, env_state, agent, self.player, config.first_move
         )[0]
 
@@ -91,7 +91,7 @@ class Versus:
     ) -> tuple[pgx.State, Move]:
         """Return the games after the player's reply, and the move with its effect."""
         env = pgx_games.make(config.env_id)
-        return pgx_games.reply(env, key, before, after, move, self.player, config.gamma)
+        return replies.reply(env, key, before, after, move, self.player, config.gamma)
 
     def result(
         self, before: pgx.State, reward: Float[Array, " B"]

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.opponents import Opponent
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, replies
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -53,7 +53,7 @@ def play(
     q_values = q_network.q_values(network, params, before.observation, dtype)
     legal = before.legal_action_mask
     action = equations.epsilon_greedy(move_key, q_values, legal, epsilon)
-    action = pgx_games.opening(before, action, config.first_move)
+    action = replies.opening(before, action, config.first_move)
     after, move = pgx_games.step(env, before, action, config.gamma)
     after, move = opponent.reply(config, reply_key, before, after, move)
     ended = move.live & pgx_games.finished(after)

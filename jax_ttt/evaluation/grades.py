@@ -12,7 +12,7 @@ from jaxtyping import Float
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.envs.tree import Tree
-from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.solver import best_response, minimax, outcomes, policies, proof
 
 _BOTH = LEARNED["both"]
 
@@ -29,10 +29,10 @@ def exactly(
         "random": policies.uniform(tree),
         "minimax": minimax.policy(tree),
         "minimax-first": minimax.policy(tree, first_best=True),
-        "best response": minimax.best_response(tree, probs),
+        "best response": best_response.best_response(tree, probs),
     }
     rows = {name: _both(tree, probs, other) for name, other in opponents.items()}
-    worst = _both(tree, probs, minimax.best_response(tree, probs, draw=-1.0))
+    worst = _both(tree, probs, best_response.best_response(tree, probs, draw=-1.0))
     v_random = rows["random"]
     lines = [proof.lines(tree, probs, seat) for seat in SEATS]
     return {
@@ -41,7 +41,7 @@ def exactly(
         "unbeatable": bool(proof.unbeatable(tree, probs, seats)),
         "opponents": rows,
         "lines": {s: x._asdict() for s, x in zip(_BOTH, lines, strict=True)},
-        "exploitability": minimax.exploitability(tree, probs),
+        "exploitability": best_response.exploitability(tree, probs),
         "optimal_move_rate": optimal_move_rate(tree, probs),
     }
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jax_ttt.config.published.system import Result, System
+from jax_ttt.config.published.records import Result, System
 from jax_ttt.config.settings import Config
 
 _GO = "github.com/andrey-matveyev/go-sample-tictactoe"

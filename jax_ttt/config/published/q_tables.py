@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jax_ttt.config.published.system import TABLE, Result, System
+from jax_ttt.config.published.records import TABLE, Result, System
 from jax_ttt.config.settings import Config
 
 _TICTAC = "github.com/nestedsoftware/tictac"

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jax_ttt.config.published.system import TABLE, Result, System
+from jax_ttt.config.published.records import TABLE, Result, System
 
 SYSTEMS = {
     # mayur9210/tic-tac-toe-ai. Mended: values come from the next board, its sign

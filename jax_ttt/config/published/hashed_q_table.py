@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jax_ttt.config.published.system import TABLE, Result, System
+from jax_ttt.config.published.records import TABLE, Result, System
 
 SYSTEMS = {
     # D. Tonderski's report: self-play, boards hashed in base 3, every value 1 at first,

@@ -1,6 +1,6 @@
 """J. Antognini's article and program: self-play DQN in JAX."""
 
-from jax_ttt.config.published.system import Result, System
+from jax_ttt.config.published.records import Result, System
 from jax_ttt.config.settings import Config
 
 # What it printed as it trained: 9 updates play 2,048 games, one ply each.

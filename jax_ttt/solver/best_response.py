@@ -1,0 +1,55 @@
+"""The opponent who gains most against a policy, and how much that is.
+
+Every `tree` here is of NumPy arrays, as `tree.on_host` gives it; results are float64.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt.envs.tree import Tree
+from jax_ttt.solver import minimax, outcomes, policies
+from jax_ttt.solver.backward import backward
+
+
+def best_response(
+    tree: Tree, probs: Float[np.ndarray, "P A"], draw: float = 0.0
+) -> Float[np.ndarray, "P A"]:
+    """Return the opponent who gains most against `probs`, the first move of equals.
+
+    A win is worth 1 to it, a loss -1 and a draw `draw`: with -1, it wins most often.
+    Each row holds for the seat that is to move there.
+    """
+    drawn = tree.terminal & (tree.outcome == 0)
+    first = tree.first_to_move
+
+    def values_as(as_first: bool) -> np.ndarray:
+        def node_value(here: slice, after: np.ndarray) -> np.ndarray:
+            worth = sign * after[..., 0]
+            best = np.where(tree.legal_action_mask[here], worth, -np.inf).max(axis=1)
+            mean = (probs[here] * after[..., 0]).sum(axis=1)
+            return np.where(first[here] == as_first, sign * best, mean)[:, None]
+
+        sign = 1 if as_first else -1
+        leaves = np.where(drawn, sign * draw, tree.outcome)[:, None]
+        return backward(tree, leaves, node_value)[:, 0]
+
+    best = np.where(
+        first[:, None],
+        minimax.best_moves(tree, values_as(True)),
+        minimax.best_moves(tree, values_as(False)),
+    )
+    return policies.shared(minimax.first_marked(best))
+
+
+def exploitability(tree: Tree, probs: Float[np.ndarray, "P A"]) -> float:
+    """Return what a best response gains on average over both seats: 0 to 1.
+
+    Gains are wins less losses. 0 where the value of the game is a draw and no opponent
+    can do better than that. Source: Lanctot et al. 2017, NashConv over players.
+    """
+    best = best_response(tree, probs)
+    seats = outcomes.outcome(tree, probs, best), outcomes.outcome(tree, best, probs)
+    as_first, as_second = (float(x.win_rate - x.loss_rate) for x in seats)
+    return (as_second - as_first) / 2
