@@ -1,5 +1,6 @@
 """What the tests share: the tree of tic-tac-toe and its exact values."""
 
+import dataclasses
 import os
 from importlib.metadata import version
 
@@ -10,12 +11,18 @@ if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
     os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_cpu_use_fusion_emitters=false"
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
 from jax_ttt.envs import tree as trees
-from jax_ttt.players import players, registry
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, players, registry
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
 from jax_ttt.runtime import devices
 from jax_ttt.solver import minimax
@@ -119,3 +126,48 @@ def drawn(monkeypatch):
         return figures.pop()
 
     return draw
+
+
+@pytest.fixture
+def small():
+    """Return the settings of the article, made small."""
+    return dataclasses.replace(
+        PRESETS["article"],
+        num_envs=32,
+        hidden_size=16,
+        num_updates=24,
+        eval_every=10,
+        eval_games=2048,
+    )
+
+
+@pytest.fixture
+def growth_figures():
+    """Return figures as `growth` gives them, an update of 2 ms where not told."""
+
+    def rows(*medians):
+        return [
+            {"size": 4**i, "min": m / 2, "median": m, "max": 2 * m}
+            for i, m in enumerate(medians)
+        ]
+
+    return {
+        "num_envs": rows(2.0, 2.0),
+        "hidden_size": rows(2.0, 2.0),
+        "num_seeds": {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)},
+    }
+
+
+@pytest.fixture(scope="session")
+def one_seat(host_tree, q_star, tmp_path_factory):
+    """Return the file of a table that is perfect as X and the worst as O."""
+    path = tmp_path_factory.mktemp("one-seat") / "agent.safetensors"
+    config = Config(
+        network="table", canonical=False, opponent="random", seat="first", eval_games=0
+    )
+    first = host_tree.first_to_move[:, None]
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
+    params = jax.tree.map(lambda _: worst_as_second, params)
+    agents.save(Agent(config, params, 5, 0, {}), path)
+    return path

@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import jax
 import pytest
 
-from jax_ttt import __version__, cli, evaluate, train
+from jax_ttt import __version__, arena, cli, evaluate, play, plot, train
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
@@ -130,7 +131,6 @@ def test_an_empty_value_is_refused(empty_dir, capsys):
 
 @pytest.mark.parametrize("kind", ["gpu", "tpu"])
 def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
-    import jax
 
     if jax.default_backend() == kind:
         pytest.skip("this machine has one")
@@ -152,7 +152,6 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
     ],
 )
 def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
-    import jax
 
     if platform != "banana":
         with contextlib.suppress(RuntimeError, AssertionError):
@@ -351,3 +350,16 @@ def test_a_bug_is_not_hidden():
 
     with pytest.raises(ZeroDivisionError):
         command([])
+
+
+def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):
+    learned = "learned to move first only, as X"
+    assert evaluate.main([str(one_seat)]) == 0
+    assert learned in capsys.readouterr().out.splitlines()[0]
+    assert arena.main([str(one_seat), "random"]) == 0
+    assert f"{one_seat} {learned}" in capsys.readouterr().out
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    assert play.main([str(one_seat)]) == 0
+    assert f"({one_seat} {learned})" in capsys.readouterr().out
+    assert plot.main([str(one_seat.parent), "--game"]) == 0
+    assert f"{one_seat.parent} {learned}" in capsys.readouterr().out

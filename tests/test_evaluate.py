@@ -229,3 +229,15 @@ def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
     assert agents.game([four], "hex") == "hex"
     with pytest.raises(agents.AgentError, match=r"made for connect_four, but .* tic_"):
         agents.game([run, four], None)
+
+
+@pytest.mark.parametrize("name", ["AGENT", "blend:0:AGENT"])
+def test_evaluate_proves_the_seat_that_was_learned(name, one_seat, capsys):
+    assert evaluate.main([name.replace("AGENT", str(one_seat)), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["exact"]["as_second"]["worst_loss_rate"] == 1
+    assert about["exact"]["unbeatable"] is True
+    assert about["verdict"] == (
+        "unbeatable: no line of play by any opponent wins against it, "
+        "as X (5,478 positions)"
+    )

@@ -26,7 +26,6 @@ from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
 from jax_ttt.training import loop, programs
-from jax_ttt.training import run_folder as run_module
 from jax_ttt.training.programs import Programs
 
 TINY = [
@@ -471,21 +470,6 @@ def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
     assert contents(tmp_path) == before
 
 
-def test_without_locks_a_folder_that_was_used_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
-    run_module.RunFolder(tmp_path / "run").close()
-    with pytest.raises(FileExistsError):
-        run_module.RunFolder(tmp_path / "run")
-
-
-def test_a_runs_streams_of_random_numbers_are_apart():
-    key = jax.random.key(1)
-    grading = programs.keys(key).grading
-    used = [key, *programs.keys(key)]
-    used += [jax.random.fold_in(grading, update) for update in (0, 2, 4)]
-    assert len({tuple(jax.random.key_data(key).tolist()) for key in used}) == 7
-
-
 def test_each_evaluation_draws_its_own_games(tree):
     """An agent that stays as it is meets other random moves at each."""
     config = Config(
@@ -501,13 +485,6 @@ def test_each_evaluation_draws_its_own_games(tree):
     assert games[0] == games[1]
     assert games[0] != games[2]
     assert games[0] != games[3]
-
-
-def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):
-    folder = run_module.RunFolder(tmp_path / "run")
-    folder.write_row({"update": 1})
-    assert rows(folder.path) == [{"update": 1}]
-    folder.close()
 
 
 def check_sampled_run(env_id, path):

@@ -25,7 +25,6 @@ from jax_ttt.config.choices import (
 )
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE, check_seeds
 from jax_ttt.config.settings import Config, from_dict
 
 FRACTION = "a number from 0 to 1"
@@ -129,23 +128,6 @@ def test_a_switch_is_true_or_false(field, value):
     with pytest.raises(SettingError) as refusal:
         checked(**{field: value})
     assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
-
-
-@pytest.mark.parametrize(
-    ("seed", "allowed"),
-    [(0, True), (2**32 - 1, True), (-1, False), (2**32, False), (True, False)],
-)
-def test_a_seed_has_32_bits(seed, allowed):
-    if allowed:
-        return SEED_RANGE.check("seed", seed)
-    with pytest.raises(SettingError, match=r"^seed must be a whole number from 0 to 4"):
-        SEED_RANGE.check("seed", seed)
-
-
-def test_the_last_of_many_seeds_has_32_bits_too():
-    check_seeds(2**32 - 8, 8)
-    with pytest.raises(SettingError, match="first_seed must be at most 4,294,967,288"):
-        check_seeds(2**32 - 7, 8)
 
 
 def test_a_config_does_not_change():

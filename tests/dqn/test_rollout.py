@@ -111,24 +111,6 @@ def test_the_next_board_is_the_one_after_the_reply():
     assert first.transition.action[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
-)
-def test_the_agent_sits_where_it_is_asked_to(seat, share):
-    config = dataclasses.replace(CONFIG, seat=seat, num_envs=2000)
-    env_state = start(config, RANDOM, jax.random.key(3))
-    stones = env_state.observation.sum(axis=(1, 2, 3))
-    assert set(np.unique(stones)) <= {0, 1}
-    assert abs(float((stones == 1).mean()) - share) < 0.05
-    # It is the agent's turn, and what lies there is the opponent's.
-    assert not env_state.observation[..., 0].any()
-    if share:
-        opened = np.asarray(env_state.observation[..., 1].reshape(2000, 9))
-        counts = opened[np.asarray(stones == 1)].sum(axis=0)
-        expected = counts.sum() / 9  # the Go program's opponent never played cell 8
-        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
-
-
 @functools.partial(jax.jit, static_argnames="config")
 def random_moves(config, opponent):
     """Return the games after each of three random moves of the agent."""

@@ -11,7 +11,6 @@ from jax.tree_util import Partial
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, tabular, targets
 from jax_ttt.dqn.opponents import Versus
-from jax_ttt.envs import stones
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -167,58 +166,6 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
         )
 
 
-def test_the_hash_of_a_board_is_its_number_in_base_3():
-    """The report's codes, which begin at 1: all lost 1, all won 19,683."""
-
-    def code(cells):
-        return int(stones.number(jnp.asarray([cells], jnp.float32))[0]) + 1
-
-    assert code([-1] * 9) == 1
-    assert code([-1] * 8 + [0]) == 2
-    assert code([0] * 9) == 9842
-    assert code([1] * 9) == 19_683
-    every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
-    numbers = stones.number(jnp.asarray(every, jnp.float32))
-    assert np.array_equal(np.sort(numbers), np.arange(19_683))
-
-
-def test_a_table_has_a_row_for_each_board_of_its_key(tree):
-    for key, shape in {
-        "position": (5478, 9),
-        "after-state": (5478, 1),
-        "hash": (19_683, 9),
-    }.items():
-        config = dataclasses.replace(CONFIG, table_key=key, initial_value=0.25)
-        (table,) = jax.tree.leaves(
-            q_network.init_params(network_of(config), jax.random.key(0))
-        )
-        assert table.shape == shape
-        assert (table == 0.25).all()
-
-
-@pytest.mark.parametrize(
-    ("key", "canonical", "rows"),
-    [
-        ("position", False, 4520),
-        ("position", True, 627),
-        ("hash", True, 627),
-        ("after-state", True, 764),  # all classes but the empty board
-        ("after-state", False, 5477),
-    ],
-)
-def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
-    config = dataclasses.replace(CONFIG, table_key=key, canonical=canonical)
-    obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
-    params = q_network.init_params(network_of(config), jax.random.key(0))
-
-    def legal_sum(params):
-        return jnp.where(
-            legal, q_network.q_values(network_of(config), params, obs), 0.0
-        ).sum()
-
-    assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows
-
-
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = dataclasses.replace(CONFIG, learning_rate=0.5, learning_rate_end=0.5)
     state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
@@ -243,15 +190,6 @@ def with_heads(config, values):
     params = q_network.init_params(network_of(config), jax.random.key(0))
     flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
     return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
-
-
-def test_double_tables_play_by_their_mean():
-    values = np.zeros((2, 9))
-    values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
-    params = with_heads(dataclasses.replace(DOUBLE, canonical=False), values)
-    config = dataclasses.replace(DOUBLE, canonical=False)
-    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
-    assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
 def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
@@ -317,3 +255,12 @@ def test_a_chunk_adds_up_what_its_games_came_to():
     assert 0 < before < 32 or 32 < before < 64
     assert metrics.env_steps == 5 * 64
     assert metrics.rows == 5
+
+
+def test_double_tables_play_by_their_mean():
+    values = np.zeros((2, 9))
+    values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
+    params = with_heads(dataclasses.replace(DOUBLE, canonical=False), values)
+    config = dataclasses.replace(DOUBLE, canonical=False)
+    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
+    assert_near(found[0, :3], [-0.25, 0.75, 0])

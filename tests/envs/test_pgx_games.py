@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from pgx import core
 
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games, stones
+from jax_ttt.envs import pgx_games
 
 LINES = np.array(
     [
@@ -90,34 +89,6 @@ def test_a_finished_game_stays_as_it_is(everything):
     assert not move.live[ended].any()
 
 
-def test_successors_turn_with_the_board(tree):
-    cells = np.asarray(stones.cells(tree.obs))
-    legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
-    parent, action = np.nonzero(legal)
-    level = np.repeat(np.arange(10), np.diff(tree.level_start)).tolist()
-    position = {k: i for i, k in enumerate(zip(level, map(bytes, cells), strict=True))}
-    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
-        turned = np.array(
-            [position[k] for k in zip(level, map(bytes, cells[:, view]), strict=True)]
-        )
-        moved = np.argsort(view)[action]  # where the view shows the cell
-        assert legal[turned[parent], moved].all()
-        assert (
-            successor[turned[parent], moved] == turned[successor[parent, action]]
-        ).all()
-        assert (np.asarray(tree.outcome)[turned] == tree.outcome).all()
-
-
-def test_the_symmetries_are_a_group_of_eight():
-    symmetries = GAMES["tic_tac_toe"].symmetries
-    views = {view.cells for view in symmetries}
-    assert len(views) == 8
-    assert symmetries[0].cells == tuple(range(9))
-    for a in views:
-        for b in views:
-            assert tuple(a[cell] for cell in b) in views
-
-
 def scripted(then):
     """Return an env whose moves lead to a given player, reward and end."""
 
@@ -181,12 +152,6 @@ def test_who_starts_is_drawn_afresh():
     assert not np.array_equal(
         starts, pgx_games.init(ENV, jax.random.key(1), 1000).current_player
     )
-
-
-def test_features_are_the_movers_stones_and_the_others():
-    planes = np.zeros((1, 3, 3, 2), bool)
-    planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
-    assert stones.cells(jnp.asarray(planes)).tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
 @pytest.mark.usefixtures("promoted_ranks")

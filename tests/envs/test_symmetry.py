@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games, symmetry
+from jax_ttt.envs import pgx_games, stones, symmetry
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
 NUM_GAMES = 256
@@ -65,3 +65,31 @@ def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
             np.testing.assert_array_equal(image.rewards, plain.rewards)
             np.testing.assert_array_equal(image.terminated, plain.terminated)
     assert plain.terminated.any()
+
+
+def test_successors_turn_with_the_board(tree):
+    cells = np.asarray(stones.cells(tree.obs))
+    legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
+    parent, action = np.nonzero(legal)
+    level = np.repeat(np.arange(10), np.diff(tree.level_start)).tolist()
+    position = {k: i for i, k in enumerate(zip(level, map(bytes, cells), strict=True))}
+    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
+        turned = np.array(
+            [position[k] for k in zip(level, map(bytes, cells[:, view]), strict=True)]
+        )
+        moved = np.argsort(view)[action]  # where the view shows the cell
+        assert legal[turned[parent], moved].all()
+        assert (
+            successor[turned[parent], moved] == turned[successor[parent, action]]
+        ).all()
+        assert (np.asarray(tree.outcome)[turned] == tree.outcome).all()
+
+
+def test_the_symmetries_are_a_group_of_eight():
+    symmetries = GAMES["tic_tac_toe"].symmetries
+    views = {view.cells for view in symmetries}
+    assert len(views) == 8
+    assert symmetries[0].cells == tuple(range(9))
+    for a in views:
+        for b in views:
+            assert tuple(a[cell] for cell in b) in views

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.envs import pgx_games, positions, stones
-from jax_ttt.evaluation import crosstable, matches, statistics
+from jax_ttt.envs import positions, stones
+from jax_ttt.evaluation import crosstable, matches
 from jax_ttt.players import names, players, registry
 from jax_ttt.solver import outcomes
 
@@ -77,18 +77,6 @@ def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_board_numbers(host_tree):
-    """Base 3, the last cell counting least; a bijection on what is reachable."""
-    cells = np.full((4, 9), -1.0, np.float32)
-    cells[1, 8] = 0
-    cells[2] = 1
-    cells[3] = 0
-    assert stones.number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
-    numbers = np.asarray(stones.number(jnp.asarray(stones.cells(host_tree.obs))))
-    assert len(set(numbers.tolist())) == 5478
-    assert (positions.index(ENV)[numbers] == np.arange(5478)).all()
-
-
 @pytest.fixture(scope="module")
 def mixed():
     """Return a table of a known policy and a search that has none."""
@@ -149,39 +137,6 @@ def test_players_entered_twice_play_other_games():
     np.testing.assert_allclose(
         table.rates, np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3)), atol=0.12
     )
-
-
-def test_seats_are_as_asked():
-    """Whoever PGX calls player 0, the first player is the first player."""
-    env = pgx_games.make(ENV)
-    pair = players.random_player, enter("minimax")[0].player
-    counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 400)
-    assert sum(map(int, counts)) == 400
-    assert counts.wins == 0
-    assert abs(int(counts.losses) / 400 - 0.77748) < 0.08
-    assert 5 * 400 <= int(moves) <= 9 * 400
-
-
-def test_ratings_by_hand():
-    # 10 to 1, a hundredth taken from a draw: 400 log10(0.905 / 0.095).
-    scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
-    odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
-    half = 200 * np.log10(odds)
-    np.testing.assert_allclose(statistics.ratings(scores), [half, -half], atol=1e-3)
-    np.testing.assert_allclose(statistics.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
-    assert statistics.ratings(np.array([[0.5]])).tolist() == [0]
-
-
-def test_ratings_explain_scores_made_from_ratings():
-    true = np.array([300.0, 0.0, -100.0, -200.0])
-    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
-    made = (expected - 0.005) / 0.99  # so that the draw's share leaves these
-    np.testing.assert_allclose(statistics.ratings(made), true, atol=1e-3)
-
-
-def test_who_always_wins_is_not_infinitely_strong():
-    rating = statistics.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
-    assert 300 < rating[0] < 1000
 
 
 def test_the_order_is_by_strength(table):

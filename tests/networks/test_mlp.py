@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +16,6 @@ from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
-from jax_ttt.runtime import devices
 
 # tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
 FLOAT32 = Config(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
@@ -104,38 +102,6 @@ def test_an_agent_is_read_in_float32_however_it_learned():
     networks = map(network_of, (FLOAT32, BFLOAT16))
     exact, rounded = (values(network, params, batch.obs) for network in networks)
     assert np.array_equal(exact, rounded)
-
-
-@pytest.mark.parametrize("amx", [False, True])
-def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
-    monkeypatch.setattr(devices, "has_amx", lambda: amx)
-    auto = dataclasses.replace(FLOAT32, precision="auto")
-    expected = jnp.bfloat16 if amx else jnp.float32
-    assert q_network.learning_dtype(auto) == expected
-    assert q_network.learning_dtype(FLOAT32) == jnp.float32
-    assert q_network.learning_dtype(BFLOAT16) == jnp.bfloat16
-    gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(devices, "current", lambda: gpu)
-    assert q_network.learning_dtype(auto) == jnp.float32
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"), [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", False)]
-)
-def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
-    has_amx = HAS_AMX
-    has_amx.cache_clear()
-    file = tmp_path / "cpuinfo"
-    file.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
-    monkeypatch.setattr("sys.platform", "linux")
-    assert has_amx(file) is expected
-    assert has_amx(tmp_path / "none") is False
-    has_amx.cache_clear()
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert has_amx(file) is False
-
-
-HAS_AMX = devices.has_amx  # the tests' fixture puts another one there
 
 
 @pytest.mark.slow

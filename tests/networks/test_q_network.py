@@ -1,6 +1,7 @@
 """The network: its size, its seeds, and boards that are views of each other."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.players import network
 from jax_ttt.players.network import network_of
+from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]
 PLAIN = dataclasses.replace(CONFIG, canonical=False)
@@ -205,3 +207,17 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
     asked = q_network.q_values(network_of(config), params, tree.obs[tree.decisions])
     found = network.decision_values(network_of(config), params, tree)
     np.testing.assert_allclose(found, asked, atol=1e-5)
+
+
+@pytest.mark.parametrize("amx", [False, True])
+def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
+    monkeypatch.setattr(devices, "has_amx", lambda: amx)
+    auto = dataclasses.replace(CONFIG, precision="auto")
+    expected = jnp.bfloat16 if amx else jnp.float32
+    assert q_network.learning_dtype(auto) == expected
+    for name in ("float32", "bfloat16"):
+        said = dataclasses.replace(CONFIG, precision=name)
+        assert q_network.learning_dtype(said) == jnp.dtype(name)
+    gpu = SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(devices, "current", lambda: gpu)
+    assert q_network.learning_dtype(auto) == jnp.float32

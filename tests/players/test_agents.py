@@ -14,7 +14,6 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
-from jax_ttt.runtime import files
 
 CONFIG = Config(hidden_size=8, eval_games=0)
 
@@ -207,23 +206,6 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
         patch.setattr(agents.np, "isfinite", lambda tensor: np.array([True]))
         agents.save(poisoned, saved)
     assert "not finite" in refuse(saved)
-
-
-def test_a_failed_write_keeps_the_old_file(saved, monkeypatch):
-    before = saved.read_bytes()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    for name in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, full)
-            with pytest.raises(OSError, match="No space"):
-                files.write_whole(saved, b"new")
-        assert saved.read_bytes() == before
-        assert os.listdir(saved.parent) == [saved.name]
-    files.write_whole(saved, b"new")
-    assert saved.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize(

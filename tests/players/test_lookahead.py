@@ -12,12 +12,6 @@ from jax_ttt.players import lookahead
 from jax_ttt.players.network import network_of
 
 
-@pytest.fixture(scope="module")
-def deciding(tree):
-    """Return the PGX states of all positions to decide."""
-    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-
-
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
     """Exact values are the fixed point of every depth."""
     index = jnp.asarray(positions.index("tic_tac_toe"))

@@ -43,3 +43,10 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert texts[(1, 0)] == "1 of 4"
     (axes, _) = drawn(charts.grid, [{"tau": 0.1}], found[1:2], "mine").axes
     assert axes.images[0].get_array().tolist() == [[0.25]]
+
+
+def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures):
+    text = charts.growth(growth_figures, "on a machine").svg
+    labels = ("games in the batch", "neurons in a hidden layer", "agents")
+    for words in (*labels, "one after another", "in one program", "on a machine"):
+        assert f">{words}<" in text

@@ -152,15 +152,6 @@ def test_exploitability_of_a_player_who_can_always_be_beaten(host_tree):
     assert best_response.exploitability(host_tree, first_cell) == 1
 
 
-def test_optimal_moves_of_a_random_player(host_tree, position, players):
-    rate = grades.optimal_move_rate(host_tree, players["random"][0])
-    decided = [b for b in position if rules.moves(b)]
-    share = [len(rules.best_moves(b)) / len(rules.moves(b)) for b in decided]
-    assert rate["all"] == pytest.approx(sum(share) / 4520)
-    assert rate["reachable"] == pytest.approx(rate["all"])  # it reaches them all
-    assert rate["num_reachable"] == 4520
-
-
 def test_a_policy_reaches_what_its_own_moves_allow(host_tree, position):
     first = minimax.policy(host_tree, first_best=True)  # opens in cell 0
     reached = proof.reachable(host_tree, first, "first")
@@ -176,26 +167,3 @@ def test_lines_of_a_random_player_are_all_games(host_tree, players):
     counts = proof.lines(host_tree, random, "first")
     assert counts == (131_184, 46_080, 77_904)
     assert proof.lines(host_tree, random, "second") == counts[::-1]
-
-
-def test_q_error(host_tree, q_star):
-    decided = q_star[host_tree.decisions]
-    assert grades.q_error(host_tree, decided) == 0  # whatever stands at illegal moves
-    legal = host_tree.legal_action_mask[host_tree.decisions]
-    assert grades.q_error(host_tree, decided + legal * 0.25) == pytest.approx(0.25)
-
-
-def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
-    """Errors by hand, 0, 1, 4, 9 ... with signs in turn, over the 16,167 pairs."""
-    legal = host_tree.legal_action_mask[host_tree.decisions]
-    n = int(legal.sum())
-    assert n == 16_167
-    off = np.zeros(legal.shape)
-    off[legal] = np.arange(n) ** 2.0 * np.where(np.arange(n) % 2, -1, 1)
-    off[~legal] = np.nan  # of no account
-    found = grades.q_error(host_tree, q_star[host_tree.decisions] + off)
-    assert found == pytest.approx((n - 1) * (2 * n - 1) / 6, rel=1e-12)
-    one = np.zeros(legal.shape)
-    one[-1, legal[-1].argmax()] = 1
-    found = grades.q_error(host_tree, q_star[host_tree.decisions] + one)
-    assert found == pytest.approx(1 / 16_167)

@@ -1,15 +1,11 @@
 """Exact results against the constants of the game, and against each other."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.tree_util import Partial
 
 from jax_ttt.config.catalogue import GAMES, SEATS
-from jax_ttt.envs import pgx_games, stones
-from jax_ttt.evaluation import matches, statistics
-from jax_ttt.players import players
+from jax_ttt.envs import stones
 from jax_ttt.solver import outcomes, policies, proof
 
 REPORT = jax.jit(outcomes.report)
@@ -176,46 +172,3 @@ def test_turned_and_mirrored_policies_fare_the_same(tree):
         same[:, view] = seen
         found = jax.tree.leaves(REPORT(tree, same))
         np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_sampled_matches_agree_with_exact_results(tree):
-    """20 matches of a fixed policy, each inside its 99.9 % interval, seat by seat."""
-    obs = np.asarray(stones.cells(tree.obs))
-    digits = np.asarray(3 ** np.arange(9), np.float32)
-    action = random_policy(tree, 11).argmax(axis=1)
-    table = np.zeros((19_683 * 2,), np.int32)
-    code = (obs @ digits).astype(int) + 9841  # the mover's view; level tells who moves
-    table[code + 19_683 * ~np.asarray(tree.first_to_move)] = action
-    policy = np.eye(9, dtype=np.float32)[action] * np.asarray(tree.legal_action_mask)
-    report = REPORT(tree, policy)
-
-    def player(key, env_state):
-        del key
-        seen = stones.cells(env_state.observation)
-        second = (jnp.abs(seen).sum(axis=1) % 2).astype(jnp.int32)
-        number = (seen @ jnp.asarray(digits)).astype(jnp.int32) + 9841
-        return jnp.asarray(table)[number + 19_683 * second]
-
-    env = pgx_games.make("tic_tac_toe")
-    pair = Partial(player), players.random_player
-    for seed in range(20):
-        match = matches.play_match(env, jax.random.key(seed), *pair, 1024)
-        for counts, seat in (
-            (match.as_first, report.first),
-            (match.as_second, report.second),
-        ):
-            num_games = sum(map(int, counts))
-            assert 400 < num_games < 624
-            for count, rate in zip(counts, seat.random, strict=True):
-                deviation = np.sqrt(num_games * rate * (1 - rate))
-                assert abs(int(count) - num_games * rate) <= 3.29 * deviation
-
-
-def test_wilson_intervals():
-    assert statistics.wilson_interval(0, 0) == (0, 1)
-    low, high = statistics.wilson_interval(0, 1024)
-    assert low == 0
-    assert high == pytest.approx(0.003737, abs=1e-5)
-    assert statistics.wilson_interval(50, 100) == pytest.approx(
-        (0.4038, 0.5962), abs=1e-4
-    )

@@ -224,24 +224,5 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, room, monkeypatch):
     assert many_agents.room(CONFIG, most=100) == room
 
 
-@pytest.mark.parametrize(
-    ("num_updates", "eval_every"),
-    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
-)
-def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every):
-    config = Config(num_updates=num_updates, eval_every=eval_every)
-    update, lengths = 0, set()
-    while update < num_updates:
-        lengths.add(loop._length(config, update))
-        update += loop._length(config, update)
-    assert loop._lengths(config) == lengths
-
-
 def test_on_a_cpu_they_train_one_after_another():
     assert many_agents.room(CONFIG) == 1
-
-
-def test_an_agents_size_is_that_of_its_state_and_more():
-    weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
-    least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < loop.size(CONFIG, None) < 100 * least

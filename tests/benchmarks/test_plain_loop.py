@@ -1,0 +1,65 @@
+"""The plain loop computes what the compiled program computes."""
+
+import dataclasses
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.benchmarks import (
+    plain_loop,
+)
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.dqn import learner
+from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.evaluation import evaluation
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.players.network import network_of
+
+
+def assert_close(a, b):
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-5)
+
+
+def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
+    key, games = jax.random.key(5), 0
+    network = network_of(small)
+    state = learner.init(small, network, key, SelfPlay())
+    for moment in itertools.islice(plain_loop.train(small, key), 24):
+        state, metrics = learner.train_chunk(
+            small, network_of(small), state, 1, SelfPlay()
+        )
+        games += int(metrics.games)
+        assert_close(nnx.state(moment.network), state.params)
+        assert_close(nnx.state(moment.target_network), state.target_params)
+        assert_close(moment.env_state.observation, state.env_state.observation)
+        assert moment.loss == pytest.approx(float(metrics.loss), abs=1e-5)
+    assert games >= 64  # two batches were played out, and a third begun
+
+
+def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
+    network = next(plain_loop.train(small, jax.random.key(2))).network
+    counts = plain_loop.evaluate(small, network, jax.random.key(3))
+    assert sum(counts) == 2048
+    config = dataclasses.replace(small, eval_games=0)
+    key, params = jax.random.key(0), nnx.state(network, nnx.Param)
+    report = evaluation.evaluate(network_of(config), params, key, tree).exact
+    assert report is not None
+    for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
+        low, high = wilson_interval(count, 2048, z=4.0)
+        assert low <= np.mean(rates) <= high
+
+
+def test_the_plain_loop_trains_evaluates_and_saves(
+    small, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setitem(PRESETS, "article", small)
+    assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]
+    with np.load(tmp_path / "weights.npz") as saved:
+        shapes = sorted(saved[name].shape for name in saved.files)
+    assert shapes == [(9,), (9, 16), (16,), (16,), (16, 9), (16, 16)]

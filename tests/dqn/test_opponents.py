@@ -1,0 +1,87 @@
+"""The opponent in training: who begins, whose turn it is, whose result counts."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import opponents
+from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.envs import pgx_games
+from jax_ttt.players import players
+
+CONFIG = Config(opponent="random", num_envs=2000)
+ENV = pgx_games.make("tic_tac_toe")
+RANDOM = Versus("random", players.random_player)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def start(config, opponent, key):
+    return opponent.start(config, key)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def moved(config, opponent, before, action):
+    """Return the games after a move and, where there is one, the reply."""
+    after, move = pgx_games.step(ENV, before, action, 1.0)
+    key = jax.random.key(2)
+    after, move = opponent.reply(config, key, before, after, move)
+    return (
+        after,
+        opponent.moves_made(before, after),
+        opponent.result(before, move.reward),
+    )
+
+
+@pytest.mark.parametrize(
+    ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
+)
+def test_the_agent_sits_where_it_is_asked_to(seat, share):
+    config = dataclasses.replace(CONFIG, seat=seat)
+    env_state = start(config, RANDOM, jax.random.key(3))
+    stones = env_state.observation.sum(axis=(1, 2, 3))
+    assert set(np.unique(stones)) <= {0, 1}
+    assert abs(float((stones == 1).mean()) - share) < 0.05
+    # It is the agent's turn, and what lies there is the opponent's.
+    assert not env_state.observation[..., 0].any()
+    if share:
+        opened = np.asarray(env_state.observation[..., 1].reshape(2000, 9))
+        counts = opened[np.asarray(stones == 1)].sum(axis=0)
+        expected = counts.sum() / 9  # the Go program's opponent never played cell 8
+        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
+
+
+@pytest.mark.parametrize(
+    ("opponent", "name"), [(SelfPlay(), "self"), (RANDOM, "random")]
+)
+def test_a_step_is_a_move_and_in_a_match_a_reply(opponent, name):
+    config = dataclasses.replace(CONFIG, opponent=name, num_envs=64)
+    if name == "random":
+        config = dataclasses.replace(config, seat="first")
+    before = start(config, opponent, jax.random.key(0))
+    after, made, result = moved(config, opponent, before, jnp.full(64, 4))
+    per_game = 1 if name == "self" else 2
+    assert int(made) == 64 * per_game
+    assert (after.observation.sum(axis=(1, 2, 3)) == per_game).all()
+    assert not result.any()
+
+
+def test_a_result_is_the_first_players_in_self_play_and_else_the_agents():
+    config = dataclasses.replace(CONFIG, opponent="self", num_envs=2)
+    state = start(config, SelfPlay(), jax.random.key(0))
+    reward = jnp.array([1.0, -1.0])
+    for sign in (1, -1, 1):  # as the first player moves, the second, the first
+        assert SelfPlay().result(state, reward).tolist() == [sign, -sign]
+        assert RANDOM.result(state, reward).tolist() == [1, -1]
+        action = state.legal_action_mask.argmax(axis=1)
+        state, _ = pgx_games.step(ENV, state, action, 1.0)
+
+
+def test_an_opponent_is_the_one_that_the_settings_name():
+    opponents.check(CONFIG, RANDOM)
+    with pytest.raises(ValueError, match="name the opponent 'random', the argument is"):
+        opponents.check(CONFIG, SelfPlay())

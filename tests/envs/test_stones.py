@@ -1,0 +1,39 @@
+"""Boards of stones as arrays and as numbers."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from jax_ttt.envs import positions, stones
+
+
+def test_board_numbers(host_tree):
+    """Base 3, the last cell counting least; a bijection on what is reachable."""
+    cells = np.full((4, 9), -1.0, np.float32)
+    cells[1, 8] = 0
+    cells[2] = 1
+    cells[3] = 0
+    assert stones.number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
+    numbers = np.asarray(stones.number(jnp.asarray(stones.cells(host_tree.obs))))
+    assert len(set(numbers.tolist())) == 5478
+    assert (positions.index("tic_tac_toe")[numbers] == np.arange(5478)).all()
+
+
+def test_features_are_the_movers_stones_and_the_others():
+    planes = np.zeros((1, 3, 3, 2), bool)
+    planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
+    assert stones.cells(jnp.asarray(planes)).tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
+
+
+def test_the_hash_of_a_board_is_its_number_in_base_3():
+    """The report's codes, which begin at 1: all lost 1, all won 19,683."""
+
+    def code(cells):
+        return int(stones.number(jnp.asarray([cells], jnp.float32))[0]) + 1
+
+    assert code([-1] * 9) == 1
+    assert code([-1] * 8 + [0]) == 2
+    assert code([0] * 9) == 9842
+    assert code([1] * 9) == 19_683
+    every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
+    numbers = stones.number(jnp.asarray(every, jnp.float32))
+    assert np.array_equal(np.sort(numbers), np.arange(19_683))

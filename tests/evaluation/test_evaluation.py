@@ -1,0 +1,43 @@
+"""An evaluation in training: what it proves, and of which seats."""
+
+import dataclasses
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import evaluation
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents
+from jax_ttt.players.network import network_of
+
+
+def test_a_network_of_nan_has_no_evaluation(tree):
+    network = network_of(Config(hidden_size=16, eval_games=0))
+    params = q_network.init_params(network, jax.random.key(5))
+    params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
+    result = evaluation.evaluate(network, params, jax.random.key(0), tree)
+    with pytest.raises(FloatingPointError, match="not finite"):
+        evaluation.summary(result)
+
+
+@pytest.mark.parametrize("setting", SEATS_OF)
+def test_training_and_evaluate_agree_on_the_seat(
+    setting, one_seat, tree, host_tree, q_star
+):
+    """Tables that are perfect or the worst in each seat, for every setting."""
+    agent = agents.load(one_seat)
+    config = dataclasses.replace(agent.config, seat=setting)
+    first = host_tree.first_to_move[:, None]
+    for safe in itertools.product([True, False], repeat=2):
+        signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
+        values = jnp.asarray(signs * q_star, jnp.float32)
+        params = jax.tree.map(lambda _, v=values: v, agent.params)
+        found = evaluation.evaluate(network_of(config), params, jax.random.key(0), tree)
+        is_safe = dict(zip(("first", "second"), safe, strict=True))
+        expected = all(is_safe[seat] for seat in SEATS_OF[setting])
+        assert evaluation.summary(found)["exact"]["unbeatable"] is expected

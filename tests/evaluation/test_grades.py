@@ -1,0 +1,73 @@
+"""What can be said of a policy, in plain numbers."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import rules
+
+from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.evaluation import grades
+from jax_ttt.solver import minimax, policies, proof
+
+
+def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
+    """One who is best as X and random as O can be beaten, but not where it learned."""
+    probs = np.where(
+        host_tree.first_to_move[:, None],
+        minimax.policy(host_tree),
+        policies.uniform(host_tree),
+    )
+    proven = {
+        setting: grades.exactly(host_tree, probs, seats)["unbeatable"]
+        for setting, seats in SEATS_OF.items()
+    }
+    assert proven == {"both": False, "first": True, "second": False}
+    for setting, seats in SEATS_OF.items():
+        traced = jax.jit(proof.unbeatable, static_argnums=2)
+        found = traced(tree, jnp.asarray(probs, jnp.float32), seats)
+        assert bool(found) == proven[setting]
+
+
+def test_optimal_moves_of_a_random_player(host_tree, position):
+    rate = grades.optimal_move_rate(host_tree, policies.uniform(host_tree))
+    decided = [b for b in position if rules.moves(b)]
+    share = [len(rules.best_moves(b)) / len(rules.moves(b)) for b in decided]
+    assert rate["all"] == pytest.approx(sum(share) / 4520)
+    assert rate["reachable"] == pytest.approx(rate["all"])  # it reaches them all
+    assert rate["num_reachable"] == 4520
+
+
+def test_q_error(host_tree, q_star):
+    decided = q_star[host_tree.decisions]
+    assert grades.q_error(host_tree, decided) == 0  # whatever stands at illegal moves
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    assert grades.q_error(host_tree, decided + legal * 0.25) == pytest.approx(0.25)
+
+
+def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
+    """Errors by hand, 0, 1, 4, 9 ... with signs in turn, over the 16,167 pairs."""
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    n = int(legal.sum())
+    assert n == 16_167
+    off = np.zeros(legal.shape)
+    off[legal] = np.arange(n) ** 2.0 * np.where(np.arange(n) % 2, -1, 1)
+    off[~legal] = np.nan  # of no account
+    found = grades.q_error(host_tree, q_star[host_tree.decisions] + off)
+    assert found == pytest.approx((n - 1) * (2 * n - 1) / 6, rel=1e-12)
+    one = np.zeros(legal.shape)
+    one[-1, legal[-1].argmax()] = 1
+    found = grades.q_error(host_tree, q_star[host_tree.decisions] + one)
+    assert found == pytest.approx(1 / 16_167)
+
+
+def test_exact_grades_are_preferred_and_a_sample_proves_nothing():
+    exact, sampled = {"unbeatable": True}, {"win_rate": 1.0}
+    for row, best, proven in (
+        ({"exact": exact, "sampled": sampled}, exact, True),
+        ({"exact": {"unbeatable": False}}, {"unbeatable": False}, False),
+        ({"sampled": sampled}, sampled, False),
+        ({}, {}, False),
+    ):
+        assert grades.best_known(row) == best
+        assert grades.is_proven(row) is proven

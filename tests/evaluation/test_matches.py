@@ -1,0 +1,59 @@
+"""Sampled matches: their seats, and exact results inside their error bars."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import Partial
+
+from jax_ttt.envs import pgx_games, positions, stones
+from jax_ttt.evaluation import matches
+from jax_ttt.players import players
+from jax_ttt.solver import minimax, outcomes
+
+
+def test_seats_are_as_asked(host_tree):
+    """Whoever PGX calls player 0, the first player is the first player."""
+    env = pgx_games.make("tic_tac_toe")
+    index = positions.index("tic_tac_toe")
+    best = players.policy_player(index, minimax.policy(host_tree))
+    pair = players.random_player, best
+    counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 400)
+    assert sum(map(int, counts)) == 400
+    assert counts.wins == 0
+    assert abs(int(counts.losses) / 400 - 0.77748) < 0.08
+    assert 5 * 400 <= int(moves) <= 9 * 400
+
+
+def test_sampled_matches_agree_with_exact_results(tree):
+    """20 matches of a fixed policy, each inside its 99.9 % interval, seat by seat."""
+    obs = np.asarray(stones.cells(tree.obs))
+    digits = np.asarray(3 ** np.arange(9), np.float32)
+    legal = np.asarray(tree.legal_action_mask)
+    chances = np.random.default_rng(11).random(legal.shape) * legal
+    action = chances.argmax(axis=1)
+    table = np.zeros((19_683 * 2,), np.int32)
+    code = (obs @ digits).astype(int) + 9841  # the mover's view; level tells who moves
+    table[code + 19_683 * ~np.asarray(tree.first_to_move)] = action
+    policy = np.eye(9, dtype=np.float32)[action] * legal
+    report = jax.jit(outcomes.report)(tree, policy)
+
+    def player(key, env_state):
+        del key
+        seen = stones.cells(env_state.observation)
+        second = (jnp.abs(seen).sum(axis=1) % 2).astype(jnp.int32)
+        number = (seen @ jnp.asarray(digits)).astype(jnp.int32) + 9841
+        return jnp.asarray(table)[number + 19_683 * second]
+
+    env = pgx_games.make("tic_tac_toe")
+    pair = Partial(player), players.random_player
+    for seed in range(20):
+        match = matches.play_match(env, jax.random.key(seed), *pair, 1024)
+        for counts, seat in (
+            (match.as_first, report.first),
+            (match.as_second, report.second),
+        ):
+            num_games = sum(map(int, counts))
+            assert 400 < num_games < 624
+            for count, rate in zip(counts, seat.random, strict=True):
+                deviation = np.sqrt(num_games * rate * (1 - rate))
+                assert abs(int(count) - num_games * rate) <= 3.29 * deviation

@@ -1,0 +1,38 @@
+"""Intervals against published ones, ratings against scores by hand."""
+
+import numpy as np
+import pytest
+
+from jax_ttt.evaluation import statistics
+
+
+def test_ratings_by_hand():
+    # 10 to 1, a hundredth taken from a draw: 400 log10(0.905 / 0.095).
+    scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
+    odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
+    half = 200 * np.log10(odds)
+    np.testing.assert_allclose(statistics.ratings(scores), [half, -half], atol=1e-3)
+    np.testing.assert_allclose(statistics.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
+    assert statistics.ratings(np.array([[0.5]])).tolist() == [0]
+
+
+def test_ratings_explain_scores_made_from_ratings():
+    true = np.array([300.0, 0.0, -100.0, -200.0])
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    made = (expected - 0.005) / 0.99  # so that the draw's share leaves these
+    np.testing.assert_allclose(statistics.ratings(made), true, atol=1e-3)
+
+
+def test_who_always_wins_is_not_infinitely_strong():
+    rating = statistics.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
+    assert 300 < rating[0] < 1000
+
+
+def test_wilson_intervals():
+    assert statistics.wilson_interval(0, 0) == (0, 1)
+    low, high = statistics.wilson_interval(0, 1024)
+    assert low == 0
+    assert high == pytest.approx(0.003737, abs=1e-5)
+    assert statistics.wilson_interval(50, 100) == pytest.approx(
+        (0.4038, 0.5962), abs=1e-4
+    )

@@ -1,0 +1,51 @@
+"""Tables: their rows, and the values that are read in them."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import tabular
+from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
+
+CONFIG = Config(network="table")
+
+
+def test_a_table_has_a_row_for_each_board_of_its_key(tree):
+    for key, shape in {
+        "position": (5478, 9),
+        "after-state": (5478, 1),
+        "hash": (19_683, 9),
+    }.items():
+        config = dataclasses.replace(CONFIG, table_key=key, initial_value=0.25)
+        (table,) = jax.tree.leaves(
+            q_network.init_params(network_of(config), jax.random.key(0))
+        )
+        assert table.shape == shape
+        assert (table == 0.25).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical", "rows"),
+    [
+        ("position", False, 4520),
+        ("position", True, 627),
+        ("hash", True, 627),
+        ("after-state", True, 764),  # all classes but the empty board
+        ("after-state", False, 5477),
+    ],
+)
+def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
+    config = dataclasses.replace(CONFIG, table_key=key, canonical=canonical)
+    obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+
+    def legal_sum(params):
+        return jnp.where(
+            legal, q_network.q_values(network_of(config), params, obs), 0.0
+        ).sum()
+
+    assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows

@@ -1,0 +1,40 @@
+"""What the tests of players share."""
+
+import jax
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, names, registry
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
+
+CONFIG = Config(hidden_size=16, eval_games=0)
+
+
+@pytest.fixture(scope="module")
+def agent_path(tmp_path_factory):
+    """Return the file of an agent that has learned nothing."""
+    path = tmp_path_factory.mktemp("players") / "agent.safetensors"
+    params = q_network.init_params(network_of(CONFIG), jax.random.key(5))
+    agents.save(Agent(CONFIG, params, 5, 0, {}), path)
+    return path
+
+
+@pytest.fixture
+def enter():
+    """Return a function from a name to its player and its policy."""
+    return _enter
+
+
+def _enter(name):
+    spec = names.read(name, "tic_tac_toe")
+    entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+    assert entrant.probs is not None
+    return entrant.player, entrant.probs
+
+
+@pytest.fixture(scope="module")
+def deciding(tree):
+    """Return the PGX states of all positions to decide."""
+    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)

@@ -1,0 +1,68 @@
+"""From a name to who plays."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, names, registry
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of
+from jax_ttt.solver import policies
+
+
+@pytest.mark.parametrize(
+    ("env_id", "name"),
+    [
+        ("tic_tac_toe", "AGENT"),
+        ("tic_tac_toe", "lookahead:1:AGENT"),
+        ("connect_four", "AGENT"),
+    ],
+)
+def test_weights_too_large_for_finite_values_are_refused_by_name(
+    env_id, name, tmp_path
+):
+    config = Config(env_id=env_id, hidden_size=16)
+    agent = Agent(
+        config, q_network.init_params(network_of(config), jax.random.key(0)), 0, 0, {}
+    )
+    huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
+    # Infinite neurons, half of them counted against the other half: not a number.
+    *others, last = jax.tree.leaves(huge)
+    assert last.shape[0] == 16
+    last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[:, None]
+    huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
+    path = tmp_path / "huge.safetensors"
+    agents.save(Agent(config, huge, 0, 0, {}), path)
+    spec = names.read(name.replace("AGENT", str(path)), env_id)
+    with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
+        registry.enter(spec, env_id, jax.random.key(0))
+
+
+def test_the_seat_travels_with_the_player(one_seat):
+    for name, seats in {
+        "AGENT": ("first",),
+        "blend:0.5:AGENT": ("first",),
+        "lookahead:1:AGENT": ("first",),
+        "minimax": ("first", "second"),
+    }.items():
+        spec = names.read(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
+        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+        assert entrant.seats == seats
+
+
+def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
+    def probs(name, seed):
+        spec = names.read(name, "tic_tac_toe")
+        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(seed))
+        assert entrant.name == name
+        assert entrant.probs is not None
+        return entrant.probs
+
+    for name in ("random", "minimax", "blend:0.5:minimax"):
+        np.testing.assert_array_equal(probs(name, 0), probs(name, 1))
+    assert (probs("mcts:3", 0) != probs("mcts:3", 1)).any()
+    mixed = 0.25 * policies.uniform(host_tree) + 0.75 * probs("minimax", 0)
+    np.testing.assert_allclose(probs("blend:0.25:minimax", 0), mixed, atol=1e-12)

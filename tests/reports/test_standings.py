@@ -1,0 +1,46 @@
+"""A cross table as text."""
+
+import numpy as np
+
+from jax_ttt.evaluation.crosstable import CrossTable
+from jax_ttt.reports import standings
+
+
+def test_a_table_its_interval_and_its_order_word_for_word():
+    """A wins 6 of 10 sampled games as X and draws 2; all else is exact."""
+    rates = np.array([[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]])
+    counts = np.zeros((2, 2, 3), int)
+    counts[0, 1] = [6, 2, 2]
+    text = standings.text("tic_tac_toe", CrossTable(("A", "Bob"), rates, counts))
+    lines = text.splitlines()
+    assert lines[0] == (
+        "row as X, column as O: X wins / draws / O wins, in %; "
+        "~ sampled, all others exact"
+    )
+    assert lines[1].split() == ["v", "1", "v", "2"]
+    assert lines[2].split() == ["1", "A", "0.0/100.0/0.0", "~60.0/20.0/20.0"]
+    assert lines[3].split() == ["2", "Bob", "10.0/40.0/50.0", "0.0/100.0/0.0"]
+    assert lines[4:7] == [
+        "",
+        "95 % intervals, in %",
+        "~ 1 v 2, 10 games: X wins 31.3 to 83.2, draws 5.7 to 51.0, O wins 5.7 to 51.0",
+    ]
+    assert lines[8].split() == [
+        "Elo-like",
+        "order",
+        "Elo",
+        "score",
+        "v",
+        "the",
+        "others",
+    ]
+    assert [line.split()[:2] for line in lines[9:]] == [["1.", "A"], ["2.", "Bob"]]
+    assert [line.split()[-1] for line in lines[9:]] == ["70.00%", "30.00%"]
+
+
+def test_an_exact_table_has_no_intervals():
+    rates = np.full((2, 2, 3), 1 / 3)
+    table = CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
+    text = standings.text("connect_four", table)
+    assert "interval" not in text
+    assert text.startswith("row as first, column as second: first wins / draws / ")

@@ -1,0 +1,47 @@
+"""The device that is chosen or refused, and what its processor has."""
+
+import jax
+import pytest
+
+from jax_ttt.runtime import devices
+
+HAS_AMX = devices.has_amx  # the tests' fixture puts another one there
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", False)]
+)
+def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
+    has_amx = HAS_AMX
+    has_amx.cache_clear()
+    file = tmp_path / "cpuinfo"
+    file.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.platform", "linux")
+    assert has_amx(file) is expected
+    assert has_amx(tmp_path / "none") is False
+    has_amx.cache_clear()
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert has_amx(file) is False
+
+
+def test_the_device_asked_for_is_the_one_in_use():
+    with jax.default_device(None):  # puts back what was there
+        cpu = jax.devices("cpu")[0]
+        assert devices.choose("cpu") == f"cpu ({cpu.device_kind})"
+        assert devices.current() == cpu
+
+
+def test_a_device_that_is_not_there_is_refused_by_name():
+    with pytest.raises(devices.DeviceError, match="got 'abacus'") as refusal:
+        devices.choose("abacus")
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["jax_enable_x64", "jax_disable_jit"])
+def test_settings_of_jax_that_cannot_work_are_refused(name):
+    jax.config.update(name, True)
+    try:
+        with pytest.raises(devices.DeviceError, match=f"unset {name.upper()}"):
+            devices.choose("auto")
+    finally:
+        jax.config.update(name, False)

@@ -1,0 +1,32 @@
+"""Policies as matrices: who plays everything alike, some moves, or one move."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from jax_ttt.solver import policies
+
+
+def test_every_legal_move_has_the_same_chance(host_tree, boards):
+    probs = policies.uniform(host_tree)
+    empty = np.array([board.count("-") for board in boards])
+    over = host_tree.terminal
+    assert not probs[over].any()
+    free = np.array([[cell == "-" for cell in board] for board in boards])
+    expected = np.where(free & ~over[:, None], 1 / empty.clip(1)[:, None], 0)
+    np.testing.assert_allclose(probs, expected, atol=1e-12)
+
+
+def test_marked_moves_share_and_an_empty_row_stays_empty():
+    marked = np.array([[True, True, False, True, True], [False] * 5])
+    expected = [[0.25, 0.25, 0, 0.25, 0.25], [0] * 5]
+    assert policies.shared(marked).tolist() == expected
+
+
+def test_one_move_in_each_position_to_decide(tree):
+    legal = np.asarray(tree.legal_action_mask)
+    last = 8 - legal[:, ::-1].argmax(axis=1)  # the last free cell
+    decisions = np.asarray(tree.decisions)
+    probs = np.asarray(policies.deterministic(tree, jnp.asarray(last[decisions])))
+    assert (probs[decisions].argmax(axis=1) == last[decisions]).all()
+    assert (probs[decisions].sum(axis=1) == 1).all()
+    assert not np.delete(probs, decisions, axis=0).any()

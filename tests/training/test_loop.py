@@ -1,0 +1,50 @@
+"""A run's chunks, its opponent and its size."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.training import loop
+
+
+@pytest.mark.parametrize(
+    ("num_updates", "eval_every"),
+    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
+)
+def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every):
+    config = Config(num_updates=num_updates, eval_every=eval_every)
+    update, lengths = 0, set()
+    while update < num_updates:
+        lengths.add(loop._length(config, update))
+        update += loop._length(config, update)
+    assert loop._lengths(config) == lengths
+
+
+def test_an_agents_size_is_that_of_its_state_and_more():
+    weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
+    least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
+    config = Config(
+        num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
+    )
+    assert least < loop.size(config, None) < 100 * least
+
+
+def test_the_opponent_is_the_one_that_the_settings_name():
+    assert loop.make_opponent(Config(), 1) == SelfPlay()
+    for name in ("random", "minimax", "blend:0.5:minimax"):
+        opponent = loop.make_opponent(Config(opponent=name), 1)
+        assert isinstance(opponent, Versus)
+        assert opponent.name == name
+
+
+def test_what_an_opponent_draws_comes_from_the_runs_seed():
+    """A search draws its playouts: the same seed gives the same player."""
+
+    def drawn(seed):
+        opponent = loop.make_opponent(Config(opponent="mcts:4"), seed)
+        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(opponent)])
+
+    assert np.array_equal(drawn(1), drawn(1))
+    assert not np.array_equal(drawn(1), drawn(2))
