@@ -145,15 +145,6 @@ def test_the_tests_mirror_the_folders():
     assert not missing
 
 
-def test_every_test_file_has_a_module():
-    known = {
-        TESTS.joinpath(*module.split(".")[:-1], f"test_{module.split('.')[-1]}.py")
-        for module in modules()
-    }
-    others = set(TESTS.glob("*/test_*.py")) - known
-    assert not others
-
-
 PGX_ONLY = {"_step_count", "current_player", "rewards"}
 """What a PGX state holds by player id, or for itself: `envs/` alone reads it."""
 SHOWN = {"jax_ttt.ipynb": {"rewards"}}
@@ -195,6 +186,51 @@ def test_only_the_games_read_what_pgx_keeps_by_player_id():
 def test_pages_read_nothing_that_pgx_keeps_by_player_id():
     for name, code in pages():
         assert read_of_pgx(code) <= SHOWN.get(name, set()), f"{name}: {code}"
+
+
+CACHES = {
+    "envs.pgx_games.make": "env_id",
+    "envs.pgx_games.sizes": "env_id",
+    "envs.positions._cells": "env_id",
+    "envs.positions.after_states": "env_id, canonical",
+    "envs.positions.classes": "env_id",
+    "envs.positions.first_views": "env_id",
+    "envs.positions.index": "env_id",
+    "envs.symmetry.views": "env_id",
+    "envs.tree.of": "env_id",
+    "envs.tree.on_host": "env_id",
+    "figures.trained": "preset, seed",
+    "players.mcts.graph": "env_id",
+    "runtime.devices.has_amx": "cpuinfo",
+    "training.programs._compiling": "function, static, many, structure, leaves",
+    "training.programs._pool": "",
+}
+"""What is kept as long as the process lives, by what it is kept: names, numbers and
+paths. A compiled program is kept by its settings and its arguments' shapes."""
+
+
+def is_cached(function):
+    """Return whether a function is decorated with one of functools' caches."""
+    texts = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any(re.search(r"\b(cache|lru_cache|cached_property)\b", t) for t in texts)
+
+
+def caches(path):
+    """Yield the functions of a module that are cached, with their parameters."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef) and is_cached(node):
+            args = node.args
+            named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+            yield node.name, ", ".join(arg.arg for arg in named)
+
+
+def test_every_cache_is_listed_with_its_key():
+    found = {
+        f"{module}.{name}": key
+        for module, path in modules().items()
+        for name, key in caches(path)
+    }
+    assert found == CACHES
 
 
 def test_settings_and_games_are_imported_without_jax():

@@ -52,7 +52,7 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
                     pass
             yield row
 
-    summary = lambda config, found: {"exact": found}  # noqa: E731
+    summary = lambda found: {"exact": found}  # noqa: E731
     monkeypatch.setattr(time_to_proof, "train", train)
     monkeypatch.setattr(time_to_proof, "summary", summary)
     found = list(time_to_proof.evaluations(PRESETS["default"], 3))

@@ -21,6 +21,7 @@ from jax_ttt.config.choices import (
     Network,
     Optimizer,
     Precision,
+    SeatSetting,
     TableKey,
 )
 from jax_ttt.config.errors import SettingError

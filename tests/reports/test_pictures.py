@@ -36,8 +36,9 @@ def test_a_band_reaches_from_the_lowest_to_the_highest():
     axes = Figure().subplots()
     low, middle, high = [0, 1], [1, 3], [2, 6]
     pictures.band(axes, [5, 6], (low, middle, high), "label")
-    assert axes.lines[0].get_ydata().tolist() == middle  # pyright: ignore
-    corners = {tuple(xy) for xy in axes.collections[0].get_paths()[0].vertices.tolist()}
+    assert np.asarray(axes.lines[0].get_ydata()).tolist() == middle
+    (path,) = axes.collections[0].get_paths()
+    corners = set(map(tuple, np.asarray(path.vertices).tolist()))
     assert corners == {(5, 0), (6, 1), (5, 2), (6, 6)}
 
 
