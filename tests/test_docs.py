@@ -1,7 +1,6 @@
 """The pages: their links lead somewhere, their code runs, their commands are taken."""
 
 import dataclasses
-import fnmatch
 import importlib
 import operator
 import os
@@ -277,11 +276,17 @@ def test_extras_exist(page):
             assert set(named.split(",")) <= extras.keys(), line
 
 
-def test_the_code_map_names_every_module():
+def test_the_code_map_names_every_folder_and_command():
     text = (ROOT / "README.md").read_text("utf-8")
     section = text.partition("\n## Code map\n")[2].partition("\n## ")[0]
-    patterns = re.findall(r"`([\w*]+\.py)`", section)
-    modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
-    assert all(fnmatch.filter(modules, pattern) for pattern in patterns)
-    named = {m for pattern in patterns for m in fnmatch.filter(modules, pattern)}
-    assert modules == named
+    *folders, root = re.findall(
+        r"^\| (\[`\w+/`\].*|root .*) \|$", section, re.MULTILINE
+    )
+    named = [re.match(r"\[`(\w+)/`\]\(jax_ttt/\1\) \| \S", row) for row in folders]
+    assert {row[1] for row in named if row} == {
+        path.parent.name for path in PACKAGE.glob("*/__init__.py")
+    }
+    assert len(named) == len({row[1] for row in named if row})
+    commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert set(SPAN.findall(root)) == commands
+    assert commands == {*COMMANDS, "cli"}

@@ -73,6 +73,17 @@ def folder(module):
     return module.partition(".")[0] if "." in module else ""
 
 
+def test_the_readme_shows_the_table():
+    page = (ROOT / "README.md").read_text("utf-8")
+    shown, above = {}, ()
+    for name, cell in re.findall(r"^\| \[`(\w+)/`\].* \| (.*) \|$", page, re.MULTILINE):
+        cells = tuple(re.findall(r"`(\w+)`", cell))
+        shown[name] = set(above if cell == "all above" else cells)
+        assert cells or cell in ("nothing", "all above")
+        above += (name,)
+    assert shown == {name: set(allowed) for name, allowed in MAY_IMPORT.items()}
+
+
 def test_every_folder_is_in_the_table():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert folders == MAY_IMPORT.keys()
@@ -231,6 +242,21 @@ def test_every_cache_is_listed_with_its_key():
         for name, key in caches(path)
     }
     assert found == CACHES
+    text = "".join(path.read_text("utf-8") for path in modules().values())
+    named = re.findall(r"@?(?:functools\.|import )(?:lru_)?cache\w*", text)
+    assert len(named) == len(found), "a cache that is no decorator"
+
+
+def test_contributing_shows_the_caches():
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    section = page.partition("\n## Caches\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*`) \| (.*) \|$", section, re.MULTILINE)
+    shown = {
+        name: ", ".join(re.findall(r"`(\w+)`", key))
+        for names, key in rows
+        for name in re.findall(r"`([\w.]+)`", names)
+    }
+    assert shown == CACHES
 
 
 def test_settings_and_games_are_imported_without_jax():

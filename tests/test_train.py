@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from jax_ttt import __version__, plot, train
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.opponents import SelfPlay
@@ -418,8 +418,8 @@ def dead(tmp_path):
     program = """
 import sys, time
 from pathlib import Path
-from jax_ttt.config import Config
-from jax_ttt.run import RunFolder
+from jax_ttt.config.settings import Config
+from jax_ttt.training.run_folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 folder.write_config(Config(), 1, "plain")
 folder.write_row({"update": 7})
@@ -516,7 +516,7 @@ def test_connect_four_trains_by_the_same_code(tmp_path):
     check_sampled_run("connect_four", tmp_path / "run")
 
 
-LARGE: list[EnvId] = ["othello", "hex", "animal_shogi", "gardner_chess", "go_9x9"]
+LARGE = [game for game in GAMES if game not in ("tic_tac_toe", "connect_four")]
 
 
 @pytest.mark.slow
