@@ -1,5 +1,7 @@
 """Bare PGX plays on: what the learner's speed is compared with."""
 
+from typing import Any
+
 import pytest
 
 from jax_ttt.benchmarks import speed
@@ -7,7 +9,7 @@ from jax_ttt.benchmarks import speed
 
 def test_bare_games_are_played_and_restarted(monkeypatch):
     monkeypatch.setattr(speed, "NUM_STEPS", 12)
-    state = speed.bare(64)()
+    state: Any = speed.bare(64)()
     stones = state.observation.sum(axis=(1, 2, 3))
     # More moves than a game has: each one has ended, and another is under way.
     assert not state.terminated.any()

@@ -21,7 +21,6 @@ from jax_ttt.config.choices import (
     Network,
     Optimizer,
     Precision,
-    SeatSetting,
     TableKey,
 )
 from jax_ttt.config.errors import SettingError

@@ -192,17 +192,6 @@ def with_heads(config, values):
     return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
 
 
-def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
-    config = dataclasses.replace(DOUBLE, canonical=False, gamma=0.5)
-    values = np.zeros((2, 9))
-    values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
-    params = with_heads(config, values)
-    batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = targets.targets(config, network_of(config), params, params, batch)
-    # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
-    assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
-
-
 def test_one_table_learns_by_chance_and_both_at_the_end():
     batch = transition([0] * 9, 4, 0.0)
     many = jax.tree.map(lambda leaf: jnp.repeat(leaf, 1000, axis=0), batch)
@@ -214,30 +203,6 @@ def test_one_table_learns_by_chance_and_both_at_the_end():
     assert 400 < int(first.sum()) < 600
     over = going._replace(live=jnp.zeros(1000, bool))
     assert not tabular.learns(jax.random.key(0), over).any()
-
-
-def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
-    config = dataclasses.replace(
-        CONFIG,
-        opponent="self",
-        backup="two-ply",
-        tremble=0.5,
-        canonical=False,
-        reward_draw=0.0,
-        reward_loss=-1.0,
-    )
-    values = np.zeros((2, 9))
-    values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
-    params = with_heads(config, values)
-    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
-    assert_near(found[0], values[0])
-    legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
-    batch = transition([0] * 9, 4, 0.25)._replace(
-        discount=jnp.array([-1.0]), next_legal_action_mask=legal
-    )
-    found = targets.targets(config, network_of(config), params, params, batch)
-    # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
-    assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])
 
 
 def test_a_chunk_adds_up_what_its_games_came_to():
@@ -264,3 +229,38 @@ def test_double_tables_play_by_their_mean():
     config = dataclasses.replace(DOUBLE, canonical=False)
     found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
+
+
+def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
+    config = dataclasses.replace(DOUBLE, canonical=False, gamma=0.5)
+    values = np.zeros((2, 9))
+    values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
+    params = with_heads(config, values)
+    batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
+    found = targets.targets(config, network_of(config), params, params, batch)
+    # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
+    assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
+
+
+def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
+    config = dataclasses.replace(
+        CONFIG,
+        opponent="self",
+        backup="two-ply",
+        tremble=0.5,
+        canonical=False,
+        reward_draw=0.0,
+        reward_loss=-1.0,
+    )
+    values = np.zeros((2, 9))
+    values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
+    params = with_heads(config, values)
+    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
+    assert_near(found[0], values[0])
+    legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
+    batch = transition([0] * 9, 4, 0.25)._replace(
+        discount=jnp.array([-1.0]), next_legal_action_mask=legal
+    )
+    found = targets.targets(config, network_of(config), params, params, batch)
+    # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
+    assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pgx import core
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.evaluation import grades
 from jax_ttt.reports import text_board
-from jax_ttt.solver import best_response, minimax, outcomes, policies, proof
+from jax_ttt.solver import minimax, outcomes, policies, proof
 
 
 @pytest.fixture(scope="module")
@@ -19,16 +18,6 @@ def position(host_tree):
 
 def as_board(rows):
     return "".join("-XO"[cell] for row in rows for cell in row)
-
-
-@pytest.fixture(scope="module")
-def players(host_tree):
-    """Return each player as a policy, and as the rules in fractions."""
-    return {
-        "random": (policies.uniform(host_tree), rules.moves),
-        "minimax": (minimax.policy(host_tree), rules.best_moves),
-        "first": (minimax.policy(host_tree, first_best=True), rules.first_best),
-    }
 
 
 @pytest.mark.parametrize(
@@ -122,34 +111,6 @@ def test_a_quick_win_is_preferred(host_tree, position):
     assert rules.winner(rules.after("X-O-O-X--", 3)) == "X"
     assert quick[p].argmax() == 3
     assert slow[p].argmax() in rules.best_moves("X-O-O-X--")
-
-
-def test_who_gains_most_from_a_random_player(host_tree, players):
-    random = players["random"][0]
-    best = best_response.best_response(host_tree, random)
-    found = outcomes.outcome(host_tree, random, best)
-    gain = found.loss_rate - found.win_rate
-    assert gain == pytest.approx(0.93016 - 0.00529, abs=1e-5)
-    winner = best_response.best_response(host_tree, random, draw=-1.0)
-    found = outcomes.outcome(host_tree, random, winner)
-    assert found.loss_rate == pytest.approx(887 / 945, abs=1e-12)
-    # To win that often it has to lose some games: 1.587 % at least.
-    careful = best_response.best_response(host_tree, random, draw=-0.999)
-    found = outcomes.outcome(host_tree, random, careful)
-    assert found == pytest.approx([1 / 63, 43 / 945, 887 / 945], abs=1e-12)
-
-
-def test_nobody_gains_from_minimax(host_tree, players):
-    for name in ("minimax", "first"):
-        assert best_response.exploitability(host_tree, players[name][0]) == 0
-        rate = grades.optimal_move_rate(host_tree, players[name][0])
-        assert rate["all"] == pytest.approx(1)
-        assert rate["reachable"] == pytest.approx(1)
-
-
-def test_exploitability_of_a_player_who_can_always_be_beaten(host_tree):
-    first_cell = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
-    assert best_response.exploitability(host_tree, first_cell) == 1
 
 
 def test_a_policy_reaches_what_its_own_moves_allow(host_tree, position):

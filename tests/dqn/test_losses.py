@@ -1,0 +1,49 @@
+"""The loss of a batch and its gradient, by hand."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, losses
+from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
+
+CONFIG = Config(hidden_layers=0, canonical=False, precision="float32")
+
+
+def moves(live):
+    """Return moves in cells 0, 1, 2, ... of empty boards."""
+    count = len(live)
+    boards = jnp.zeros((count, 3, 3, 2), bool)
+    return equations.Transition(
+        obs=boards,
+        action=jnp.arange(count, dtype=jnp.int32),
+        reward=jnp.zeros(count),
+        discount=jnp.zeros(count),
+        next_obs=boards,
+        next_legal_action_mask=jnp.ones((count, 9), bool),
+        live=jnp.array(live),
+    )
+
+
+@pytest.mark.parametrize(("loss", "far"), [("mse", 4.5), ("huber", 2.5)])
+def test_the_mean_is_over_all_moves_and_finished_games_count_nothing(loss, far):
+    """Every value is 0: the errors are 0.5, 3 and, in a game that is over, 7."""
+    config = dataclasses.replace(CONFIG, loss=loss)
+    network = network_of(config)
+    params = q_network.init_params(network, jax.random.key(0))
+    params = jax.tree.map(jnp.zeros_like, params)
+    target = jnp.array([[0.5, 3.0, 7.0, 0.0]])
+    batch = moves([True, True, False, True])
+    found = losses.lesson(config, network, params, target, batch, jax.random.key(0))
+    assert float(found.loss) == pytest.approx((0.125 + far) / 4, abs=1e-6)
+    assert found.visits is None
+    (bias,) = [leaf for leaf in jax.tree.leaves(found.grads) if leaf.ndim == 1]
+    slope = 1.0 if loss == "huber" else 3.0  # tanh's is 1 at 0
+    expected = np.zeros(9)
+    expected[:2] = -0.5 / 4, -slope / 4
+    np.testing.assert_allclose(bias, expected, atol=1e-6)

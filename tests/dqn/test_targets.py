@@ -1,0 +1,83 @@
+"""The targets of networks whose values are set by hand."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, targets
+from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
+
+CONFIG = Config(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
+TWO_PLY = dataclasses.replace(CONFIG, backup="two-ply")
+
+
+def params_of(config, *values):
+    """Return weights that give these values on every board."""
+    params = q_network.init_params(network_of(config), jax.random.key(0))
+    bias = jnp.arctanh(jnp.concatenate([jnp.array(row) for row in values]))
+    return jax.tree.map(lambda w: bias if w.ndim == 1 else jnp.zeros_like(w), params)
+
+
+def values(*legal):
+    """Return the values of nine moves: these, and junk for the illegal rest."""
+    return [*legal, *[0.95] * (9 - len(legal))]
+
+
+def batch(discounts):
+    """Return moves with a reward of 0.25, after which three moves are legal."""
+    count = len(discounts)
+    boards = jnp.zeros((count, 3, 3, 2), bool)
+    return equations.Transition(
+        obs=boards,
+        action=jnp.zeros(count, jnp.int32),
+        reward=jnp.full(count, 0.25),
+        discount=jnp.array(discounts),
+        next_obs=boards,
+        next_legal_action_mask=jnp.ones((count, 9), bool).at[:, 3:].set(False),
+        live=jnp.ones(count, bool),
+    )
+
+
+def found(config, params, target_params):
+    moves = batch([-0.5, 0.5, 0.0])
+    network = network_of(config)
+    return targets.targets(config, network, params, target_params, moves)
+
+
+ACTING = values(0.0, 0.75, -0.75)
+TARGET = values(0.5, 0.25, -0.75)
+
+
+@pytest.mark.parametrize(
+    ("double", "tremble", "worth"),
+    [
+        (False, 0.0, 0.5),  # the target net's own best
+        (False, 0.5, 0.25),  # half of the time any: a mean of 0
+        (True, 0.0, 0.25),  # the target net's value of the acting net's best
+        (True, 0.5, 0.125),
+    ],
+)
+def test_one_ply_targets(double, tremble, worth):
+    config = dataclasses.replace(CONFIG, double=double, tremble=tremble)
+    got = found(config, params_of(config, ACTING), params_of(config, TARGET))
+    expected = [[0.25 - 0.5 * worth, 0.25 + 0.5 * worth, 0.25]]
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
+def test_two_ply_targets_are_to_the_mover_and_to_the_waiting_player():
+    """The second head's values: what each move is worth to who waits for it."""
+    waiting = values(-0.5, 0.25, 0.625)
+    target_params = params_of(TWO_PLY, TARGET, waiting)
+    got = found(TWO_PLY, target_params, target_params)
+    # The other's best move is the first; half of the time it plays any.
+    trembling = 0.5 * -0.5 + 0.5 * 0.125
+    expected = [
+        [0.25 + 0.5 * trembling, 0.25 + 0.5 * 0.5, 0.25],
+        [-0.25 + 0.5 * 0.5, -0.25 + 0.5 * trembling, -0.25],
+    ]
+    np.testing.assert_allclose(got, expected, atol=1e-5)

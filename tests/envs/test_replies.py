@@ -1,0 +1,74 @@
+"""Replies of an opponent, and forced openings."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+
+from jax_ttt.envs import pgx_games, replies
+
+ENV = pgx_games.make("tic_tac_toe")
+NUM_GAMES = 8
+
+
+def _highest(key, env_state):
+    """Play the last free cell."""
+    del key
+    return 8 - jnp.argmax(env_state.legal_action_mask[:, ::-1], axis=1)
+
+
+HIGHEST = Partial(_highest)
+
+
+def played(*moves):
+    """Return games after these moves, and the player who is to move first."""
+    env_state = pgx_games.init(ENV, jax.random.key(0), NUM_GAMES)
+    first = env_state.current_player
+    for move in moves:
+        env_state = pgx_games.play(ENV, env_state, jnp.full(NUM_GAMES, move))
+    return env_state, first
+
+
+def test_the_opponent_moves_until_it_is_the_players_turn():
+    env_state, first = played(0)
+    after, gained = replies.await_turn(
+        ENV, jax.random.key(1), env_state, first, HIGHEST
+    )
+    assert pgx_games.is_turn(after, first).all()
+    assert (after._step_count == 2).all()
+    assert after.observation[:, 2, 2, 1].all()  # the opponent's stone in cell 8
+    assert not gained.any()
+    # It is the player's turn already: nothing happens.
+    again, gained = replies.await_turn(ENV, jax.random.key(1), after, first, HIGHEST)
+    assert (again._step_count == 2).all()
+    assert not gained.any()
+
+
+def test_what_a_reply_does_to_the_mover_is_in_its_reward():
+    """X8 is left to O, who completes 6, 7, 8."""
+    before, first = played(0, 6, 1, 7)
+    after, move = pgx_games.step(ENV, before, jnp.full(NUM_GAMES, 4), 0.5)
+    assert (move.discount == -0.5).all()
+    ended, found = replies.reply(
+        ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5
+    )
+    assert ended.terminated.all()
+    assert (found.reward == -1).all()
+    assert (found.discount == 0).all()
+    np.testing.assert_array_equal(found.live, move.live)
+    before, first = played(0, 6)
+    after, move = pgx_games.step(ENV, before, jnp.full(NUM_GAMES, 1), 0.5)
+    on, found = replies.reply(ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5)
+    assert pgx_games.is_turn(on, first).all()
+    assert (found.reward == 0).all()
+    assert (found.discount == 0.5).all()  # the mover decides next
+
+
+@pytest.mark.parametrize("num_moves", [0, 1, 2])
+def test_an_opening_is_forced_where_a_game_begins(num_moves):
+    env_state, _ = played(*range(num_moves))
+    action = jnp.full(NUM_GAMES, 8)
+    forced = replies.opening(env_state, action, 4)
+    assert (forced == (4 if num_moves == 0 else 8)).all()
+    assert (replies.opening(env_state, action, None) == 8).all()
