@@ -42,7 +42,7 @@ def test_steps_of_a_run_are_noted_as_training_or_evaluating():
 
 def test_a_process_is_not_charged_with_its_parents_memory():
     parents = np.ones(2**25)  # 256 MiB
-    code = "from jax_ttt import measures_child as m; print(m.peak_mib())"
+    code = "from jax_ttt.benchmarks import timed_run as m; print(m.peak_mib())"
     run = functools.partial(subprocess.run, check=True, capture_output=True)
     done = run([sys.executable, "-c", code])
     assert 2 < float(done.stdout) < 128 < timed_run.peak_mib()

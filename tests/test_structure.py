@@ -259,11 +259,17 @@ def test_contributing_shows_the_caches():
     assert shown == CACHES
 
 
-def test_settings_and_games_are_imported_without_jax():
+@pytest.mark.parametrize("name", ["config", ""])
+def test_settings_and_commands_are_imported_without_jax(name):
     """In a process of its own, as this one has imported JAX."""
     import subprocess
 
-    named = [m for m in modules() if folder(m) == "config"]
-    lines = [f"import jax_ttt.{m.removesuffix('.__init__')}" for m in named]
-    code = "; ".join(["import sys", *lines, "assert 'jax' not in sys.modules"])
-    subprocess.run([sys.executable, "-c", code], check=True)
+    named = [m.removesuffix(".__init__") for m in modules() if folder(m) == name]
+    lines = [
+        f"import jax_ttt.{m}; assert 'jax' not in sys.modules, '{m}'"
+        for m in named
+        if m != "__init__"
+    ]
+    code = "\n".join(["import sys", *lines])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

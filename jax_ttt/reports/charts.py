@@ -42,7 +42,7 @@ def _cell(rates: np.ndarray, known: bool) -> str:
 def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
     """Draw the wins of every agent against random, by seat; who is not proven, apart.
 
-    `rows` are those of `fleet.train`.
+    `rows` are those of `many_agents.train`.
     """
     from matplotlib.figure import Figure
 
@@ -89,7 +89,7 @@ def grid(
 ) -> Picture:
     """Draw the share of proven agents over one or two settings, as a heat map.
 
-    `points` are the combinations of a grid, `found` what `fleet.summary` says of each.
+    `points` are the combinations of a grid, `found` what `many_agents.summary` says of each.
     """
     from matplotlib.figure import Figure
 
