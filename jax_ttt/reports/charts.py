@@ -89,7 +89,8 @@ def grid(
 ) -> Picture:
     """Draw the share of proven agents over one or two settings, as a heat map.
 
-    `points` are the combinations of a grid, `found` what `many_agents.summary` says of each.
+    `points` are the combinations of a grid, `found` what `many_agents.summary` says of
+    each.
     """
     from matplotlib.figure import Figure
 
