@@ -122,7 +122,7 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     run = loop.train(config, seed, trees.of(config.env_id))
     steps = list(loop.graded(run))
     last, score = steps[-1]
-    agent = agents.Agent(config, last.state.params, seed, last.update, score)
+    agent = agents.Agent(config, last.params, seed, last.update, score)
     return agent, [loop.row(*step) for step in steps]
 
 

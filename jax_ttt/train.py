@@ -23,6 +23,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.players import names
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
+from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
 from jax_ttt.training.loggers import Mirrors
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.agents import Agent
     from jax_ttt.reports.console import Console
-    from jax_ttt.training.loop import Progress
     from jax_ttt.training.run_folder import RunFolder
+    from jax_ttt.training.run_state import Progress
 
 _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
@@ -72,10 +73,28 @@ class Args(cli.Run):
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
+    times = TimeSpans(own_process=argv is None)
     args = cli.parse_settings(Args, argv, "train")
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
+    config = checked(args)
+    # From here on a signal is noted: raised while libraries load, it gets lost there.
+    # Who calls `main` with arguments keeps the process.
+    with interruptible(_NOT_SAVED, watched=argv is None) as signals:
+        with times.recording("imports"):
+            import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
+        device = cli.set_up(args)
+        with times.recording_compilation():
+            return run(args, config, device, signals, times)
+
+
+def checked(args: Args) -> Config:
+    """Return the settings; refuse what can't be done, before JAX is loaded.
+
+    Raises:
+        Refused: a setting or a flag is wrong, or a package is absent.
+    """
     config = args.config.checked()
     if config.opponent != "self":
         names.read(config.opponent, config.env_id)
@@ -87,22 +106,27 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
-    # From here on a signal is noted: raised while libraries load, it gets lost there.
-    # Who calls `main` with arguments keeps the process.
-    with interruptible(_NOT_SAVED, watched=argv is None) as signals:
-        device = cli.set_up(args)
-        from jax_ttt.training import loop
+    return config
 
-        loop.check_first_move(config)
-        opponent = loop.make_opponent(config, args.seed)
-        folder = make_folder(args, signals)
-        if folder is None:
-            return cli.interrupted(signals[0])
-        with contextlib.closing(folder):
-            if folder.replaced:
-                streams.tell(f"replacing the run in {folder.path}: it left no agent")
+
+def run(
+    args: Args, config: Config, device: str, signals: Signals, times: TimeSpans
+) -> int:
+    """Make opponent and folder, train in it, and return the exit code."""
+    with times.recording("imports"):
+        from jax_ttt.training import loop, run_folder  # noqa: F401  used below
+
+    loop.check_first_move(config)
+    opponent = loop.make_opponent(config, args.seed)
+    folder = make_folder(args, signals)
+    if folder is None:
+        return cli.interrupted(signals[0])
+    with contextlib.closing(folder):
+        if folder.replaced:
+            streams.tell(f"replacing the run in {folder.path}: it left no agent")
+        with times.recording("write"):
             folder.write_config(config, args.seed, args.preset)
-            return train(args, config, device, folder, signals, opponent)
+        return train(args, config, device, folder, signals, opponent, times)
 
 
 def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
@@ -140,13 +164,15 @@ def train(
     folder: "RunFolder",
     signals: Signals,
     opponent: "Opponent",
+    times: TimeSpans,
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    from jax_ttt.envs import tree as trees
-    from jax_ttt.evaluation import grades
-    from jax_ttt.players import agents
-    from jax_ttt.reports import console
-    from jax_ttt.training import loop
+    with times.recording("imports"):
+        from jax_ttt.envs import tree as trees
+        from jax_ttt.evaluation import grades
+        from jax_ttt.players import agents
+        from jax_ttt.reports import console
+        from jax_ttt.training import loop
 
     loud = not (args.quiet or args.json)
     if loud:
@@ -154,8 +180,7 @@ def train(
         print(about, flush=True)  # before it compiles
 
     def agent() -> "Agent":
-        params = latest.state.params
-        return agents.Agent(config, params, args.seed, latest.update, summary)
+        return agents.Agent(config, latest.params, args.seed, latest.update, summary)
 
     def stop() -> bool:
         return bool(signals) or (args.until_proven and grades.is_proven(summary))
@@ -165,17 +190,17 @@ def train(
         contextlib.closing(make_mirrors(args, config, folder.path)) as mirrored,
     ):
         tree = trees.of(config.env_id)
-        steps = loop.train(config, args.seed, tree, stop, opponent)
+        steps = loop.train(config, args.seed, tree, stop, opponent, times)
         steps = loop.graded(steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
-                record(latest, summary, shown, folder, mirrored)
+                record(latest, summary, shown, folder, mirrored, times)
         except OSError:  # whoever read our output has gone, or the disk is full
-            save(folder, agent(), signals)
+            save(folder, agent(), signals, times)
             raise
-        save(folder, agent(), signals)
-    return finish(args, folder, agent(), latest, tree, signals)
+        save(folder, agent(), signals, times)
+    return finish(args, folder, agent(), latest, tree, signals, times)
 
 
 def record(
@@ -184,19 +209,24 @@ def record(
     shown: "Console",
     folder: "RunFolder",
     mirrored: Mirrors,
+    times: TimeSpans,
 ) -> None:
     """Show a step of the run and write it down."""
     from jax_ttt.training import loop
 
     row = loop.row(progress, summary)
     shown.show(progress, summary)
-    folder.write_row(row)
+    with times.recording("write"):
+        folder.write_row(row)
     mirrored.write_row(row)
 
 
-def save(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
+def save(
+    folder: "RunFolder", agent: "Agent", signals: Signals, times: TimeSpans
+) -> None:
     """Save the agent, and have a second signal say so."""
-    folder.save_agent(agent)
+    with times.recording("write"):
+        folder.save_agent(agent)
     signals.last_words = f"interrupted twice: the agent is saved in {folder.path}"
 
 
@@ -207,8 +237,9 @@ def finish(
     progress: "Progress",
     tree: "Tree | None",
     signals: Signals,
+    times: TimeSpans,
 ) -> int:
-    """Say what came of the run, and return its exit code."""
+    """Write where the time went, say what came of the run, return its exit code."""
     import numpy as np
 
     from jax_ttt.envs import tree as trees
@@ -222,6 +253,10 @@ def finish(
     result = result_text.verdict(
         game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
     )
+    try:
+        folder.write_times(times)
+    except OSError as error:  # the agent is saved: it must not cost the run
+        streams.tell(f"warning: {folder.times_path}: {error.strerror}")
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:

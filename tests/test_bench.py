@@ -1,6 +1,5 @@
 """The benchmark compares like with like, and counts a proof only if it stays."""
 
-import functools
 import json
 import subprocess
 import sys
@@ -14,54 +13,12 @@ import pytest
 from jax_ttt import bench
 from jax_ttt.benchmarks import (
     startup,
-    timed_run,
 )
 from jax_ttt.config.presets import PRESETS
 
 
-def test_parts_of_a_run_count_no_moment_twice():
-    spans = {name: [] for name in timed_run.ORDER}
-    spans["imports"] = [(0.0, 4.0), (1.0, 2.0), (3.0, 6.0)]  # nested, and overlapping
-    spans["compile"] = [(5.0, 8.0), (6.0, 7.0)]
-    spans["train"] = [(7.0, 10.0), (20.0, 21.0)]
-    assert timed_run.attribute(spans) == {
-        "compile": 3,
-        "imports": 5,
-        "train": 3,
-        "evaluate": 0,
-        "write": 0,
-    }
 
 
-def test_steps_of_a_run_are_noted_as_training_or_evaluating():
-    spans = {name: [] for name in timed_run.ORDER}
-    steps = [SimpleNamespace(evaluation=e) for e in (1, None, None, 1)]
-    assert list(timed_run.watched(iter(steps), spans)) == steps
-    assert (len(spans["train"]), len(spans["evaluate"])) == (2, 2)
-
-
-def test_a_process_is_not_charged_with_its_parents_memory():
-    parents = np.ones(2**25)  # 256 MiB
-    code = "from jax_ttt.benchmarks import timed_run as m; print(m.peak_mib())"
-    run = functools.partial(subprocess.run, check=True, capture_output=True)
-    done = run([sys.executable, "-c", code])
-    assert 2 < float(done.stdout) < 128 < timed_run.peak_mib()
-    del parents
-
-
-@pytest.mark.parametrize("proven", [True, False])
-def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, capsys):
-    child = startup.Child(2.0, 3.0, "", proven)
-    parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
-    parted = startup.Parted(parts, 100.0, proven)
-    monkeypatch.setattr(startup, "train", lambda *args: child)
-    monkeypatch.setattr(startup, "train_in_parts", lambda *args: parted)
-    figures = startup.startup(2, False)
-    assert figures["train_cold"]["median"] == 2
-    assert figures["proven_cold"] == {"proven": 4 * proven, "num_runs": 4}
-    out = capsys.readouterr().out
-    assert ("start to proven and saved" in out) == proven
-    assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ TINY = [
     "--eval-games",
     "8",
 ]
-FILES = {"agent.safetensors", "config.json", "metrics.jsonl"}
+FILES = {"agent.safetensors", "config.json", "metrics.jsonl", "times.json"}
+AT_END = {"agent.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
 STEP = re.compile(
     r"Step (\d+): Wins: (\d+\.\d\d)%  Ties: (\d+\.\d\d)%  Losses: (\d+\.\d\d)%"
@@ -101,7 +102,7 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
     assert lines[-1] == f"next: python -m jax_ttt.evaluate {path}"
 
 
-def test_a_run_leaves_its_three_files_and_no_other(tiny):
+def test_a_run_leaves_its_four_files_and_no_other(tiny):
     assert {path.name for path in tiny[0].iterdir()} == FILES
 
 
@@ -116,6 +117,29 @@ def test_config_json_says_what_was_run_and_where(tiny):
     assert about["versions"]["jax_ttt"] == __version__
     assert about["versions"]["jax"] == jax.__version__
     assert {"flax", "optax", "pgx", "numpy"} < about["versions"].keys()
+
+
+def test_times_json_says_where_the_time_went(tiny):
+    about = json.loads((tiny[0] / "times.json").read_text())
+    assert about.keys() == {"seconds", "total_seconds", "peak_memory_mib"}
+    parts = about["seconds"]
+    assert parts.keys() == {"compile", "imports", "train", "evaluate", "write"}
+    assert all(seconds > 0 for seconds in parts.values())
+    assert sum(parts.values()) < about["total_seconds"]
+    assert parts["train"] >= rows(tiny[0])[-1]["seconds"]
+    assert about["peak_memory_mib"] > 50
+
+
+def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch):
+    def full(self, times):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run_module.RunFolder, "write_times", full)
+    path = tmp_path / "run"
+    code, _, err = run(path)
+    assert code == 0
+    assert err == f"warning: {path / 'times.json'}: No space left on device\n"
+    assert {path.name for path in path.iterdir()} == FILES - {"times.json"}
 
 
 def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
@@ -254,9 +278,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
     assert "update 2" in err
     assert "--learning-rate" in err
     assert "saved" not in out
-    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
-        "agent.safetensors"
-    }
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - AT_END
     assert [row["update"] for row in rows(tmp_path / "run")] == [0]
 
 
@@ -351,9 +373,7 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     assert err == (
         "error: interrupted twice: nothing was saved, the training is lost\n"
     )
-    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
-        "agent.safetensors"
-    }
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - AT_END
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -403,7 +423,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     assert agents.load(path).num_updates == 0
 
 
-@pytest.mark.parametrize("name", ["agent.safetensors", "metrics.jsonl", "config.json"])
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
     assert train.main([*TINY, "--run-dir", str(tmp_path)]) == 2
@@ -444,6 +464,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
     events.parent.mkdir()
     events.write_text("old")
+    (path / "times.json").write_text("old")
     before = contents(path)
     code, out, err = run(path)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -458,6 +479,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert [row["update"] for row in rows(path)] == [0, 2, 2, 4, 4]
     assert json.loads((path / "config.json").read_text())["preset"] == "default"
     assert not events.exists()
+    assert json.loads((path / "times.json").read_text())["total_seconds"] > 0
 
     assert run(path)[0] == 2  # it holds an agent now
 

@@ -1,6 +1,7 @@
 """How long a whole command takes, from the start of its process to a saved agent.
 
-Everything runs in processes of its own, so nothing is warm that would not be.
+Everything runs in processes of its own, so nothing is warm that would not be. What a
+run's time went into is read from the `times.json` that it leaves.
 """
 
 import json
@@ -27,15 +28,15 @@ class Child(NamedTuple):
     wall: float
     cpu: float
     output: str
-    proven: bool = False  # it saved an agent that its last evaluation proves
 
 
-class Parted(NamedTuple):
-    """Where a training process's time went, in seconds, and its greatest memory."""
+class Run(NamedTuple):
+    """What a process took that trained, and what it left."""
 
-    parts: dict[str, float]
-    peak_mib: float
-    proven: bool
+    child: Child
+    parts: dict[str, float]  # seconds, which add up to the process's
+    peak_mib: float | None  # None where the system does not know it
+    proven: bool  # it saved an agent that its last evaluation proves
 
 
 def startup(rounds: int, with_baseline: bool) -> Figures:
@@ -45,8 +46,7 @@ def startup(rounds: int, with_baseline: bool) -> Figures:
         RuntimeError: a run failed.
     """
     article: list[Child] = []
-    ours: dict[str, list[Child]] = {"cold": [], "warm": []}
-    parted: dict[str, list[Parted]] = {"cold": [], "warm": []}
+    ours: dict[str, list[Run]] = {"cold": [], "warm": []}
     for turn in range(rounds):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -55,25 +55,23 @@ def startup(rounds: int, with_baseline: bool) -> Figures:
                 article.append(run(module, [str(folder / "weights.npz")], None))
             for cache in ours:
                 ours[cache].append(train(folder / cache, folder / "cache"))
-            for cache in parted:
-                run_dir = folder / f"{cache}-parts"
-                parted[cache].append(train_in_parts(run_dir, folder / "cache-parts"))
     figures = show_whole(article, ours)
-    for cache, found in parted.items():
+    for cache, found in ours.items():
         figures[cache] = show_parts(cache, found)
-        proofs = [run.proven for run in (*ours[cache], *found)]
+        proofs = [one.proven for one in found]
         figures[f"proven_{cache}"] = show_proven(cache, proofs)
     return figures
 
 
-def show_whole(article: Sequence[Child], ours: Mapping[str, list[Child]]) -> Figures:
+def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:
     """Print and return what whole processes took, and ours as a share of theirs."""
     figures = {}
     if article:
         text = f"the article's program, start to saved, {len(article)} x"
         figures["article"] = show_seconds(text, article)
-    for cache, children in ours.items():
-        end = "proven and saved" if all(c.proven for c in children) else "saved"
+    for cache, found in ours.items():
+        end = "proven and saved" if all(one.proven for one in found) else "saved"
+        children = [one.child for one in found]
         text = f"train, {cache} cache, start to {end}"
         figures[f"train_{cache}"] = show_seconds(text, children)
         if article:
@@ -99,31 +97,26 @@ def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
     return {"proven": sum(proofs), "num_runs": len(proofs)}
 
 
-def show_parts(cache: str, found: Sequence[Parted]) -> Figures:
+def show_parts(cache: str, found: Sequence[Run]) -> Figures:
     """Print and return where the time went, and the greatest memory."""
     figures = {
         part: show(f"train, {cache} cache: {part}", [f.parts[part] for f in found], "s")
         for part in PARTS
     }
-    memory = [f.peak_mib for f in found]
+    memory = [f.peak_mib for f in found if f.peak_mib is not None]
+    if not memory:
+        return figures
     text = f"train, {cache} cache: greatest memory"
     return figures | {"peak_memory": show(text, memory, "MiB", 0)}
 
 
-def train(run_dir: Path, cache: Path) -> Child:
+def train(run_dir: Path, cache: Path) -> Run:
     """Run the command `train`, with the compilation cache at `cache`."""
     child = run("jax_ttt.train", ["--quiet", "--run-dir", str(run_dir)], cache)
-    return child._replace(proven=proven(run_dir))
-
-
-def train_in_parts(run_dir: Path, cache: Path) -> Parted:
-    """Run `train` in a process that says where its time goes."""
-    begin = time.time()
-    child = run("jax_ttt.benchmarks.timed_run", [str(begin), str(run_dir)], cache)
-    found = json.loads(child.output.splitlines()[-1])
-    parts = found["parts"]
+    found = json.loads((run_dir / "times.json").read_text("utf-8"))
+    parts = found["seconds"]
     parts["other"] = child.wall - sum(parts.values())
-    return Parted(parts, found["peak_mib"], proven(run_dir))
+    return Run(child, parts, found["peak_memory_mib"], proven(run_dir))
 
 
 def run(module: str, args: Sequence[str], cache: Path | None) -> Child:

@@ -7,7 +7,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
+from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF, SeatSetting
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import matches
@@ -22,6 +22,14 @@ class Evaluation(NamedTuple):
     exact: outcomes.Report | None
     unbeatable: jax.Array | None  # () bool, in the seats that it learned
     sampled: matches.Match | None  # against random
+
+
+class Standing(NamedTuple):
+    """What agents are compared by, `(S,)` each where many were evaluated at once."""
+
+    proven: np.ndarray  # bool: unbeatable in the seats that it learned
+    loss_rate: np.ndarray  # float64, 0 to 1: the worst case's if exact, mean of seats
+    win_rate: np.ndarray  # float64, 0 to 1: against random, mean of its seats
 
 
 @jax.jit
@@ -66,6 +74,30 @@ def summary(evaluation: Evaluation) -> dict[str, Any]:
     if evaluation.sampled is not None:
         row["sampled"] = matches.sampled_rates(evaluation.sampled)
     return row
+
+
+def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
+    """Return where agents that learned these seats stand; rates NaN if not evaluated.
+
+    `evaluation` is of NumPy arrays. Exact rates go before sampled ones.
+    """
+    seats = SEATS_OF[seat]
+    if (report := evaluation.exact) is not None:
+        rows = [getattr(report, name) for name in seats]
+        losses = [row.worst_loss_rate for row in rows]
+        wins = [row.random.win_rate for row in rows]
+    elif (match := evaluation.sampled) is not None:
+        counts = [getattr(match, f"as_{name}") for name in seats]
+        games = [np.maximum(sum(row), 1) for row in counts]
+        losses = [row.losses / n for row, n in zip(counts, games, strict=True)]
+        wins = [row.wins / n for row, n in zip(counts, games, strict=True)]
+    else:
+        losses = wins = [np.nan]
+    means = [np.asarray(np.mean(x, axis=0, dtype=np.float64)) for x in (losses, wins)]
+    proven = evaluation.unbeatable
+    if proven is None:
+        proven = np.zeros(means[0].shape, bool)
+    return Standing(np.asarray(proven), *means)
 
 
 def _exact_row(seat: outcomes.Seat) -> dict[str, float]:

@@ -17,7 +17,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import result_text
-from jax_ttt.training.loop import Progress
+from jax_ttt.training.run_state import Progress
 
 
 class Console:
@@ -72,8 +72,8 @@ class Console:
         lines = []
         before, self._last, metrics = self._last, progress, self._metrics
         if before and metrics and (played := progress.games - before.games):
-            wins = (progress.wins - before.wins) / played
-            losses = (progress.losses - before.losses) / played
+            wins = (progress.state.wins - before.state.wins) / played
+            losses = (progress.state.losses - before.state.losses) / played
             self._best = max(self._best, wins)
             rows = int(metrics.rows)
             table = f" | {rows:,} rows of the table met" if rows else ""
@@ -85,7 +85,7 @@ class Console:
             )
         if self._config.seat == "second":  # it never sees the empty board
             return lines
-        return [*lines, *start_values(self._config, progress.state.params)]
+        return [*lines, *start_values(self._config, progress.params)]
 
 
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401

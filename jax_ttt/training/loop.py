@@ -13,50 +13,19 @@ import numpy as np
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Metrics, TrainState
 from jax_ttt.dqn.opponents import Opponent, SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
-from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of
-from jax_ttt.training import programs
+from jax_ttt.runtime.time_spans import TimeSpans
+from jax_ttt.training import programs, run_state
 from jax_ttt.training.programs import Programs
+from jax_ttt.training.run_state import Progress, RunState
 
 CHUNK = 50
 """Updates in one call of the compiled program, at most: the host looks in between."""
-
-
-class Progress(NamedTuple):
-    """Where a run stands after a chunk, or at an evaluation; the other is None."""
-
-    state: TrainState  # good until the next step of the run
-    update: int
-    games: np.ndarray  # (S,) int64, like the next three: ended since the start
-    wins: np.ndarray  # of the agent against an opponent, in self-play of the first
-    losses: np.ndarray
-    env_steps: np.ndarray  # moves since the start
-    diverged: np.ndarray  # (S,) bool: its loss or gradient was not finite
-    seconds: float  # spent training all S, without compiling and evaluating
-    metrics: Metrics | None
-    evaluation: Evaluation | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return an agent's plain numbers; all but `seconds` are the same each time."""
-        row: dict[str, Any] = {
-            "event": "evaluation" if self.metrics is None else "chunk",
-            "update": self.update,
-            **{name: int(getattr(self, name)) for name in _COUNTS},
-            "seconds": round(self.seconds, 4),
-        }
-        if self.metrics is not None:
-            metrics = self.metrics._asdict()
-            row |= {k: float(v) for k, v in metrics.items() if k not in row}
-        return row
-
-
-_COUNTS = ("games", "wins", "losses", "env_steps")
 
 
 def train(
@@ -65,6 +34,7 @@ def train(
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
     opponent: Opponent | None = None,
+    times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and at each evaluation.
 
@@ -72,19 +42,42 @@ def train(
     after the last one, which is where `stop()` first holds if it ever does; they are
     exact if a tree is given. Their random numbers are independent of training's. The
     same seed gives the same bits on the same machine and versions. `opponent` is made
-    of the settings where it is not given.
+    of the settings where it is not given. `times` records compilation, training and
+    evaluation.
 
     Raises:
         PlayerError: there is no such opponent.
         SettingError: the game has no such first move.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
+    key = jax.random.key(seed)
+    return _run(_fixed(config, key, tree, opponent), key, stop, times)
+
+
+def go_on(
+    config: Config,
+    state: RunState,
+    tree: Tree | None,
+    stop: Callable[[], bool] = lambda: False,
+    opponent: Opponent | None = None,
+    times: TimeSpans | None = None,
+) -> Iterator[Progress]:
+    """Train on from a state, of `run_state.on_host` or of a step; like `train`.
+
+    The steps are those that the run itself would still have made, to the bit. The
+    learner of a state on the device is used up.
+    """
+    state = run_state.on_device(state)
+    return _run(_fixed(config, state.key, tree, opponent), state, stop, times)
+
+
+def _fixed(
+    config: Config, key: jax.Array, tree: Tree | None, opponent: Opponent | None
+) -> "_Fixed":
     check_first_move(config)
     if opponent is None:
-        opponent = make_opponent(config, seed)
-    outline, numbers = programs.divided(config)
-    key = jax.random.key(seed)
-    return _train(outline, numbers, key, opponent, tree, stop)
+        opponent = _opponent(config, key)
+    return _Fixed(*programs.divided(config), opponent, tree)
 
 
 def train_many(
@@ -106,59 +99,86 @@ def train_many(
     opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
     numbers = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     keys = jax.vmap(jax.random.key)(np.array(seeds, np.uint32))
-    return _train(outline, numbers, keys, opponents, tree, stop, many=True)
+    fixed = _Fixed(outline, numbers, opponents, tree, many=True)
+    return _run(fixed, keys, stop, None)
 
 
-def _train(
-    config: Config,
-    numbers: programs.Numbers,
-    key: jax.Array,
-    opponent: Opponent,
-    tree: Tree | None,
+class _Fixed(NamedTuple):
+    """What stays as it is during a run."""
+
+    config: Config
+    numbers: programs.Numbers
+    opponent: Opponent
+    tree: Tree | None
+    many: bool = False
+
+    def programs(self, key: jax.Array) -> Programs:
+        """Return the run's programs, all compiled; `key` is the run's."""
+        made = Programs(network_of(self.config), self.many)
+        lengths = _lengths(self.config)
+        made.prepare(lengths, key, self.opponent, self.numbers, self.tree)
+        return made
+
+
+def _run(
+    fixed: _Fixed,
+    state: RunState | jax.Array,
     stop: Callable[[], bool],
-    many: bool = False,
+    times: TimeSpans | None,
 ) -> Iterator[Progress]:
-    run = Programs(network_of(config), many)
-    run.prepare(_lengths(config), key, opponent, numbers, tree)
-    state = run.start(key, opponent)
-    update, seconds = 0, 0.0
-    totals = dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)[()])
-    diverged = np.zeros(key.shape, bool)
-
-    def progress(metrics: Metrics | None, result: Evaluation | None) -> Progress:
-        return Progress(
-            state,
-            update,
-            **totals,
-            diverged=diverged,
-            seconds=seconds,
-            metrics=metrics,
-            evaluation=result,
-        )
-
-    def evaluated() -> Progress:
-        result = run.grade(state.params, state.update, key, tree)
-        return progress(None, jax.device_get(result))
-
-    yield evaluated()
-    while update < config.num_updates and not stop():
-        length = _length(config, update)
-        begin = time.perf_counter()
-        state, metrics = run.updates(length, state, opponent, numbers)
-        metrics = jax.device_get(jax.block_until_ready(metrics))
-        seconds += time.perf_counter() - begin
-        update += length
-        finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
-        diverged = diverged | ~finite
-        if not many and diverged:  # of many, the others go on
+    """Train on from a state, or from the start of the run with this key."""
+    times = times or TimeSpans()
+    key = state.key if isinstance(state, RunState) else state
+    with times.recording("compile"):
+        program = fixed.programs(key)
+    if not isinstance(state, RunState):
+        with times.recording("train"):
+            state = run_state.fresh(program.start(key, fixed.opponent), key)
+    while True:
+        ended = int(state.update) >= fixed.config.num_updates or stop()
+        if _due(fixed.config, state, ended):
+            with times.recording("evaluate"):
+                step = _evaluated(fixed, program, state)
+        elif ended:
+            return
+        else:
+            with times.recording("train"):
+                step = _learned(fixed, program, state)
+        state = step.state
+        if state.diverged.any() and not fixed.many:  # of many, the others go on
             raise FloatingPointError(
-                f"training diverged: the loss is not finite by update {update}; "
+                f"training diverged: the loss is not finite by update {state.update}; "
                 "a lower --learning-rate helps"
             )
-        totals = {name: totals[name] + getattr(metrics, name) for name in _COUNTS}
-        yield progress(metrics, None)
-        if update % config.eval_every == 0 or update == config.num_updates or stop():
-            yield evaluated()
+        yield step
+
+
+def _due(config: Config, state: RunState, ended: bool) -> bool:
+    """Return whether an evaluation comes next."""
+    regular = int(state.update) % config.eval_every == 0
+    return int(state.evaluated) < int(state.update) and (regular or ended)
+
+
+def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
+    """Evaluate the agents, and keep the best of each."""
+    learner = state.learner
+    result = program.grade(learner.params, learner.update, state.key, fixed.tree)
+    result = jax.device_get(result)
+    standing = evaluation.standing(result, fixed.config.seat)
+    state = run_state.after_evaluation(state, *standing)
+    return Progress(state, None, result)
+
+
+def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
+    """Do a chunk of updates; the learner of `state` is used up."""
+    length = _length(fixed.config, int(state.update))
+    begin = time.perf_counter()
+    args = (length, state.learner, fixed.opponent, fixed.numbers)
+    learner, metrics = program.updates(*args)
+    metrics = jax.device_get(jax.block_until_ready(metrics))
+    seconds = time.perf_counter() - begin
+    state = run_state.after_chunk(state, learner, metrics, length, seconds)
+    return Progress(state, metrics, None)
 
 
 def graded(
@@ -220,8 +240,13 @@ def make_opponent(config: Config, seed: int) -> Opponent:
     Raises:
         PlayerError: there is no such opponent.
     """
+    return _opponent(config, jax.random.key(seed))
+
+
+def _opponent(config: Config, key: jax.Array) -> Opponent:
+    """Return the opponent of the run with this key."""
     if config.opponent == SelfPlay.name:
         return SelfPlay()
-    key = programs.keys(jax.random.key(seed)).opponent
     spec = names.read(config.opponent, config.env_id)
+    key = programs.keys(key).opponent
     return Versus(config.opponent, registry.enter(spec, config.env_id, key).player)

@@ -1,7 +1,8 @@
 """A run's folder: its settings, its metrics, its agent.
 
 `config.json` says what was run and where, `metrics.jsonl` has a row for each chunk of
-training and each evaluation, `agent.safetensors` is the result.
+training and each evaluation, `agent.safetensors` is the result, `times.json` says
+where the time of the run went.
 """
 
 import dataclasses
@@ -19,7 +20,8 @@ import jax
 from jax_ttt import __version__
 from jax_ttt.config.settings import Config
 from jax_ttt.players import agents
-from jax_ttt.runtime import devices, files
+from jax_ttt.runtime import devices, files, process
+from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
@@ -50,9 +52,11 @@ class RunFolder:
     def _check(self) -> None:
         config, metrics = self.path / "config.json", self.path / "metrics.jsonl"
         ours = not config.exists() or _is_config(config)
-        # A run writes its settings before its metrics.
+        # A run writes its settings before its metrics and its times.
         ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size
-        for taken in (self.agent_path, *(() if ours else (config, metrics))):
+        ours &= config.exists() or not self.times_path.exists()
+        others = (config, metrics, self.times_path)
+        for taken in (self.agent_path, *(() if ours else others)):
             if taken.exists():
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), taken)
 
@@ -63,6 +67,8 @@ class RunFolder:
         self._metrics.truncate(0)
         for old in self.path.glob(loggers.EVENTS.format("*")) if found else ():
             old.unlink()
+        if found:
+            self.times_path.unlink(missing_ok=True)
         config.unlink(missing_ok=True)
         return found
 
@@ -70,6 +76,11 @@ class RunFolder:
     def agent_path(self) -> Path:
         """Where the agent is saved."""
         return self.path / "agent.safetensors"
+
+    @property
+    def times_path(self) -> Path:
+        """Where it is written what the time went into."""
+        return self.path / "times.json"
 
     def write_config(self, config: Config, seed: int, preset: str) -> None:
         """Say what is run: settings, seed, versions, device, command."""
@@ -104,6 +115,16 @@ class RunFolder:
     def save_agent(self, agent: agents.Agent) -> None:
         """Write the agent, in place of an earlier one."""
         agents.save(agent, self.agent_path)
+
+    def write_times(self, times: TimeSpans) -> None:
+        """Write the seconds of the run's parts, their total, and the peak memory."""
+        about = {
+            "seconds": times.seconds(),
+            "total_seconds": times.total(),
+            "peak_memory_mib": process.peak_mib(),
+        }
+        text = json.dumps(about, indent=2) + "\n"
+        files.write_whole(self.times_path, text.encode())
 
     def close(self) -> None:
         """Close the metrics; without an agent, the folder is the next run's."""

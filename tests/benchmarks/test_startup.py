@@ -39,3 +39,34 @@ def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path
     assert startup.proven(tmp_path)
     end(False)
     assert not startup.proven(tmp_path)
+
+
+def test_a_runs_parts_are_read_from_its_folder_and_add_up(monkeypatch, tmp_path):
+    def run(module, args, cache):
+        assert (module, cache) == ("jax_ttt.train", tmp_path / "cache")
+        seconds = {"compile": 3.0, "imports": 2.0, "train": 1.0}
+        about = {"seconds": seconds, "total_seconds": 7.0, "peak_memory_mib": 9.0}
+        (tmp_path / "times.json").write_text(json.dumps(about))
+        row = {"event": "evaluation", "exact": {"unbeatable": True}}
+        (tmp_path / "metrics.jsonl").write_text(json.dumps(row))
+        return startup.Child(8.0, 9.0, "")
+
+    monkeypatch.setattr(startup, "run", run)
+    found = startup.train(tmp_path, tmp_path / "cache")
+    assert found.parts == {"compile": 3, "imports": 2, "train": 1, "other": 2}
+    assert (found.peak_mib, found.proven) == (9.0, False)  # nothing is saved
+
+
+@pytest.mark.parametrize("proven", [True, False])
+def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, capsys):
+    child = startup.Child(2.0, 3.0, "")
+    parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
+    found = startup.Run(child, parts, 100.0, proven)
+    monkeypatch.setattr(startup, "train", lambda *args: found)
+    figures = startup.startup(4, False)
+    assert figures["train_cold"]["median"] == 2
+    assert figures["cold"]["peak_memory"]["median"] == 100
+    assert figures["proven_cold"] == {"proven": 4 * proven, "num_runs": 4}
+    out = capsys.readouterr().out
+    assert ("start to proven and saved" in out) == proven
+    assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven

@@ -1,0 +1,35 @@
+"""This process: its age and its peak memory, as the system knows them."""
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+
+
+def age() -> float | None:
+    """Return the seconds since this process started; None where Linux is not there."""
+    try:
+        # The name, in brackets, may hold spaces; the 22nd field is the start.
+        text = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
+        ticks = int(text.rpartition(")")[2].split()[19])
+        now = time.clock_gettime(time.CLOCK_BOOTTIME)
+        seconds = now - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def peak_mib() -> float | None:
+    """Return the peak memory of this process in MiB; None on Windows."""
+    # Linux's ru_maxrss counts in what the parent had when it started this process.
+    with contextlib.suppress(OSError, KeyError):
+        status = Path("/proc/self/status").read_text("utf-8", errors="replace")
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        return int(fields["VmHWM"].split()[0]) / 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss counts in
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20

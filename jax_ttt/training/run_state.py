@@ -1,0 +1,209 @@
+"""The state of a run: everything that a run needs to go on, besides its settings.
+
+Arrays of the learner are on the device; the rest is NumPy, as counts need 64 bits.
+
+Axes: `S` agents that train at once; where there is one, the axis is absent.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from jax_ttt.dqn.learner import Metrics, TrainState
+
+_COUNTS = ("games", "wins", "losses", "env_steps")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Best:
+    """The best evaluation so far, and the agent of that moment."""
+
+    # Any: JAX also builds trees of shapes.
+    update: Any  # (S,) int64, updates that the agent had learned from
+    proven: Any  # (S,) bool: unbeatable in the seats that it learned
+    loss_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
+    win_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
+    params: Any  # nnx.State of NumPy arrays: the next chunk uses up the learner's
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RunState:
+    """Everything that changes during a run, and the key that it all came from."""
+
+    learner: TrainState
+    key: Any  # (S,) typed PRNG key of the run: evaluations draw from it
+    update: Any  # () int64, updates done
+    evaluated: Any  # () int64, the update of the last evaluation; -1 before the first
+    games: Any  # (S,) int64, like the next three: ended since the start
+    wins: Any  # of the agent against an opponent, in self-play of the first player
+    losses: Any
+    env_steps: Any  # moves since the start
+    seconds: Any  # () float64, training all S, excluding compilation and evaluation
+    diverged: Any  # (S,) bool: its loss or gradient was not finite
+    best: Best | None  # None before the first evaluation
+
+
+class Progress(NamedTuple):
+    """A step of a run: its state after a chunk, or at an evaluation.
+
+    Of `metrics` and `evaluation` one is None. The state is good until the next step.
+    """
+
+    state: RunState
+    metrics: Metrics | None
+    evaluation: Any  # Evaluation | None; not imported, which keeps this module low
+
+    @property
+    def params(self) -> nnx.State:
+        """The agent's parameters."""
+        return self.state.learner.params
+
+    @property
+    def update(self) -> int:
+        """Updates done."""
+        return int(self.state.update)
+
+    @property
+    def games(self) -> Any:  # noqa: ANN401
+        """Games ended since the start, `(S,)` int64."""
+        return self.state.games
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent training all S, excluding compilation and evaluation."""
+        return float(self.state.seconds)
+
+    @property
+    def diverged(self) -> Any:  # noqa: ANN401
+        """Whether the loss or the gradient was not finite, `(S,)` bool."""
+        return self.state.diverged
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return an agent's plain numbers; all but `seconds` are the same each time."""
+        row: dict[str, Any] = {
+            "event": "evaluation" if self.metrics is None else "chunk",
+            "update": self.update,
+            **{name: int(getattr(self.state, name)) for name in _COUNTS},
+            "seconds": round(self.seconds, 4),
+        }
+        if self.metrics is not None:
+            metrics = self.metrics._asdict()
+            row |= {k: float(v) for k, v in metrics.items() if k not in row}
+        return row
+
+
+def fresh(learner: TrainState, key: jax.Array) -> RunState:
+    """Return the state of a run before its first update; `key`, of shape `(S,)`."""
+    return RunState(
+        learner=learner,
+        key=key,
+        update=np.int64(0),
+        evaluated=np.int64(-1),
+        **dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)),
+        seconds=np.float64(0),
+        diverged=np.zeros(key.shape, bool),
+        best=None,
+    )
+
+
+def after_chunk(
+    state: RunState,
+    learner: TrainState,
+    metrics: Metrics,
+    num_updates: int,
+    seconds: float,
+) -> RunState:
+    """Return the state after a chunk of updates, which took so many seconds."""
+    finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
+    return dataclasses.replace(
+        state,
+        learner=learner,
+        update=state.update + num_updates,
+        **{name: getattr(state, name) + getattr(metrics, name) for name in _COUNTS},
+        seconds=state.seconds + seconds,
+        diverged=state.diverged | ~finite,
+    )
+
+
+def after_evaluation(
+    state: RunState, proven: np.ndarray, loss_rate: np.ndarray, win_rate: np.ndarray
+) -> RunState:
+    """Return the state after an evaluation with these results, each `(S,)`.
+
+    The params are copied only if the agent is better than before.
+    """
+    shape = np.shape(state.games)
+    params, old = state.learner.params, state.best
+    rows = (state.update, proven, loss_rate, win_rate)
+    new = Best(*(np.broadcast_to(row, shape) for row in rows), params=params)
+    ahead = np.ones(shape, bool) if old is None else better(new, old)
+    if old is not None and not ahead.any():
+        best = old
+    elif old is None or ahead.all():
+        best = dataclasses.replace(new, params=jax.tree.map(np.array, params))
+    else:
+        best = jax.tree.map(lambda a, b: _chosen(ahead, a, b), new, old)
+    return dataclasses.replace(state, evaluated=state.update, best=best)
+
+
+def better(new: Best, old: Best) -> np.ndarray:
+    """Return whether the later of two evaluations is the better one, `(S,)` bool.
+
+    Proven beats not proven; then the lower rate of losses does, then the higher rate
+    of wins. Of equals the later one is better, and a rate that is NaN is the worst.
+    """
+
+    def worth(best: Best) -> tuple[np.ndarray, ...]:
+        wins = np.where(np.isnan(best.win_rate), -np.inf, best.win_rate)
+        losses = np.where(np.isnan(best.loss_rate), np.inf, best.loss_rate)
+        return np.asarray(best.proven), np.asarray(-losses), wins
+
+    ahead = np.ones(np.shape(new.proven), bool)
+    for a, b in reversed(list(zip(worth(new), worth(old), strict=True))):
+        ahead = np.where(a == b, ahead, a > b)
+    return ahead
+
+
+def _chosen(ahead: np.ndarray, new: Any, old: Any) -> np.ndarray:  # noqa: ANN401
+    wanted = ahead.reshape(ahead.shape + (1,) * (np.ndim(new) - ahead.ndim))
+    return np.where(wanted, np.asarray(new), old)
+
+
+class HostKey(NamedTuple):
+    """A typed PRNG key's data, `(..., words)` uint32: NumPy has no such type."""
+
+    data: Any
+
+
+def on_host(state: RunState) -> RunState:
+    """Return a copy of the state in NumPy arrays; a PRNG key is a `HostKey`."""
+
+    def copied(leaf: Any) -> Any:  # noqa: ANN401
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return HostKey(np.array(jax.random.key_data(leaf)))
+        return np.array(leaf)
+
+    return jax.tree.map(copied, state)
+
+
+def on_device(state: RunState) -> RunState:
+    """Return a state of `on_host` with its learner and its key on the device.
+
+    What is on the device already stays as it is.
+    """
+
+    def moved(leaf: Any) -> Any:  # noqa: ANN401
+        if isinstance(leaf, HostKey):
+            return jax.random.wrap_key_data(jnp.array(leaf.data))
+        return leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)
+
+    learner, key = jax.tree.map(
+        moved, (state.learner, state.key), is_leaf=lambda x: isinstance(x, HostKey)
+    )
+    return dataclasses.replace(state, learner=learner, key=key)

@@ -1,0 +1,47 @@
+"""What a process knows of itself."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from jax_ttt.runtime import process
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_process_knows_its_age():
+    code = """
+import time
+from jax_ttt.runtime import process
+first = process.age()
+time.sleep(0.2)
+print(first, process.age())
+"""
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    wall = time.perf_counter() - begin
+    first, second = map(float, done.stdout.split())
+    assert 0 <= first < second - 0.19
+    assert second < wall + 0.02  # the system counts in 10 ms
+
+
+def test_without_proc_the_age_is_unknown(monkeypatch, tmp_path):
+    monkeypatch.setattr(process, "Path", lambda name: tmp_path / "absent")
+    assert process.age() is None
+    peak = process.peak_mib()  # of getrusage
+    assert peak is not None
+    assert peak > 2
+
+
+def test_a_process_is_not_charged_with_its_parents_memory():
+    parents = np.ones(2**25)  # 256 MiB
+    code = "from jax_ttt.runtime import process; print(process.peak_mib())"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    own = process.peak_mib()
+    assert own is not None
+    assert 2 < float(done.stdout) < 128 < own
+    del parents

@@ -1,0 +1,216 @@
+"""The state of a run is all that it needs to go on; it keeps the best agent."""
+
+import dataclasses
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import TrainState
+from jax_ttt.training import loop, run_state
+from jax_ttt.training.run_state import Best, RunState
+
+CONFIG = Config(num_envs=16, hidden_size=8, num_updates=8, eval_every=2, eval_games=8)
+REPLAY = dataclasses.replace(
+    CONFIG, replay_capacity=64, replay_batch=16, replay_start=32
+)
+TABLE = dataclasses.replace(CONFIG, network="table", opponent="mcts:4", eval_games=0)
+
+
+def host(state):
+    """Return the state without its seconds, which are another run's."""
+    state = run_state.on_host(state)
+    return jax.tree.map(np.array, dataclasses.replace(state, seconds=np.float64(0)))
+
+
+def same(a, b):
+    """Return whether two states are the same to the bit."""
+    if jax.tree.structure(a) != jax.tree.structure(b):
+        return False
+    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+    return all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in pairs)
+
+
+def steps_of(run):
+    """Return what a run tells at each step, without its seconds."""
+    return [
+        (
+            step.as_dict() | {"seconds": 0},
+            host(step.state),
+            jax.tree.map(np.array, step.evaluation),
+        )
+        for step in run
+    ]
+
+
+def assert_same_steps(found, wanted):
+    assert len(found) == len(wanted)
+    for mine, other in zip(found, wanted, strict=True):
+        assert mine[0] == other[0]
+        assert same(mine[1], other[1])
+        assert same(mine[2], other[2])
+
+
+@pytest.mark.parametrize("config", [REPLAY, TABLE], ids=["replay", "table"])
+def test_a_run_goes_on_from_its_leaves_alone_as_if_it_had_not_ended(config, tree):
+    """After each of its steps; what is no leaf comes from the run of another seed."""
+    whole = steps_of(loop.train(config, 3, tree))
+    other = next(loop.train(config, 4, tree)).state
+    structure = jax.tree.structure(run_state.on_host(other))
+    for count in (1, 4, 5, len(whole)):
+        *_, step = itertools.islice(loop.train(config, 3, tree), count)
+        leaves = [np.array(x) for x in jax.tree.leaves(run_state.on_host(step.state))]
+        del step
+        state = jax.tree.unflatten(structure, leaves)
+        assert_same_steps(steps_of(loop.go_on(config, state, tree)), whole[count:])
+
+
+def test_a_run_goes_on_from_a_state_on_the_device(tree):
+    whole = steps_of(loop.train(CONFIG, 3, tree))
+    *_, step = itertools.islice(loop.train(CONFIG, 3, tree), 4)
+    assert_same_steps(steps_of(loop.go_on(CONFIG, step.state, tree)), whole[4:])
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
+    """Its evaluation at the stop is one more; it changes nothing that is learned."""
+    config = dataclasses.replace(CONFIG, num_updates=120, eval_every=110)
+    *_, (_, whole, _) = steps_of(loop.train(config, 3, tree))
+    steps = []
+
+    def stop():
+        return len(steps) >= 2  # after the first evaluation and the first chunk
+
+    for step in loop.train(config, 3, tree, stop):
+        steps.append(run_state.on_host(step.state))
+    assert [int(state.update) for state in steps] == [0, 50, 50]
+    *_, (_, last, _) = steps_of(loop.go_on(config, steps[-1], tree))
+    for name in ("learner", "games", "wins", "losses", "env_steps", "evaluated"):
+        assert same(getattr(last, name), getattr(whole, name)), name
+
+
+@pytest.mark.parametrize("kind", [RunState, TrainState, Best])
+def test_every_field_is_data(kind):
+    """A field that is no part of the tree would be lost when the state is saved."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    one = object.__new__(kind)  # the types of its fields don't matter
+    for name in names:
+        object.__setattr__(one, name, 0)
+    flat, _ = jax.tree_util.tree_flatten_with_path(one)
+    assert [path[0].name for path, _ in flat] == names
+
+
+def test_counts_have_64_bits_on_the_host_and_back(tree):
+    state = next(loop.train(CONFIG, 1, tree)).state
+    state = dataclasses.replace(state, games=np.int64(2**40))
+    found = run_state.on_device(run_state.on_host(state))
+    assert found.games == 2**40
+    for name in ("update", "evaluated", "games", "wins", "losses", "env_steps"):
+        assert getattr(found, name).dtype == np.int64, name
+    assert isinstance(found.learner.update, jax.Array)
+    assert found.key.dtype == state.key.dtype
+    assert (jax.random.key_data(found.key) == jax.random.key_data(state.key)).all()
+
+
+def test_a_state_on_the_host_does_not_change_with_the_run(tree):
+    run = loop.train(CONFIG, 1, tree)
+    first = run_state.on_host(next(run).state)
+    before = [leaf.tobytes() for leaf in jax.tree.leaves(first)]
+    *_, last = run
+    assert [leaf.tobytes() for leaf in jax.tree.leaves(first)] == before
+    assert not same(host(last.state), host(first))
+
+
+def standing(proven, loss_rate, win_rate):
+    return Best(0, np.array(proven), np.array(loss_rate), np.array(win_rate), {})
+
+
+ORDER = [
+    (False, np.nan, np.nan),
+    (False, 0.5, 0.4),
+    (False, 0.5, 0.5),
+    (False, 0.0, 0.1),
+    (True, 0.25, 0.0),
+    (True, 0.0, 0.1),
+    (True, 0.0, 0.9),
+]
+"""Results of evaluations, each better than those before it."""
+
+
+def test_proven_goes_before_losses_and_losses_before_wins():
+    for (i, a), (j, b) in itertools.product(enumerate(ORDER), repeat=2):
+        ahead = run_state.better(standing(*a), standing(*b))
+        assert bool(ahead) == (i >= j)  # of equals, the later one
+
+
+def test_each_of_many_is_compared_with_itself():
+    ahead = run_state.better(
+        standing([True, False], [0.0, 0.5], [0.5, 0.5]),
+        standing([False, False], [0.0, 0.0], [0.9, 0.5]),
+    )
+    assert ahead.tolist() == [True, False]
+
+
+def evaluated(state, weights, *results):
+    """Return a state whose agents have these weights, after their evaluation."""
+    params = nnx.State({"w": np.array(weights, np.float32)})
+    learner = dataclasses.replace(state.learner, params=params)
+    state = dataclasses.replace(state, learner=learner, update=state.update + 1)
+    return run_state.after_evaluation(state, *map(np.array, results))
+
+
+def test_the_best_agent_of_each_is_kept(tree):
+    learner = next(loop.train_many([CONFIG, CONFIG], [1, 2], tree)).state.learner
+    empty = run_state.fresh(learner, jax.random.split(jax.random.key(0)))
+    first = evaluated(empty, [[1, 1], [2, 2]], [False, False], [0.5, 0.5], [0.1, 0.1])
+    assert first.best is not None
+    assert first.best.update.tolist() == [1, 1]
+    rows = [False, True], [0.75, 0.75], [0.9, 0.9]
+    second = evaluated(first, [[3, 3], [4, 4]], *rows)
+    assert second.best is not None
+    assert second.best.update.tolist() == [1, 2]
+    assert second.best.proven.tolist() == [False, True]
+    assert second.best.loss_rate.tolist() == [0.5, 0.75]
+    assert second.best.params["w"].tolist() == [[1, 1], [4, 4]]
+    third = evaluated(second, [[5, 5], [6, 6]], [False] * 2, [1.0] * 2, [0.0] * 2)
+    assert third.best is second.best  # nothing is copied
+    assert (third.evaluated, second.evaluated) == (3, 2)
+
+
+def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
+    """Later chunks use up the learner's arrays, not those of the best agent."""
+    found, best = [], None
+    for step in loop.train(dataclasses.replace(CONFIG, num_updates=20), 5, tree):
+        last, best = best, step.state.best
+        if step.evaluation is None:
+            assert best is last
+        else:
+            exact = step.evaluation.exact
+            losses = (exact.first.worst_loss_rate + exact.second.worst_loss_rate) / 2
+            wins = (exact.first.random.win_rate + exact.second.random.win_rate) / 2
+            weights = [np.array(leaf) for leaf in jax.tree.leaves(step.params)]
+            proven = bool(step.evaluation.unbeatable)
+            found.append(((proven, -losses, wins, step.update), weights))
+    assert best is not None
+    (proven, losses, wins, update), weights = max(found, key=lambda row: row[0])
+    assert update > 0  # an agent learns
+    assert (best.update, best.proven) == (update, proven)
+    assert best.loss_rate == pytest.approx(-losses)
+    assert best.win_rate == pytest.approx(wins)
+    for mine, other in zip(jax.tree.leaves(best.params), weights, strict=True):
+        assert isinstance(mine, np.ndarray)
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_of_many_agents_each_has_its_best(tree):
+    config = dataclasses.replace(CONFIG, num_updates=12)
+    *_, last = loop.train_many([config, config, config], [1, 2, 3], tree)
+    best = last.state.best
+    assert best is not None
+    assert best.update.shape == best.proven.shape == best.win_rate.shape == (3,)
+    assert all(leaf.shape[0] == 3 for leaf in jax.tree.leaves(best.params))
+    now = {k: getattr(best, k)[best.update == 12] for k in ("win_rate", "loss_rate")}
+    for name, rates in now.items():
+        assert np.isfinite(rates).all(), name
