@@ -6,7 +6,6 @@ python -m jax_ttt.train --seed 1
 import contextlib
 import dataclasses
 import itertools
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -114,22 +113,20 @@ def run(
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.training import loop, run_folder  # noqa: F401  used below
-
+        from jax_ttt.training import loop, run_folder  # noqa: F401  make_folder's
     loop.check_first_move(config)
     opponent = loop.make_opponent(config, args.seed)
-    folder = make_folder(args, signals)
+    folder = make_folder(args, signals, times)
     if folder is None:
         return cli.interrupted(signals[0])
     with contextlib.closing(folder):
         if folder.replaced:
             streams.tell(f"replacing the run in {folder.path}: it left no agent")
-        with times.recording("write"):
-            folder.write_config(config, args.seed, args.preset)
-        return train(args, config, device, folder, signals, opponent, times)
+        folder.write_config(config, args.seed, args.preset)
+        return train(args, config, device, folder, signals, opponent)
 
 
-def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
+def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | None":
     """Make the run's folder, unless a signal came; `UsageError` if it can't be had."""
     from jax_ttt.training import run_folder
 
@@ -137,8 +134,8 @@ def make_folder(args: Args, signals: Signals) -> "RunFolder | None":
         return None
     try:
         if args.run_dir is None:
-            return run_folder.new_folder(Path("runs"), args.preset, args.seed)
-        return run_folder.RunFolder(args.run_dir)
+            return run_folder.new_folder(Path("runs"), args.preset, args.seed, times)
+        return run_folder.RunFolder(args.run_dir, times)
     except OSError as error:
         raise cli.UsageError(
             "--run-dir must be a folder that can be made and holds no run, "
@@ -164,10 +161,9 @@ def train(
     folder: "RunFolder",
     signals: Signals,
     opponent: "Opponent",
-    times: TimeSpans,
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
-    with times.recording("imports"):
+    with folder.times.recording("imports"):
         from jax_ttt.envs import tree as trees
         from jax_ttt.evaluation import grades
         from jax_ttt.players import agents
@@ -190,17 +186,17 @@ def train(
         contextlib.closing(make_mirrors(args, config, folder.path)) as mirrored,
     ):
         tree = trees.of(config.env_id)
-        steps = loop.train(config, args.seed, tree, stop, opponent, times)
+        steps = loop.train(config, args.seed, tree, stop, opponent, folder.times)
         steps = loop.graded(steps)
         latest, summary = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, summary in itertools.chain([start], steps):
-                record(latest, summary, shown, folder, mirrored, times)
+                record(latest, summary, shown, folder, mirrored)
         except OSError:  # whoever read our output has gone, or the disk is full
-            save(folder, agent(), signals, times)
+            save(folder, agent(), signals)
             raise
-        save(folder, agent(), signals, times)
-    return finish(args, folder, agent(), latest, tree, signals, times)
+        save(folder, agent(), signals)
+    return finish(args, folder, agent(), latest, tree, signals)
 
 
 def record(
@@ -209,24 +205,19 @@ def record(
     shown: "Console",
     folder: "RunFolder",
     mirrored: Mirrors,
-    times: TimeSpans,
 ) -> None:
     """Show a step of the run and write it down."""
     from jax_ttt.training import loop
 
     row = loop.row(progress, summary)
     shown.show(progress, summary)
-    with times.recording("write"):
-        folder.write_row(row)
+    folder.write_row(row)
     mirrored.write_row(row)
 
 
-def save(
-    folder: "RunFolder", agent: "Agent", signals: Signals, times: TimeSpans
-) -> None:
+def save(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
     """Save the agent, and have a second signal say so."""
-    with times.recording("write"):
-        folder.save_agent(agent)
+    folder.save_agent(agent)
     signals.last_words = f"interrupted twice: the agent is saved in {folder.path}"
 
 
@@ -237,7 +228,6 @@ def finish(
     progress: "Progress",
     tree: "Tree | None",
     signals: Signals,
-    times: TimeSpans,
 ) -> int:
     """Write where the time went, say what came of the run, return its exit code."""
     import numpy as np
@@ -254,13 +244,15 @@ def finish(
         game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
     )
     try:
-        folder.write_times(times)
+        folder.write_times()
     except OSError as error:  # the agent is saved: it must not cost the run
         streams.tell(f"warning: {folder.times_path}: {error.strerror}")
     complete = agent.num_updates == agent.config.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:
-        print(as_json(args, folder, agent, progress, result, stopped))
+        paths = (folder.path, folder.agent_path)
+        about = console.as_json(*paths, args.preset, agent, progress, result, stopped)
+        print(about)
     elif args.quiet:
         print(result)
     else:
@@ -274,29 +266,6 @@ def finish(
         )
         return 128 + signals[0]
     return 0
-
-
-def as_json(
-    args: Args,
-    folder: "RunFolder",
-    agent: "Agent",
-    progress: "Progress",
-    verdict: str,
-    stopped: str,
-) -> str:
-    """Return what came of the run as one JSON object."""
-    about = {
-        "preset": args.preset,
-        "seed": args.seed,
-        "run_dir": str(folder.path),
-        "agent": str(folder.agent_path),
-        "stopped": stopped,
-        **progress.as_dict(),
-        **agent.score,
-        "verdict": verdict,
-    }
-    del about["event"]
-    return json.dumps(about)
 
 
 if __name__ == "__main__":

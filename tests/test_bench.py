@@ -3,11 +3,9 @@
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import get_args
 
 import jax
-import numpy as np
 import pytest
 
 from jax_ttt import bench
@@ -15,10 +13,6 @@ from jax_ttt.benchmarks import (
     startup,
 )
 from jax_ttt.config.presets import PRESETS
-
-
-
-
 
 
 @pytest.mark.parametrize(

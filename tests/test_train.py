@@ -131,10 +131,10 @@ def test_times_json_says_where_the_time_went(tiny):
 
 
 def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch):
-    def full(self, times):
+    def full(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run_module.RunFolder, "write_times", full)
+    monkeypatch.setattr(run_folder.RunFolder, "write_times", full)
     path = tmp_path / "run"
     code, _, err = run(path)
     assert code == 0

@@ -7,7 +7,8 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF, SeatSetting
+from jax_ttt.config.catalogue import SeatSetting
+from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import matches

@@ -1,5 +1,6 @@
 """What a run says: before it begins, at each evaluation, and when it has ended."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,27 @@ def closing(
         f"saved in {folder}: {files}\n"
         f"next: python -m jax_ttt.evaluate {folder}"
     )
+
+
+def as_json(
+    folder: Path,
+    agent_path: Path,
+    preset: str,
+    agent: Agent,
+    progress: Progress,
+    verdict: str,
+    stopped: str,
+) -> str:
+    """Return what came of the run as one JSON object."""
+    about = {
+        "preset": preset,
+        "seed": agent.seed,
+        "run_dir": str(folder),
+        "agent": str(agent_path),
+        "stopped": stopped,
+        **progress.as_dict(),
+        **agent.score,
+        "verdict": verdict,
+    }
+    del about["event"]
+    return json.dumps(about)

@@ -135,7 +135,8 @@ def _run(
         with times.recording("train"):
             state = run_state.fresh(program.start(key, fixed.opponent), key)
     while True:
-        ended = int(state.update) >= fixed.config.num_updates or stop()
+        ended = int(state.update) >= fixed.config.num_updates
+        ended = ended or (int(state.evaluated) >= 0 and stop())
         if _due(fixed.config, state, ended):
             with times.recording("evaluate"):
                 step = _evaluated(fixed, program, state)

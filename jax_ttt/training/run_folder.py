@@ -30,8 +30,10 @@ _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 class RunFolder:
     """Writes one run's files, and nothing else."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, times: TimeSpans | None = None) -> None:
         """Make the folder, or take one whose last run ended without an agent.
+
+        `times` are the run's; writing is recorded there.
 
         Raises:
             FileExistsError: there is an agent in it, or a file that is not a run's.
@@ -40,6 +42,7 @@ class RunFolder:
         """
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.times = times or TimeSpans()
         self._check()
         self._metrics = _locked(path / "metrics.jsonl")
         try:
@@ -105,22 +108,25 @@ class RunFolder:
             | {name: version(name) for name in _LIBRARIES},
         }
         text = json.dumps(about, indent=2) + "\n"
-        files.write_whole(self.path / "config.json", text.encode())
+        with self.times.recording("write"):
+            files.write_whole(self.path / "config.json", text.encode())
 
     def write_row(self, row: dict[str, Any]) -> None:
         """Add a row to the metrics; it is on disk when this returns."""
-        self._metrics.write(json.dumps(row) + "\n")
-        self._metrics.flush()
+        with self.times.recording("write"):
+            self._metrics.write(json.dumps(row) + "\n")
+            self._metrics.flush()
 
     def save_agent(self, agent: agents.Agent) -> None:
         """Write the agent, in place of an earlier one."""
-        agents.save(agent, self.agent_path)
+        with self.times.recording("write"):
+            agents.save(agent, self.agent_path)
 
-    def write_times(self, times: TimeSpans) -> None:
+    def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
         about = {
-            "seconds": times.seconds(),
-            "total_seconds": times.total(),
+            "seconds": self.times.seconds(),
+            "total_seconds": self.times.total(),
             "peak_memory_mib": process.peak_mib(),
         }
         text = json.dumps(about, indent=2) + "\n"
@@ -164,14 +170,16 @@ def _locked(path: Path) -> TextIO:
     return file
 
 
-def new_folder(parent: Path, preset: str, seed: int) -> RunFolder:
+def new_folder(
+    parent: Path, preset: str, seed: int, times: TimeSpans | None = None
+) -> RunFolder:
     """Make `<time>-<preset>-seed<seed>` below `parent`; a number is added if taken."""
     parent.mkdir(parents=True, exist_ok=True)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{preset}-seed{seed}"
     for count in range(2, 1000):
         try:
             (parent / name).mkdir()
-            return RunFolder(parent / name)
+            return RunFolder(parent / name, times)
         except FileExistsError:
             name = f"{name.rsplit('.', 1)[0]}.{count}"
     raise FileExistsError(f"{parent / name}")

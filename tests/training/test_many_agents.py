@@ -23,7 +23,7 @@ CONFIG = Config(num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_ga
 
 def params_of(run):
     *_, last = run
-    return jax.device_get(last.state.params)
+    return jax.device_get(last.params)
 
 
 def leaves(params):
