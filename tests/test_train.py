@@ -25,7 +25,7 @@ from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
-from jax_ttt.training import loop, programs
+from jax_ttt.training import loop, programs, run_folder
 from jax_ttt.training.programs import Programs
 
 TINY = [
