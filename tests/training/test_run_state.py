@@ -4,12 +4,16 @@ import dataclasses
 import itertools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import TrainState
+from jax_ttt.evaluation import evaluation
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.evaluation.matches import Counts, Match
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Best, RunState
 
@@ -143,6 +147,19 @@ def test_proven_goes_before_losses_and_losses_before_wins():
     for (i, a), (j, b) in itertools.product(enumerate(ORDER), repeat=2):
         ahead = run_state.better(standing(*a), standing(*b))
         assert bool(ahead) == (i >= j)  # of equals, the later one
+
+
+def test_a_sampled_match_ranks_an_agent_by_the_seats_that_it_learned():
+    counts = [Counts(*map(jnp.int32, row)) for row in ((2, 1, 1), (0, 1, 3))]
+    sampled = Evaluation(None, None, Match(*counts))
+    sampled = jax.device_get(sampled)
+    found = evaluation.standing(sampled, "second")
+    assert (found.proven, found.loss_rate, found.win_rate) == (False, 0.75, 0)
+    found = evaluation.standing(sampled, "both")
+    assert (found.proven, found.loss_rate, found.win_rate) == (False, 0.5, 0.25)
+    nothing = evaluation.standing(Evaluation(None, None, None), "both")
+    assert not nothing.proven
+    assert np.isnan([nothing.loss_rate, nothing.win_rate]).all()
 
 
 def test_each_of_many_is_compared_with_itself():
