@@ -143,7 +143,7 @@ class Config:
     """Moves kept before the first is learned from. 0 to 16,777,216."""
     canonical: bool = True
     """Show boards that are turned or mirrored copies of each other as one;
-    no effect in games whose symmetries are not listed."""
+    no effect in games whose symmetries are not listed (config/catalogue.py)."""
     lockstep: bool = False
     """Restart all games together, when the last one has ended, as the article does."""
     network: Network = "mlp"
