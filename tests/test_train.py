@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, plot, train
+from jax_ttt import __version__, evaluate, plot, train
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -622,3 +622,17 @@ def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     assert train.main(flags) == 2
     assert "damaged or not an agent" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
+
+
+@pytest.mark.parametrize(("seat", "name"), [("first", "X"), ("second", "O")])
+def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys):
+    """In both seats, the shortest line that beats it would always be as O."""
+    flags = ["--opponent", "random", "--seat", seat, "--json"]
+    code, out, _ = run(tmp_path / "run", *flags)
+    assert code == 0
+    trained = json.loads(out)
+    assert f"playing as {name} " in trained["verdict"]
+    assert evaluate.main([str(tmp_path / "run"), "--json"]) == 0
+    graded = json.loads(capsys.readouterr().out)
+    assert graded["verdict"] == trained["verdict"]
+    assert graded["exact"]["unbeatable"] == trained["exact"]["unbeatable"]

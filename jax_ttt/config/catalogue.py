@@ -56,6 +56,11 @@ class Game:
     preset: Literal["default", "plain"] = "plain"
     """The settings that are used where none are named."""
 
+    def __post_init__(self) -> None:
+        # Else positions would be looked up by wrong numbers, or games by no length.
+        if self.enumerable and not (self.stones and self.max_moves):
+            raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
+
 
 def square_views(size: int) -> tuple[Symmetry, ...]:
     """Return the eight views of a square board whose actions are its cells."""

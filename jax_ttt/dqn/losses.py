@@ -1,6 +1,6 @@
 """The loss of a batch of moves, and its gradient.
 
-Axes: `H` values of an action (see `networks.heads`), `B` moves, `A` actions.
+Axes: `H` values of an action (see `q_network.heads`), `B` moves, `A` actions.
 """
 
 import functools

@@ -1,10 +1,12 @@
-"""The symmetries of a game as arrays.
+"""The symmetries of a game, and what positions of it are views of each other.
 
-Axes: `G` views, `F` cells, `A` actions.
+All arrays are NumPy's. Axes: `G` views, `F` cells, `A` actions, `P` positions, `D`
+positions to decide, `C` classes of them.
 """
 
 import functools
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
@@ -31,3 +33,47 @@ def views(env_id: EnvId) -> Views | None:
         return None
     every = zip(*listed, strict=True)
     return Views(*(np.array(permutations) for permutations in every))
+
+
+def first_views(
+    cells: Int[np.ndarray, "P F"], level_start: Sequence[int], views: Views
+) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+    """Return for each position the first one that is a view of it, and which view.
+
+    `cells` are what stands on each position, from the mover's side; `level_start` as
+    in `tree.Tree`, since boards of different levels may look alike.
+    """
+    level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start)).tolist()
+    position = {
+        key: index
+        for index, key in enumerate(zip(level, map(bytes, cells), strict=True))
+    }
+    turned = [
+        [position[key] for key in zip(level, map(bytes, cells[:, view]), strict=True)]
+        for view in views.cells
+    ]
+    return np.min(turned, axis=0).astype(np.int32), np.argmin(turned, axis=0)
+
+
+class Classes(NamedTuple):
+    """The positions to decide (D) of which C are views of all others.
+
+    Action `a` in decision `d` is action `actions[d, a]` in position `boards[row[d]]`.
+    """
+
+    boards: Any  # (C,) int32
+    row: Any  # (D,) int32
+    actions: Any  # (D, A) int32
+
+
+def classes(
+    decisions: Int[np.ndarray, " D"],
+    first: Int[np.ndarray, " P"],
+    view: Int[np.ndarray, " P"],
+    views: Views,
+) -> Classes:
+    """Return the symmetry classes of the positions to decide, from `first_views`."""
+    boards, row = np.unique(first[decisions], return_inverse=True)
+    actions = np.argsort(views.actions, axis=1)[view[decisions]]
+    found = (boards, row.reshape(-1), actions)
+    return Classes(*(part.astype(np.int32) for part in found))

@@ -16,9 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
+from jaxtyping import Bool, Int
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, symmetry
+from jax_ttt.envs.symmetry import Classes, Views
 
 AnyArray: TypeAlias = Any
 """JAX's or NumPy's; which one, a checker can't know."""
@@ -37,6 +39,7 @@ _BATCH = 2048  # moves stepped at once: one compiled program serves every level
         "outcome",
         "decisions",
         "env_state",
+        "classes",
     ],
     meta_fields=["level_start"],
 )
@@ -56,6 +59,7 @@ class Tree:
     outcome: AnyArray  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
     decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
     env_state: pgx.State  # (P, ...) the PGX states themselves
+    classes: Classes | None  # of the positions to decide; None without views
     level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
 
     @property
@@ -72,7 +76,9 @@ class Tree:
         return self.outcome == (-1 if seat == "first" else 1)
 
 
-def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
+def enumerate_game(
+    env: pgx.Env, max_positions: int = 100_000, views: Views | None = None
+) -> Tree:
     """Walk every line of play from the first position and return the tree.
 
     Works for games of two players with no chance and no hidden information.
@@ -98,7 +104,7 @@ def enumerate_game(env: pgx.Env, max_positions: int = 100_000) -> Tree:
         after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
         level, index = _distinct(after)
         moves.append((begin + parent, action, count + index))
-    return _assemble(levels, moves, first)
+    return _assemble(levels, moves, first, views)
 
 
 def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
@@ -131,6 +137,7 @@ def _assemble(
     levels: list[pgx.State],
     moves: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
     first: int,
+    views: Views | None,
 ) -> Tree:
     env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
     parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
@@ -147,9 +154,21 @@ def _assemble(
         "outcome": outcome.astype(np.int32),
         "decisions": np.flatnonzero(~terminal).astype(np.int32),
         "env_state": env_state,
+        "classes": None,
     }
-    level_start = itertools.accumulate((len(x.terminated) for x in levels), initial=0)
-    return Tree(**jax.device_put(arrays), level_start=tuple(level_start))
+    sizes = (len(level.terminated) for level in levels)
+    level_start = tuple(itertools.accumulate(sizes, initial=0))
+    if views is not None:
+        cells = signed_cells(env_state.observation)
+        found = symmetry.first_views(cells, level_start, views)
+        arrays["classes"] = symmetry.classes(arrays["decisions"], *found, views)
+    return Tree(**jax.device_put(arrays), level_start=level_start)
+
+
+def signed_cells(obs: Bool[np.ndarray, "P H W 2"]) -> Int[np.ndarray, "P F"]:
+    """Return a game of stones' cells: +1 the mover's, -1 the opponent's, 0 free."""
+    signed = obs.astype(np.int8)
+    return (signed[..., 0] - signed[..., 1]).reshape(len(signed), -1)
 
 
 @functools.cache
@@ -157,7 +176,7 @@ def of(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if not GAMES[env_id].enumerable:
         return None
-    return enumerate_game(pgx_games.make(env_id))
+    return enumerate_game(pgx_games.make(env_id), views=symmetry.views(env_id))
 
 
 @functools.cache

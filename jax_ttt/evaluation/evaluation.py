@@ -101,6 +101,6 @@ def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
     return Standing(np.asarray(proven), *means)
 
 
-def _exact_row(seat: outcomes.Seat) -> dict[str, float]:
+def _exact_row(seat: outcomes.SeatResults) -> dict[str, float]:
     rates = {name: float(rate) for name, rate in seat.random._asdict().items()}
     return rates | {"worst_loss_rate": float(seat.worst_loss_rate)}

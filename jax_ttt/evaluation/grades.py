@@ -18,7 +18,7 @@ _BOTH = LEARNED["both"]
 
 
 def exactly(
-    tree: Tree, probs: Float[np.ndarray, "P A"], seats: Sequence[Seat] = SEATS
+    tree: Tree, probs: Float[np.ndarray, "P A"], seats: Sequence[Seat]
 ) -> dict[str, Any]:
     """Return everything that the tree, of NumPy arrays, proves of a policy.
 

@@ -63,10 +63,8 @@ def decision_values(
     Where boards are canonical, those of one board of each symmetry class give the rest:
     627 for 4,520, which halves the time of an exact evaluation.
     """
-    config = network.config
-    classes = positions.classes(config.env_id) if config.canonical else None
-    if classes is None:
+    if tree.classes is None or not network.config.canonical:
         return q_network.q_values(network, params, tree.obs[tree.decisions])
-    boards, row, actions = classes
+    boards, row, actions = tree.classes
     values = q_network.q_values(network, params, tree.obs[boards])
     return jnp.take_along_axis(values[row], actions, axis=1)

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Metrics
 from jax_ttt.envs import pgx_games
@@ -49,7 +50,12 @@ class Console:
             self._move_bar(progress, progress.metrics)
         elif self._loud:
             lines = [
-                result_text.step_line(self._config.env_id, progress.update, summary)
+                result_text.step_line(
+                    self._config.env_id,
+                    progress.update,
+                    summary,
+                    SEATS_OF[self._config.seat],
+                )
             ]
             if self._details:
                 lines += self._block(progress)

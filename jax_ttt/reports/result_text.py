@@ -14,28 +14,32 @@ from jax_ttt.reports import text_board
 from jax_ttt.solver import proof
 
 
-def step_line(env_id: EnvId, update: int, summary: dict[str, Any]) -> str:
+def step_line(
+    env_id: EnvId, update: int, summary: dict[str, Any], seats: Sequence[Seat] = SEATS
+) -> str:
     """Return an evaluation in one line, for instance
 
     `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X 97.1/2.4/0.5
     as O 87.3/6.8/5.9  | beatable`: exact if it can be, else sampled, and then so
-    marked.
+    marked. `seats` are those that the agent learns.
     """  # noqa: D415
     result = best_known(summary)
     if not result:
         return f"Step {update}: not evaluated"
     wins, ties, losses = (f"{result[rate]:.2%}" for rate in RATES)
-    seats = "  ".join(
+    by_seat = "  ".join(
         f"as {name} " + "/".join(f"{100 * result[seat][rate]:.1f}" for rate in RATES)
         for name, seat in _seats(env_id)
     )
     if "exact" in summary:
         mark = "unbeatable" if result["unbeatable"] else "beatable"
+        if len(seats) == 1:
+            mark += f" as {seat_name(env_id, *seats)}"
     else:
         mark = f"{result['num_games']} games sampled"
     return (
         f"Step {update}: Wins: {wins}  Ties: {ties}  Losses: {losses}"
-        f"  | {seats}  | {mark}"
+        f"  | {by_seat}  | {mark}"
     )
 
 
@@ -65,7 +69,7 @@ def verdict(
     summary: dict[str, Any],
     tree: Tree | None,
     probs: np.ndarray | None,
-    seats: Sequence[Seat] = SEATS,
+    seats: Sequence[Seat],
 ) -> str:
     """Return the proof that a policy can't be beaten, or the line that beats it.
 
@@ -121,7 +125,7 @@ def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
 
 
 def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
-    """Return what `grading.exactly` found as a table by opponent; percentages."""
+    """Return what `grades.exactly` found as a table by opponent; percentages."""
     seats = _seats(env_id)
     head = "".join(
         f"{f'as {name}: wins':>15}{'ties':>9}{'losses':>9}" for name, _ in seats
@@ -138,7 +142,7 @@ def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
 
 
 def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
-    """Return the rest of what `grading.exactly` found, a line each."""
+    """Return the rest of what `grades.exactly` found, a line each."""
     optimal = grades["optimal_move_rate"]
     played = "; ".join(
         f"as {name} "

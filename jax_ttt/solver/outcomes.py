@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     loss_rate: AnyArray
 
 
-class Seat(NamedTuple):
+class SeatResults(NamedTuple):
     """How a policy fares in one seat."""
 
     random: Outcome  # against an opponent who plays at random
@@ -38,8 +38,8 @@ class Seat(NamedTuple):
 class Report(NamedTuple):
     """How a policy fares in both seats."""
 
-    first: Seat
-    second: Seat
+    first: SeatResults
+    second: SeatResults
 
 
 def cross_table(
@@ -102,5 +102,7 @@ def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
 
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
-    seats = (Seat(Outcome(*seat[:3]), seat[3]) for seat in values[0].reshape(2, 4))
+    seats = (
+        SeatResults(Outcome(*seat[:3]), seat[3]) for seat in values[0].reshape(2, 4)
+    )
     return Report(*seats)

@@ -89,7 +89,7 @@ def train_many(
     """Train agents at once, in one vmapped program; like `train` otherwise.
 
     Each has its settings and its seed. They may differ in the settings that are data,
-    `config.DATA`, alone. An agent is not the same to the bit as that of `train`.
+    `settings.DATA`, alone. An agent is not the same to the bit as that of `train`.
     """
     check_first_move(configs[0])
     (outline, *others), rows = zip(*map(programs.divided, configs), strict=True)
@@ -166,7 +166,7 @@ def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     result = program.grade(learner.params, learner.update, state.key, fixed.tree)
     result = jax.device_get(result)
     standing = evaluation.standing(result, fixed.config.seat)
-    state = run_state.after_evaluation(state, *standing)
+    state = run_state.after_evaluation(state, result, *standing)
     return Progress(state, None, result)
 
 
@@ -190,10 +190,11 @@ def graded(
     Raises:
         FloatingPointError: an action value is not finite.
     """
-    summary: dict[str, Any] = {}
+    last, summary = None, dict[str, Any]()
     for progress in steps:
-        if progress.evaluation is not None:
-            summary = evaluation.summary(progress.evaluation)
+        if progress.state.last is not last:
+            last = progress.state.last
+            summary = evaluation.summary(last)
         yield progress, summary
 
 

@@ -46,7 +46,7 @@ def train(
     The rows come in the order of the jobs, rates as fractions, 0 to 1: `seed`, `games`,
     `seconds` of training (those of all agents that train at once, shared evenly),
     `diverged`, and unless it did the grades, as `evaluation.summary` gives them. An
-    agent that trains alone is that of `training.train`, to the bit; one that trains
+    agent that trains alone is that of `loop.train`, to the bit; one that trains
     beside others is not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]

@@ -1,6 +1,6 @@
 """The three programs of a run: its start, its updates, its grading.
 
-Each serves one agent or, vmapped, many. Seeds and the settings of `config.DATA` are
+Each serves one agent or, vmapped, many. Seeds and the settings of `settings.DATA` are
 data, so that runs which differ in nothing else share the programs.
 
 Axes: `S` agents; where there is one, the axis is absent.
@@ -26,7 +26,7 @@ from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import Network
 
 Numbers = dict[str, Any]
-"""The settings of `config.DATA`: float32, `(S,)`."""
+"""The settings of `settings.DATA`: float32, `(S,)`."""
 
 
 def divided(config: Config) -> tuple[Config, Numbers]:

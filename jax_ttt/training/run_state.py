@@ -46,6 +46,7 @@ class RunState:
     env_steps: Any  # moves since the start
     seconds: Any  # () float64, training all S, excluding compilation and evaluation
     diverged: Any  # (S,) bool: its loss or gradient was not finite
+    last: Any  # Evaluation of the last one, in NumPy arrays; None before the first
     best: Best | None  # None before the first evaluation
 
 
@@ -108,6 +109,7 @@ def fresh(learner: TrainState, key: jax.Array) -> RunState:
         **dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)),
         seconds=np.float64(0),
         diverged=np.zeros(key.shape, bool),
+        last=None,
         best=None,
     )
 
@@ -132,11 +134,16 @@ def after_chunk(
 
 
 def after_evaluation(
-    state: RunState, proven: np.ndarray, loss_rate: np.ndarray, win_rate: np.ndarray
+    state: RunState,
+    result: Any,  # noqa: ANN401  as `RunState.last`
+    proven: np.ndarray,
+    loss_rate: np.ndarray,
+    win_rate: np.ndarray,
 ) -> RunState:
-    """Return the state after an evaluation with these results, each `(S,)`.
+    """Return the state after an evaluation, `result`, and what it is compared by.
 
-    The params are copied only if the agent is better than before.
+    The latter are `(S,)` each. The params are copied only if an agent is better than
+    before.
     """
     shape = np.shape(state.games)
     params, old = state.learner.params, state.best
@@ -149,7 +156,8 @@ def after_evaluation(
         best = dataclasses.replace(new, params=jax.tree.map(np.array, params))
     else:
         best = jax.tree.map(lambda a, b: _chosen(ahead, a, b), new, old)
-    return dataclasses.replace(state, evaluated=state.update, best=best)
+    evaluated = state.update
+    return dataclasses.replace(state, evaluated=evaluated, last=result, best=best)
 
 
 def better(new: Best, old: Best) -> np.ndarray:

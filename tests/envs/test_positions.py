@@ -15,7 +15,7 @@ def test_classes_of_positions_under_the_eight_symmetries(tree):
 
 
 def test_each_decision_is_a_view_of_its_class(host_tree):
-    classes = positions.classes("tic_tac_toe")
+    classes = host_tree.classes
     assert classes is not None
     boards, row, actions = classes
     assert len(boards) == 627

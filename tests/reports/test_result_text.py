@@ -2,6 +2,7 @@
 
 import pytest
 
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.choices import LEARNED
 from jax_ttt.envs import tree
 from jax_ttt.evaluation import grades
@@ -47,6 +48,13 @@ def test_step_line():
     assert line.endswith("  | unbeatable")
 
 
+def test_step_line_of_an_agent_of_one_seat_names_it():
+    for seat, name in zip(SEATS, "XO", strict=True):
+        row = exact_summary(unbeatable=True)
+        line = result_text.step_line("tic_tac_toe", 200, row, (seat,))
+        assert line.endswith(f"  | unbeatable as {name}")
+
+
 def test_step_line_of_a_sample_says_so():
     line = result_text.step_line("tic_tac_toe", 3, SAMPLED)
     assert line == (
@@ -80,7 +88,8 @@ def first_legal(tree):
 
 def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
     """O, in the first empty cell each time, lets X have the diagonal."""
-    text = result_text.verdict("tic_tac_toe", {}, tic_tac_toe, first_legal(tic_tac_toe))
+    probs = first_legal(tic_tac_toe)
+    text = result_text.verdict("tic_tac_toe", {}, tic_tac_toe, probs, SEATS)
     head, *boards = text.splitlines()
     assert head == (
         "beatable: the shortest line that beats it, playing as O "
@@ -95,7 +104,7 @@ def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
 
 
 def test_sampled_verdict_proves_nothing():
-    assert result_text.verdict("connect_four", SAMPLED, None, None) == (
+    assert result_text.verdict("connect_four", SAMPLED, None, None, SEATS) == (
         "nothing is proven: 2 of 8 sampled games against random lost, "
         "a loss rate of 7.15% to 59.07% (95 % interval)"
     )

@@ -119,8 +119,10 @@ def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
     for first in (True, False):
         own = (host_tree.first_to_move == first)[:, None]
         probs = np.where(own, perfect, random)
-        assert grades.exactly(host_tree, probs)["unbeatable"] is False
-        assert result_text.verdict(ENV, {}, host_tree, probs).startswith("beatable")
+        assert grades.exactly(host_tree, probs, SEATS)["unbeatable"] is False
+        assert result_text.verdict(ENV, {}, host_tree, probs, SEATS).startswith(
+            "beatable"
+        )
 
 
 # One other move of a perfect player.
@@ -218,7 +220,7 @@ def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, pos
     probs = np.where(odd, (perfect + other) / 2, perfect)
 
     moves_of = {b: np.flatnonzero(probs[p]).tolist() for b, p in position.items()}.get
-    row = grades.exactly(host_tree, probs)
+    row = grades.exactly(host_tree, probs, SEATS)
     online = summary(tree, probs)["exact"]
     for own in ("X", "O"):
         worst = float(rules.worst_case(moves_of, own))
@@ -300,7 +302,7 @@ def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_t
     spec = names.read(f"blend:{chance}:minimax", ENV)
     probs = registry.enter(spec, ENV, jax.random.key(0)).probs
     assert probs is not None
-    row = grades.exactly(host_tree, probs)
+    row = grades.exactly(host_tree, probs, SEATS)
     online = summary(tree, probs)["exact"]
     safe = float(chance) == 0
     for found in (row, online):
@@ -333,7 +335,7 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
     assert ends[2 if own == "X" else 0] == rate
     safe = ROWS[OTHER[own]]
     row = summary(tree, probs)
-    for found in (row["exact"], grades.exactly(host_tree, probs)):
+    for found in (row["exact"], grades.exactly(host_tree, probs, SEATS)):
         assert found["unbeatable"] is False
         assert found[ROWS[own]]["loss_rate"] == pytest.approx(float(rate), rel=1e-5)
         assert found[ROWS[own]]["worst_loss_rate"] == 1
@@ -342,7 +344,7 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
     for line in result_text.table(ENV, row).splitlines()[1:3]:
         worst = "loses 100%" if line.startswith(f"as {own}") else "never loses"
         assert line.endswith(worst)
-    text = result_text.verdict(ENV, row, host_tree, probs)
+    text = result_text.verdict(ENV, row, host_tree, probs, SEATS)
     assert text.startswith(
         f"beatable: the shortest line that beats it, playing as {own}"
     )
@@ -411,7 +413,7 @@ def test_the_worst_case_is_who_wins_most_often(
     for board, p in position.items():
         if cells := moves_of(board):
             probs[p, cells] = 1 / len(cells)
-    found = grades.exactly(host_tree, probs)
+    found = grades.exactly(host_tree, probs, SEATS)
     assert found[ROWS[own]]["worst_loss_rate"] == pytest.approx(float(worst), abs=1e-12)
     cautious = found["opponents"]["best response"][ROWS[own]]
     gain = cautious["loss_rate"] - cautious["win_rate"]

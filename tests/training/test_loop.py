@@ -6,6 +6,8 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.evaluation import evaluation
+from jax_ttt.players.network import network_of
 from jax_ttt.training import loop
 
 
@@ -48,3 +50,37 @@ def test_what_an_opponent_draws_comes_from_the_runs_seed():
 
     assert np.array_equal(drawn(1), drawn(1))
     assert not np.array_equal(drawn(1), drawn(2))
+
+
+def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
+    config = Config(
+        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=0, tau=0.1
+    )
+    network, key = network_of(config), jax.random.key(0)
+    differs = False
+    for step in loop.train(config, 3, tree):
+        if step.evaluation is None:
+            continue
+        params, target_params = step.params, step.state.learner.target_params
+        expected, other = (
+            evaluation.evaluate(network, values, key, tree)
+            for values in (params, target_params)
+        )
+        leaves = map(jax.tree.leaves, (step.evaluation, expected, other))
+        for found, own, targets in zip(*leaves, strict=True):
+            np.testing.assert_allclose(found, own, atol=1e-6)
+            differs |= bool(found != targets)
+    assert differs, "the target's results are others"
+
+
+def test_a_run_that_goes_on_knows_its_last_evaluation(tree):
+    config = Config(
+        num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0
+    )
+    steps = list(loop.graded(loop.train(config, 3, tree)))
+    state, summary = steps[0][0].state, steps[0][1]
+    first = next(loop.train(config, 3, tree)).state
+    again = next(loop.graded(loop.go_on(config, first, tree)))
+    assert again[0].evaluation is None
+    assert again[1] == summary
+    assert state.last is not None

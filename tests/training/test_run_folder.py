@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from jax_ttt.training import run_folder as run_folder
+from jax_ttt.training import run_folder
 
 
 def test_without_locks_a_folder_that_was_used_is_refused(tmp_path, monkeypatch):

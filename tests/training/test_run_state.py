@@ -175,7 +175,7 @@ def evaluated(state, weights, *results):
     params = nnx.State({"w": np.array(weights, np.float32)})
     learner = dataclasses.replace(state.learner, params=params)
     state = dataclasses.replace(state, learner=learner, update=state.update + 1)
-    return run_state.after_evaluation(state, *map(np.array, results))
+    return run_state.after_evaluation(state, None, *map(np.array, results))
 
 
 def test_the_best_agent_of_each_is_kept(tree):
