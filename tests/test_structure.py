@@ -237,6 +237,27 @@ def test_pages_read_nothing_that_pgx_keeps_by_player_id():
         assert read_of_pgx(code) <= SHOWN.get(name, set()), f"{name}: {code}"
 
 
+NOT_PRIVATE = {"_asdict", "_replace", "_exit"}
+"""Public names of the standard library that begin with an underscore."""
+PRIVATE_OF_OTHERS = {"benchmarks.openspiel": {"_q_values"}}
+"""Private fields of other packages that a module has to read."""
+
+
+def test_private_fields_are_read_by_their_owner_alone():
+    """A PGX state has more of them than the games' module names."""
+    for module, path in modules().items():
+        if folder(module) == "envs":
+            continue
+        private = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Attribute)
+            and re.match(r"_[^_]", node.attr)
+            and ast.unparse(node.value) not in ("self", "cls")
+        }
+        assert private - NOT_PRIVATE <= PRIVATE_OF_OTHERS.get(module, set()), module
+
+
 CACHES = {
     "envs.pgx_games.make": "env_id",
     "envs.pgx_games.sizes": "env_id",
