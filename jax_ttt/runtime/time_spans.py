@@ -61,9 +61,11 @@ class TimeSpans:
         """Record what JAX traces and compiles within the context, in any thread."""
         import jax.monitoring
 
+        within = True
+
         def compiled(event: str, duration_secs: float, **kwargs: str | int) -> None:
             del kwargs
-            if event.startswith(_COMPILE_EVENTS):
+            if within and event.startswith(_COMPILE_EVENTS):
                 end = time.perf_counter()
                 self.add("compile", end - duration_secs, end)
 
@@ -71,6 +73,7 @@ class TimeSpans:
         try:
             yield
         finally:
+            within = False
             # Older releases of JAX keep a listener as long as the process.
             name = "unregister_event_duration_listener"
             getattr(jax.monitoring, name, lambda _: None)(compiled)
