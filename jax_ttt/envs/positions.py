@@ -18,7 +18,7 @@ from jax_ttt.envs.stones import Positions
 @functools.cache
 def _cells(env_id: EnvId) -> Int[np.ndarray, "P F"]:
     """Return the cells of every position: +1 the mover's, -1 the opponent's, 0 free."""
-    return trees.signed_cells(trees.walked(env_id).obs)
+    return stones.cells_on_host(trees.walked(env_id).obs)
 
 
 @functools.cache

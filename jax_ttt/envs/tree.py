@@ -16,10 +16,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Bool, Int
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.envs import pgx_games, symmetry
+from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Classes, Views
 
 AnyArray: TypeAlias = Any
@@ -159,16 +158,10 @@ def _assemble(
     sizes = (len(level.terminated) for level in levels)
     level_start = tuple(itertools.accumulate(sizes, initial=0))
     if views is not None:
-        cells = signed_cells(env_state.observation)
+        cells = stones.cells_on_host(env_state.observation)
         found = symmetry.first_views(cells, level_start, views)
         arrays["classes"] = symmetry.classes(arrays["decisions"], *found, views)
     return Tree(**jax.device_put(arrays), level_start=level_start)
-
-
-def signed_cells(obs: Bool[np.ndarray, "P H W 2"]) -> Int[np.ndarray, "P F"]:
-    """Return a game of stones' cells: +1 the mover's, -1 the opponent's, 0 free."""
-    signed = obs.astype(np.int8)
-    return (signed[..., 0] - signed[..., 1]).reshape(len(signed), -1)
 
 
 @functools.cache
