@@ -42,7 +42,7 @@ class Flags(Config):
 
     def checked(self) -> Config:
         """Return the settings; raises `SettingError`."""
-        return Config(**dataclasses.asdict(self))
+        return Config.of(**self.as_dict())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ def parse_settings(
     game = GAMES.get(given.env_id or catalogue.DEFAULT)
     preset = given.preset or (game.preset if game and self_play else "plain")
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    flags = Flags(**dataclasses.asdict(PRESETS[preset]))
+    flags = Flags(**PRESETS[preset].as_dict())
     return parse(args_type, argv, prog, args_type(config=flags, preset=preset))
 
 

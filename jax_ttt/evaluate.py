@@ -153,7 +153,7 @@ def _origin(entrant: "Entrant") -> dict[str, Any]:
     return {
         "seed": agent.seed,
         "num_updates": agent.num_updates,
-        "config": dataclasses.asdict(agent.config),
+        "config": agent.config.as_dict(),
     }
 
 

@@ -118,7 +118,7 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     from jax_ttt.training import loop
 
     every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
-    config = dataclasses.replace(PRESETS[preset], eval_every=every, eval_games=0)
+    config = PRESETS[preset].replace(eval_every=every, eval_games=0)
     run = loop.train(config, seed, trees.of(config.env_id))
     steps = list(loop.graded(run))
     last, score = steps[-1]

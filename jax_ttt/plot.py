@@ -14,7 +14,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
+from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -116,7 +116,7 @@ def about(run: Path) -> tuple[str, Config]:
     path = run / "config.json"
     try:
         said = json.loads(path.read_text("utf-8"))
-        config, usual = Config(**said["config"]), PRESETS[said["preset"]]
+        config, usual = Config.of(**said["config"]), PRESETS[said["preset"]]
     except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
         raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None
     others = [
@@ -132,7 +132,7 @@ def show_learned_seat(run: Path, config: Config) -> str:
     """Print which single seat the run's agent learned, and return that; else ""."""
     from jax_ttt.reports import result_text
 
-    learned = result_text.learned_seat(config.env_id, SEATS_OF[config.seat])
+    learned = result_text.learned_seat(config.env_id, config.seats)
     if learned:
         print(f"{run} {learned}")
     return learned

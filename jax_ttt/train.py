@@ -15,7 +15,6 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
@@ -145,7 +144,7 @@ def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | 
 
 def make_mirrors(args: Args, config: Config, path: Path) -> Mirrors:
     """Open what the metrics of the run in this folder are mirrored to, if anything."""
-    about = {"preset": args.preset, "seed": args.seed, **dataclasses.asdict(config)}
+    about = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
     openers: dict[str, Callable[[], loggers.Mirror]] = {}
     if args.tensorboard:
         openers["tensorboard"] = lambda: loggers.tensorboard(path)
@@ -241,7 +240,7 @@ def finish(
     if tree is not None:
         probs = np.asarray(network.policy(agent.network, agent.params, tree))
     result = result_text.verdict(
-        game, agent.score, trees.on_host(game), probs, SEATS_OF[agent.config.seat]
+        game, agent.score, trees.on_host(game), probs, agent.config.seats
     )
     try:
         folder.write_times()

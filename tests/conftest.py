@@ -1,6 +1,5 @@
 """What the tests share: the tree of tic-tac-toe and its exact values."""
 
-import dataclasses
 import os
 from importlib.metadata import version
 
@@ -131,8 +130,7 @@ def drawn(monkeypatch):
 @pytest.fixture
 def small():
     """Return the settings of the article, made small."""
-    return dataclasses.replace(
-        PRESETS["article"],
+    return PRESETS["article"].replace(
         num_envs=32,
         hidden_size=16,
         num_updates=24,
@@ -162,7 +160,7 @@ def growth_figures():
 def one_seat(host_tree, q_star, tmp_path_factory):
     """Return the file of a table that is perfect as X and the worst as O."""
     path = tmp_path_factory.mktemp("one-seat") / "agent.safetensors"
-    config = Config(
+    config = Config.of(
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]

@@ -20,7 +20,7 @@ from jax_ttt.players.network import network_of
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
-    config = Config(hidden_size=8)
+    config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
@@ -129,7 +129,7 @@ def test_nonsense_is_refused(flags, part, agent_path, capsys):
 
 
 def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
-    config = Config(env_id="connect_four", hidden_size=8)
+    config = Config.of(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)

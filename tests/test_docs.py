@@ -164,7 +164,7 @@ def empty_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def policy_csv(tree, host_tree, q_star, empty_folder):
     """Put the policy of a perfect agent where the code runs."""
-    config = Config(network="table")
+    config = Config.of(network="table")
     empty = q_network.init_params(network_of(config), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     agent = agents.Agent(config, params, 0, 0, {})

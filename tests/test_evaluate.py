@@ -188,7 +188,7 @@ def test_a_missing_or_truncated_file_is_refused(run_dir, tmp_path, capsys):
 @pytest.fixture(scope="module")
 def other_game(tmp_path_factory):
     """Return the file of an agent for Connect Four."""
-    config = Config(env_id="connect_four", hidden_size=8)
+    config = Config.of(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
     params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)

@@ -1,6 +1,5 @@
 """The figures are made of real runs, light and dark."""
 
-import dataclasses
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -13,10 +12,7 @@ from jax_ttt.config.presets import PRESETS
 def short(monkeypatch):
     """Let every system learn for twelve updates, of which all are evaluated."""
     small = {"num_envs": 8, "num_updates": 12, "hidden_size": 8}
-    presets = {
-        name: dataclasses.replace(PRESETS[name], **small)
-        for name in ("default", "table")
-    }
+    presets = {name: PRESETS[name].replace(**small) for name in ("default", "table")}
     monkeypatch.setattr(figures, "PRESETS", presets | {"article": presets["table"]})
     monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
     figures.trained.cache_clear()

@@ -18,7 +18,7 @@ from jax_ttt.players.network import network_of
 def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "runs" / "old" / "agent.safetensors"
     path.parent.mkdir(parents=True)
-    config = Config(hidden_size=8)
+    config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
@@ -46,7 +46,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
-    config = Config(hidden_size=8, opponent="random", seat="first")
+    config = Config.of(hidden_size=8, opponent="random", seat="first")
     params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
@@ -70,7 +70,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
 
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
-    config = Config(env_id="connect_four", hidden_size=8)
+    config = Config.of(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)

@@ -1,6 +1,5 @@
 """The command draws runs as they are, and refuses in a line what it can't draw."""
 
-import dataclasses
 import json
 
 import jax
@@ -32,7 +31,7 @@ def make(tmp_path):
         folder.mkdir()
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
-        config = dataclasses.asdict(PRESETS["default"]) | settings
+        config = PRESETS["default"].as_dict() | settings
         about = {"preset": preset, "config": config}
         (folder / "config.json").write_text(json.dumps(about))
         return folder
@@ -44,7 +43,7 @@ def make(tmp_path):
 def trained(make):
     """A run with an agent."""
     folder = make("trained")
-    config = dataclasses.replace(PRESETS["default"], hidden_size=8)
+    config = PRESETS["default"].replace(hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
     return folder
@@ -116,7 +115,7 @@ def test_settings_that_are_none_are_refused(make, capsys, wrong):
 
 
 def test_what_does_not_go_together_is_refused(make, trained, capsys):
-    others = vars(Config(env_id="connect_four"))
+    others = vars(Config.of(env_id="connect_four"))
     runs = [str(make("a")), str(make("b", preset="plain", **others))]
     for flags, why in (
         ([], "needs the folder of a run"),

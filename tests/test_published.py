@@ -14,7 +14,7 @@ from jax_ttt.training import many_agents
 @pytest.fixture
 def quick(monkeypatch):
     """Make the trainings short; what they come to does not matter here."""
-    short = Config(num_updates=2, num_envs=8, hidden_size=8)
+    short = Config.of(num_updates=2, num_envs=8, hidden_size=8)
     for name in ("matlab", "go-second"):
         monkeypatch.setitem(published.PRESETS, name, short)
 

@@ -134,7 +134,7 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     }
     row = {"seed": 1, "games": 7, "seconds": 0.5, "diverged": False}
     rows = [row | {"sampled": sampled}]
-    config = Config(env_id="connect_four")
+    config = Config.of(env_id="connect_four")
     found = many_agents.summary(rows, config)
     assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
     args = sweep.Args(config=cli.Flags(env_id="connect_four"))

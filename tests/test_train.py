@@ -1,7 +1,6 @@
 """The command `train`: its output, its files, and how a run can end."""
 
 import contextlib
-import dataclasses
 import io
 import json
 import os
@@ -110,7 +109,7 @@ def test_config_json_says_what_was_run_and_where(tiny):
     about = json.loads((tiny[0] / "config.json").read_text())
     changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
     changed |= {"eval_every": 2, "eval_games": 8}
-    assert about["config"] == dataclasses.asdict(PRESETS["default"]) | changed
+    assert about["config"] == PRESETS["default"].as_dict() | changed
     assert (about["preset"], about["seed"]) == ("default", 1)
     assert about["command"] == sys.orig_argv
     assert about["device"]["platform"] == jax.default_backend()
@@ -494,7 +493,7 @@ def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
 
 def test_each_evaluation_draws_its_own_games(tree):
     """An agent that stays as it is meets other random moves at each."""
-    config = Config(
+    config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
     state = programs.start(config, jax.random.key(0), SelfPlay(), network_of(config))

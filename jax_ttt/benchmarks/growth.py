@@ -1,6 +1,5 @@
 """How an update's time grows with the batch, the seeds and the width of the network."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 import jax
@@ -36,7 +35,7 @@ def growth(quick: bool) -> Figures:
 
 def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
     """Time an update with each of the sizes in the settings."""
-    configs = [dataclasses.replace(config, **{field: size}) for size in sizes]
+    configs = [config.replace(**{field: size}) for size in sizes]
     counts = [min(max(2**16 // c.num_envs, 10), 200) for c in configs]
     runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
     rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)

@@ -1,6 +1,5 @@
 """How fast the parts beside learning are: games, evaluation, matches, tables."""
 
-import dataclasses
 import functools
 from collections.abc import Callable
 
@@ -72,7 +71,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
 def exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
-    config = dataclasses.replace(PRESETS["default"], eval_games=0)
+    config = PRESETS["default"].replace(eval_games=0)
     tree = trees.of(config.env_id)
     network = network_of(config)
     params = learner.init(config, network, jax.random.key(0), SelfPlay()).params

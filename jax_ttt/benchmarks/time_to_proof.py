@@ -1,6 +1,5 @@
 """How long it takes to train an agent that is proven unbeatable, and how surely."""
 
-import dataclasses
 import itertools
 import sys
 import time
@@ -28,7 +27,7 @@ def proof(presets: Sequence[Preset], seeds: range) -> Figures:
 
 def of_preset(preset: Preset, seeds: range) -> Figures:
     """Train an agent of each seed; print how many were proven, and when."""
-    config = dataclasses.replace(PRESETS[preset], eval_games=0, eval_every=EVAL_EVERY)
+    config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(evaluations(config, seeds[0]), 2):
         pass  # compiles
     bar = tqdm(seeds, desc=preset, unit="agent", disable=not sys.stderr.isatty())

@@ -60,7 +60,7 @@ def points(
     combinations = (
         dict(zip(grid, v, strict=True)) for v in itertools.product(*grid.values())
     )
-    return [(point, dataclasses.replace(config, **point)) for point in combinations]
+    return [(point, config.replace(**point)) for point in combinations]
 
 
 def text(point: Point) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat, SeatSetting
 from jax_ttt.config.choices import (
     CHOICES,
+    SEATS_OF,
     Activation,
     Backup,
     EpsilonSchedule,
@@ -190,6 +191,24 @@ class Config:
             Range(int, 0, 2**16).check("first_move", self.first_move)
         for field, rule in _conflicts(self):
             raise SettingError(field, rule, getattr(self, field))
+
+    @classmethod
+    def of(cls, **fields: Any) -> "Config":  # noqa: ANN401
+        """Return the settings with these fields, the others at their defaults."""
+        return cls(**fields)
+
+    def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
+        """Return the settings with these fields changed."""
+        return dataclasses.replace(self, **fields)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields by their names."""
+        return dataclasses.asdict(self)
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that the agent learns."""
+        return SEATS_OF[self.seat]
 
 
 def _conflicts(config: Config) -> Iterator[tuple[str, str]]:

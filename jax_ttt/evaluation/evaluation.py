@@ -46,7 +46,7 @@ def evaluate(
     if tree is not None:
         probs = policy(network, params, tree)
         report = outcomes.report(tree, probs)
-        unbeatable = proof.unbeatable(tree, probs, SEATS_OF[config.seat])
+        unbeatable = proof.unbeatable(tree, probs, config.seats)
     if not config.eval_games:
         return Evaluation(report, unbeatable, None)
     env = pgx_games.make(config.env_id)

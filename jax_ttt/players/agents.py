@@ -72,7 +72,7 @@ def save(agent: Agent, path: Path) -> None:
         "version": __version__,
         "env_id": agent.config.env_id,
         "network": agent.config.network,
-        "config": dataclasses.asdict(agent.config),
+        "config": agent.config.as_dict(),
         "seed": agent.seed,
         "num_updates": agent.num_updates,
         "score": agent.score,
@@ -208,7 +208,7 @@ def _settings(fields: dict[str, Any], version: int) -> Config:
     """
     config = from_dict(fields)
     if version < GAMES[config.env_id].symmetries_since:
-        return dataclasses.replace(config, canonical=False)
+        return config.replace(canonical=False)
     return config
 
 

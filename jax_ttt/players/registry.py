@@ -13,7 +13,6 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
-from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
@@ -68,7 +67,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 def _agent(spec: Spec, env_id: EnvId) -> Entrant:
     agent, probs = _load(spec, env_id)
     player = network.greedy_player(agent.network, agent.params)
-    return Entrant(spec.name, player, probs, agent, SEATS_OF[agent.config.seat])
+    return Entrant(spec.name, player, probs, agent, agent.config.seats)
 
 
 def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
@@ -108,7 +107,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
         probs = np.asarray(
             policies.deterministic(tree, jax.jit(player)(key, deciding)), float
         )
-    return Entrant(spec.name, player, probs, seats=SEATS_OF[agent.config.seat])
+    return Entrant(spec.name, player, probs, seats=agent.config.seats)
 
 
 def _walked_policy(

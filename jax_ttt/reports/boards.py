@@ -17,7 +17,6 @@ import pgx
 from jaxtyping import Float, Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import network, players
@@ -137,7 +136,7 @@ def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
     letters = text_board.letters_of(agent.config.env_id)
     cells = text_board.tree_grid(tree, position, letters)
-    seats = SEATS_OF[agent.config.seat]
+    seats = agent.config.seats
     return on_board(
         cells,
         {"learned": np.asarray(learned), "exact": exact},

@@ -11,7 +11,6 @@ from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Metrics
 from jax_ttt.envs import pgx_games
@@ -54,7 +53,7 @@ class Console:
                     self._config.env_id,
                     progress.update,
                     summary,
-                    SEATS_OF[self._config.seat],
+                    self._config.seats,
                 )
             ]
             if self._details:

@@ -5,7 +5,6 @@ training and each evaluation, `agent.safetensors` is the result, `times.json` sa
 where the time of the run went.
 """
 
-import dataclasses
 import errno
 import json
 import os
@@ -89,7 +88,7 @@ class RunFolder:
         """Say what is run: settings, seed, versions, device, command."""
         device = devices.current()
         about = {
-            "config": dataclasses.asdict(config),
+            "config": config.as_dict(),
             "preset": preset,
             "seed": seed,
             "command": sys.orig_argv,

@@ -1,6 +1,5 @@
 """Agents a minute, and both ways of training many."""
 
-import dataclasses
 import functools
 
 import jax
@@ -14,7 +13,7 @@ from jax_ttt.config.presets import PRESETS
 
 
 def test_agents_a_minute_are_those_of_the_best_number_of_seeds(growth_figures):
-    config = dataclasses.replace(PRESETS["default"], num_updates=600)
+    config = PRESETS["default"].replace(num_updates=600)
     seeds = growth_figures["num_seeds"]
     found = growth.agents_a_minute(config, seeds)
     assert found["one_run"]["median"] == pytest.approx(1.2)

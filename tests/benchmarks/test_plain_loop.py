@@ -1,6 +1,5 @@
 """The plain loop computes what the compiled program computes."""
 
-import dataclasses
 import itertools
 
 import jax
@@ -44,7 +43,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     network = next(plain_loop.train(small, jax.random.key(2))).network
     counts = plain_loop.evaluate(small, network, jax.random.key(3))
     assert sum(counts) == 2048
-    config = dataclasses.replace(small, eval_games=0)
+    config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
     report = evaluation.evaluate(network_of(config), params, key, tree).exact
     assert report is not None

@@ -18,7 +18,7 @@ def test_every_combination_comes_once_the_last_setting_fastest():
         "learning_rate=0.002 num_envs=16",
     ]
     for point, config in points:
-        assert config == Config(**point)
+        assert config == Config.of(**point)
 
 
 def test_values_have_their_settings_types():
@@ -32,7 +32,7 @@ def test_values_have_their_settings_types():
 
 
 def test_no_grid_is_the_settings_as_they_are():
-    assert grid.points(Config(tau=0.5), grid.read([])) == [({}, Config(tau=0.5))]
+    assert grid.points(Config.of(tau=0.5), grid.read([])) == [({}, Config.of(tau=0.5))]
 
 
 @pytest.mark.parametrize(

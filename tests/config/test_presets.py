@@ -1,6 +1,5 @@
 """Published settings, and our own, written down once more."""
 
-import dataclasses
 from typing import get_args
 
 import pytest
@@ -98,6 +97,6 @@ def test_every_preset_is_listed_with_its_system():
 def test_the_published_settings(name):
     found = {field: getattr(PRESETS[name], field) for field in SETTINGS[name]}
     assert found == SETTINGS[name]
-    fields = dataclasses.asdict(PRESETS[name]).items()
+    fields = PRESETS[name].as_dict().items()
     changed = {field for field, value in fields if value != getattr(Config(), field)}
     assert changed <= SETTINGS[name].keys() | {"eval_every"}

@@ -63,7 +63,7 @@ def checked(**fields):
 
     The type checks that run in tests stand before them and would hide them.
     """
-    config = Config(
+    config = Config.of(
         epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0, opponent="random"
     )
     vars(config).update(fields)
@@ -107,11 +107,11 @@ def test_both_ends_of_a_range_are_allowed(field):
 
 def test_random_moves_may_not_become_more():
     with pytest.raises(SettingError) as refusal:
-        Config(epsilon_start=0.2, epsilon_end=0.4)
+        Config.of(epsilon_start=0.2, epsilon_end=0.4)
     assert str(refusal.value) == (
         "epsilon_end must be at most 0.2 (epsilon_start), got 0.4"
     )
-    assert Config(epsilon_start=0.2, epsilon_end=0.2).epsilon_end == 0.2
+    assert Config.of(epsilon_start=0.2, epsilon_end=0.2).epsilon_end == 0.2
 
 
 @pytest.mark.parametrize("value", ["chess", "", "Tic_Tac_Toe", None, 3])
@@ -137,13 +137,13 @@ def test_a_config_does_not_change():
 
 @pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
 def test_a_config_survives_json(preset):
-    fields = json.loads(json.dumps(dataclasses.asdict(preset)))
+    fields = json.loads(json.dumps(preset.as_dict()))
     assert from_dict(fields) == preset
 
 
 @pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Config)])
 def test_a_field_that_an_older_file_lacks_has_its_default(field):
-    fields = dataclasses.asdict(Config())
+    fields = Config().as_dict()
     del fields[field]
     assert from_dict(fields) == Config()
 
@@ -243,26 +243,26 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
 )
 def test_settings_that_do_not_go_together_are_refused(fields, refusal):
     with pytest.raises(SettingError) as error:
-        Config(**fields)
+        Config.of(**fields)
     assert str(error.value) == refusal
 
 
 def test_settings_that_do_go_together():
-    Config(opponent="random", seat="second", reward_draw=1.0, reward_loss=0.0)
-    Config(replay_capacity=512, replay_batch=512, replay_start=512)
-    Config(backup="two-ply", backward=True, network="table")
-    Config(reward_win=0.5, reward_loss=-0.5, first_move=4)
+    Config.of(opponent="random", seat="second", reward_draw=1.0, reward_loss=0.0)
+    Config.of(replay_capacity=512, replay_batch=512, replay_start=512)
+    Config.of(backup="two-ply", backward=True, network="table")
+    Config.of(reward_win=0.5, reward_loss=-0.5, first_move=4)
 
 
 def test_an_unknown_field_is_refused_by_name():
-    fields = dataclasses.asdict(Config()) | {"momentum": 0.9}
+    fields = Config().as_dict() | {"momentum": 0.9}
     with pytest.raises(SettingError, match=r"^momentum must be absent, got 0\.9"):
         from_dict(fields)
 
 
 def test_a_bad_field_is_refused_from_a_file_too():
     with pytest.raises(SettingError, match=r"^tau must be a number above 0"):
-        from_dict(dataclasses.asdict(Config()) | {"tau": 0.0})
+        from_dict(Config().as_dict() | {"tau": 0.0})
 
 
 @pytest.mark.parametrize("field", list(RULES))
@@ -279,7 +279,7 @@ def test_a_range_is_stated_where_its_field_is_described(field):
 
 
 def test_the_article_preset_has_the_articles_hyperparameters():
-    assert dataclasses.asdict(PRESETS["article"]) == {
+    assert PRESETS["article"].as_dict() == {
         "env_id": "tic_tac_toe",
         "num_envs": 2048,
         "num_updates": 2500,

@@ -18,8 +18,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
 NUM_GAMES = 2000
-DOUBLE = dataclasses.replace(
-    PRESETS["tictac-double-q"],
+DOUBLE = PRESETS["tictac-double-q"].replace(
     opponent="scripted",
     seat="first",
     num_envs=1,
@@ -29,7 +28,7 @@ DOUBLE = dataclasses.replace(
     initial_value=0.25,
     gamma=0.5,
 )
-SELF_PLAY = Config(
+SELF_PLAY = Config.of(
     network="table",
     table_key="after-state",  # a game shows itself by the rows it visits
     canonical=False,

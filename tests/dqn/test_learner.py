@@ -18,9 +18,9 @@ from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 
 SELF = SelfPlay()
-CONFIG = Config(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
-LOCKSTEP = dataclasses.replace(
-    CONFIG, lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
+CONFIG = Config.of(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
+LOCKSTEP = CONFIG.replace(
+    lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
 NETWORK = network_of(CONFIG)
 _UPDATE = jax.jit(learner.update, static_argnums=0)
@@ -97,8 +97,7 @@ def test_the_target_network_follows_by_tau():
         np.testing.assert_allclose(target, 0.25 * new + 0.75 * old, atol=1e-7)
 
 
-OTHER = dataclasses.replace(
-    CONFIG,
+OTHER = CONFIG.replace(
     double=True,
     target_update_every=2,
     optimizer="sgd",
@@ -301,8 +300,7 @@ def test_a_second_seed_compiles_nothing(monkeypatch, trained):
     train(CONFIG, start(9), 10)
 
 
-TABLE = dataclasses.replace(
-    OTHER,
+TABLE = OTHER.replace(
     network="table",
     double=False,
     learning_rate=0.5,
@@ -325,8 +323,7 @@ def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
     assert (np.delete(values, empty, axis=0) == 0.25).all()
 
 
-REPLAY = dataclasses.replace(
-    TABLE,
+REPLAY = TABLE.replace(
     double=True,
     replay_capacity=256,
     replay_batch=32,
@@ -363,7 +360,7 @@ def test_settings_and_opponent_can_not_disagree():
     """Self-play on settings that name an opponent would be scored wrongly."""
     key, state = jax.random.key(0), start(0)
     versus = Versus("random", players.random_player)
-    against = dataclasses.replace(CONFIG, opponent="random", reward_draw=0.5)
+    against = CONFIG.replace(opponent="random", reward_draw=0.5)
     for config, opponent in ((against, SELF), (CONFIG, versus)):
         named = f"the settings name the opponent '{config.opponent}', the argument"
         with pytest.raises(ValueError, match=named):

@@ -1,7 +1,5 @@
 """The loss of a batch and its gradient, by hand."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +10,7 @@ from jax_ttt.dqn import equations, losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(hidden_layers=0, canonical=False, precision="float32")
+CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32")
 
 
 def moves(live):
@@ -33,7 +31,7 @@ def moves(live):
 @pytest.mark.parametrize(("loss", "far"), [("mse", 4.5), ("huber", 2.5)])
 def test_the_mean_is_over_all_moves_and_finished_games_count_nothing(loss, far):
     """Every value is 0: the errors are 0.5, 3 and, in a game that is over, 7."""
-    config = dataclasses.replace(CONFIG, loss=loss)
+    config = CONFIG.replace(loss=loss)
     network = network_of(config)
     params = q_network.init_params(network, jax.random.key(0))
     params = jax.tree.map(jnp.zeros_like, params)

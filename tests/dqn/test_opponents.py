@@ -1,6 +1,5 @@
 """The opponent in training: who begins, whose turn it is, whose result counts."""
 
-import dataclasses
 import functools
 
 import jax
@@ -14,7 +13,7 @@ from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.players import players
 
-CONFIG = Config(opponent="random", num_envs=2000)
+CONFIG = Config.of(opponent="random", num_envs=2000)
 ENV = pgx_games.make("tic_tac_toe")
 RANDOM = Versus("random", players.random_player)
 
@@ -41,7 +40,7 @@ def moved(config, opponent, before, action):
     ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
 )
 def test_the_agent_sits_where_it_is_asked_to(seat, share):
-    config = dataclasses.replace(CONFIG, seat=seat)
+    config = CONFIG.replace(seat=seat)
     env_state = start(config, RANDOM, jax.random.key(3))
     stones = env_state.observation.sum(axis=(1, 2, 3))
     assert set(np.unique(stones)) <= {0, 1}
@@ -59,9 +58,9 @@ def test_the_agent_sits_where_it_is_asked_to(seat, share):
     ("opponent", "name"), [(SelfPlay(), "self"), (RANDOM, "random")]
 )
 def test_a_step_is_a_move_and_in_a_match_a_reply(opponent, name):
-    config = dataclasses.replace(CONFIG, opponent=name, num_envs=64)
+    config = CONFIG.replace(opponent=name, num_envs=64)
     if name == "random":
-        config = dataclasses.replace(config, seat="first")
+        config = config.replace(seat="first")
     before = start(config, opponent, jax.random.key(0))
     after, made, result = moved(config, opponent, before, jnp.full(64, 4))
     per_game = 1 if name == "self" else 2
@@ -71,7 +70,7 @@ def test_a_step_is_a_move_and_in_a_match_a_reply(opponent, name):
 
 
 def test_a_result_is_the_first_players_in_self_play_and_else_the_agents():
-    config = dataclasses.replace(CONFIG, opponent="self", num_envs=2)
+    config = CONFIG.replace(opponent="self", num_envs=2)
     state = start(config, SelfPlay(), jax.random.key(0))
     reward = jnp.array([1.0, -1.0])
     for sign in (1, -1, 1):  # as the first player moves, the second, the first

@@ -1,6 +1,5 @@
 """Moves, replies, seats and rewards: what reaches the learner."""
 
-import dataclasses
 import functools
 
 import jax
@@ -17,7 +16,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(
+CONFIG = Config.of(
     opponent="scripted",
     seat="second",
     num_envs=1,
@@ -28,7 +27,7 @@ CONFIG = Config(
     reward_loss=-0.75,
     gamma=0.5,
 )
-SELF_PLAY = Config(num_envs=1, hidden_size=1, canonical=False)
+SELF_PLAY = Config.of(num_envs=1, hidden_size=1, canonical=False)
 ENV = pgx_games.make("tic_tac_toe")
 RANDOM = Versus("random", players.random_player)
 
@@ -129,8 +128,8 @@ def random_moves(config, opponent):
 
 @pytest.mark.parametrize("seat", ["self", "first", "second", "both"])
 def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
-    config = dataclasses.replace(CONFIG, seat=seat) if seat != "self" else SELF_PLAY
-    config = dataclasses.replace(config, first_move=4, num_envs=512)
+    config = CONFIG.replace(seat=seat) if seat != "self" else SELF_PLAY
+    config = config.replace(first_move=4, num_envs=512)
     opponent = SelfPlay() if seat == "self" else RANDOM
     states = random_moves(config, opponent)
     # No game is over in less than five moves, unless by a move that is not legal.
@@ -177,5 +176,5 @@ def test_a_finished_game_teaches_and_counts_nothing():
     ],
 )
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
-    config = Config(**{"opponent": "random"} | fields)
+    config = Config.of(**{"opponent": "random"} | fields)
     assert opponents.max_turns(config) == turns

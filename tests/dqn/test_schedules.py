@@ -33,12 +33,12 @@ def test_epsilon_follows_its_schedule():
     def epsilons(config, pairs):
         return [float(schedules.exploration(config, *pair)) for pair in pairs]
 
-    steps = Config(
+    steps = Config.of(
         epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
     )
     found = epsilons(steps, [(u, 0) for u in (0, 9, 10, 35, 69, 70, 99, 200)])
     np.testing.assert_allclose(found, [0.7, 0.7, 0.6, 0.4, 0.1, 0, 0, 0], atol=1e-6)
-    decay = Config(
+    decay = Config.of(
         epsilon_schedule="exponential",
         epsilon_start=0.3,
         epsilon_end=0.01,
@@ -47,14 +47,14 @@ def test_epsilon_follows_its_schedule():
     found = epsilons(decay, [(0, games) for games in (0, 1, 100, 678, 679, 10**6)])
     expected = [0.3, 0.2985, 0.3 * 0.995**100, 0.3 * 0.995**678, 0.01, 0.01]
     np.testing.assert_allclose(found, expected, rtol=1e-4)
-    line = Config(num_updates=11, epsilon_start=1.0, epsilon_end=0.5)
+    line = Config.of(num_updates=11, epsilon_start=1.0, epsilon_end=0.5)
     found = epsilons(line, [(u, 0) for u in (0, 5, 10, 11)])
     np.testing.assert_allclose(found, [1, 0.75, 0.5, 0.5])
 
 
 def test_the_first_steps_of_adamw_by_hand():
     """While the gradient stays the same, each step is as long as the learning rate."""
-    config = Config(num_updates=10, weight_decay=0.1)
+    config = Config.of(num_updates=10, weight_decay=0.1)
     optimizer = schedules.optimizer(config)
     params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
     state = optimizer.init(params)
@@ -65,7 +65,7 @@ def test_the_first_steps_of_adamw_by_hand():
 
 
 def test_a_learning_rate_falls_by_update_when_whole_games_are_learned():
-    config = Config(backward=True, num_updates=3, learning_rate=0.5, optimizer="sgd")
+    config = Config.of(backward=True, num_updates=3, learning_rate=0.5, optimizer="sgd")
     optimizer = schedules.optimizer(config)
     params = grads = jnp.ones(1)
     state = optimizer.init(params)

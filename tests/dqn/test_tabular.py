@@ -15,7 +15,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
 # nestedsoftware/tictac's test cases: alpha 0.9, gamma 1, every value 0 at first.
-CONFIG = Config(
+CONFIG = Config.of(
     network="table",
     optimizer="sgd",
     loss="mse",
@@ -145,7 +145,7 @@ def transition(cells, action, reward):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Two values learned through one view are read back through another."""
-    config = dataclasses.replace(CONFIG, table_key=key)
+    config = CONFIG.replace(table_key=key)
     state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
@@ -167,7 +167,7 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
 
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
-    config = dataclasses.replace(CONFIG, learning_rate=0.5, learning_rate_end=0.5)
+    config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.5)
     state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
@@ -182,7 +182,7 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     assert int(new.met.sum()) == 2
 
 
-DOUBLE = dataclasses.replace(CONFIG, double=True)
+DOUBLE = CONFIG.replace(double=True)
 
 
 def with_heads(config, values):
@@ -206,7 +206,7 @@ def test_one_table_learns_by_chance_and_both_at_the_end():
 
 
 def test_a_chunk_adds_up_what_its_games_came_to():
-    config = dataclasses.replace(CONFIG, num_envs=64, num_updates=4)
+    config = CONFIG.replace(num_envs=64, num_updates=4)
     state = learner.init(
         config, network_of(config), jax.random.key(0), scripted([8, 6, 7])
     )
@@ -225,14 +225,14 @@ def test_a_chunk_adds_up_what_its_games_came_to():
 def test_double_tables_play_by_their_mean():
     values = np.zeros((2, 9))
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
-    params = with_heads(dataclasses.replace(DOUBLE, canonical=False), values)
-    config = dataclasses.replace(DOUBLE, canonical=False)
+    params = with_heads(DOUBLE.replace(canonical=False), values)
+    config = DOUBLE.replace(canonical=False)
     found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
 def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
-    config = dataclasses.replace(DOUBLE, canonical=False, gamma=0.5)
+    config = DOUBLE.replace(canonical=False, gamma=0.5)
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
@@ -243,8 +243,7 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
 
 
 def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
-    config = dataclasses.replace(
-        CONFIG,
+    config = CONFIG.replace(
         opponent="self",
         backup="two-ply",
         tremble=0.5,

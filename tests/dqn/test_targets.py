@@ -1,7 +1,5 @@
 """The targets of networks whose values are set by hand."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,8 +10,8 @@ from jax_ttt.dqn import equations, targets
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
-TWO_PLY = dataclasses.replace(CONFIG, backup="two-ply")
+CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
+TWO_PLY = CONFIG.replace(backup="two-ply")
 
 
 def params_of(config, *values):
@@ -63,7 +61,7 @@ TARGET = values(0.5, 0.25, -0.75)
     ],
 )
 def test_one_ply_targets(double, tremble, worth):
-    config = dataclasses.replace(CONFIG, double=double, tremble=tremble)
+    config = CONFIG.replace(double=double, tremble=tremble)
     got = found(config, params_of(config, ACTING), params_of(config, TARGET))
     expected = [[0.25 - 0.5 * worth, 0.25 + 0.5 * worth, 0.25]]
     np.testing.assert_allclose(got, expected, atol=1e-5)

@@ -1,6 +1,5 @@
 """An evaluation in training: what it proves, and of which seats."""
 
-import dataclasses
 import itertools
 
 import jax
@@ -17,7 +16,7 @@ from jax_ttt.players.network import network_of
 
 
 def test_a_network_of_nan_has_no_evaluation(tree):
-    network = network_of(Config(hidden_size=16, eval_games=0))
+    network = network_of(Config.of(hidden_size=16, eval_games=0))
     params = q_network.init_params(network, jax.random.key(5))
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
     result = evaluation.evaluate(network, params, jax.random.key(0), tree)
@@ -31,7 +30,7 @@ def test_training_and_evaluate_agree_on_the_seat(
 ):
     """Tables that are perfect or the worst in each seat, for every setting."""
     agent = agents.load(one_seat)
-    config = dataclasses.replace(agent.config, seat=setting)
+    config = agent.config.replace(seat=setting)
     first = host_tree.first_to_move[:, None]
     for safe in itertools.product([True, False], repeat=2):
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))

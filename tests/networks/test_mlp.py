@@ -1,6 +1,5 @@
 """The linear layer: its products, the precision they take, and who decides that."""
 
-import dataclasses
 import functools
 
 import jax
@@ -18,8 +17,8 @@ from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
 
 # tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
-FLOAT32 = Config(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
-BFLOAT16 = dataclasses.replace(FLOAT32, precision="bfloat16")
+FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
+BFLOAT16 = FLOAT32.replace(precision="bfloat16")
 
 
 def relative(found, expected):
@@ -107,9 +106,7 @@ def test_an_agent_is_read_in_float32_however_it_learned():
 @pytest.mark.slow
 def test_both_precisions_reach_the_same_verdict(tree):
     for precision in ("float32", "bfloat16"):
-        config = dataclasses.replace(
-            PRESETS["default"], precision=precision, eval_games=0
-        )
+        config = PRESETS["default"].replace(precision=precision, eval_games=0)
         state = learner.init(config, network_of(config), jax.random.key(0), SelfPlay())
         state, _ = learner.train_chunk(
             config, network_of(config), state, config.num_updates, SelfPlay()

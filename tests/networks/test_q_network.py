@@ -1,6 +1,5 @@
 """The network: its size, its seeds, and boards that are views of each other."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import jax
@@ -19,7 +18,7 @@ from jax_ttt.players.network import network_of
 from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]
-PLAIN = dataclasses.replace(CONFIG, canonical=False)
+PLAIN = CONFIG.replace(canonical=False)
 ACTIVATIONS = {
     "relu": lambda x: max(x, 0.0),
     "tanh": np.tanh,
@@ -77,8 +76,8 @@ def test_the_network_of_the_article_has_18953_parameters(params):
 @pytest.mark.parametrize("hidden_layers", [0, 1, 3])
 def test_depth_and_activation(activation, expected, hidden_layers):
     """One neuron a layer, weights 1, the first bias -2 and no other."""
-    config = dataclasses.replace(
-        PLAIN, hidden_size=1, hidden_layers=hidden_layers, activation=activation
+    config = PLAIN.replace(
+        hidden_size=1, hidden_layers=hidden_layers, activation=activation
     )
     module = q_network.make(network_of(config), nnx.Rngs(0))
     assert isinstance(module, MLP)
@@ -110,7 +109,7 @@ def test_the_seed_reaches_every_kernel(params):
 
 
 def test_layers_of_one_shape_start_with_different_weights():
-    config = dataclasses.replace(CONFIG, hidden_size=9)
+    config = CONFIG.replace(hidden_size=9)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     first, second, third = kernels(params)
     assert first.shape == second.shape == third.shape
@@ -155,30 +154,30 @@ def test_a_plain_network_sees_the_board_as_it_is(params, obs):
 
 
 def test_a_game_without_listed_symmetries_is_seen_as_it_is():
-    config = dataclasses.replace(CONFIG, env_id="othello", hidden_size=8)
+    config = CONFIG.replace(env_id="othello", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 8, 8, 2))
-    plain = dataclasses.replace(config, canonical=False)
+    plain = config.replace(canonical=False)
     found = q_values(config, params, obs)
     assert found.shape == (9, 65)
     assert np.array_equal(found, q_values(plain, params, obs))
 
 
 def test_connect_fours_values_turn_with_its_mirror_image():
-    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    config = CONFIG.replace(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (64, 6, 7, 2))
     seen = np.asarray(q_values(config, params, obs))
     mirrored = np.asarray(q_values(config, params, obs[:, :, ::-1]))
     np.testing.assert_array_equal(mirrored, seen[:, ::-1])
-    plain = dataclasses.replace(config, canonical=False)
+    plain = config.replace(canonical=False)
     found = q_values(plain, params, obs)
     same = np.isclose(found, seen, atol=1e-6).all(axis=1)
     assert 16 < same.sum() < 48  # where the board itself is the canonical view
 
 
 def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
-    config = dataclasses.replace(CONFIG, env_id="connect_four", hidden_size=8)
+    config = CONFIG.replace(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     middle = jnp.zeros((1, 6, 7, 2), bool).at[0, 5, 3, 0].set(True)
     (seen,) = np.asarray(q_values(config, params, middle))
@@ -198,7 +197,7 @@ def test_the_batch_axis_stays_with_any_batch():
 
 @pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])
 def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
-    config = dataclasses.replace(PRESETS[preset], hidden_size=16)
+    config = PRESETS[preset].replace(hidden_size=16)
     key, noise_key = jax.random.split(jax.random.key(0))
     params = jax.tree.map(
         lambda x: x + jax.random.uniform(noise_key, x.shape),
@@ -212,11 +211,11 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
 @pytest.mark.parametrize("amx", [False, True])
 def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
     monkeypatch.setattr(devices, "has_amx", lambda: amx)
-    auto = dataclasses.replace(CONFIG, precision="auto")
+    auto = CONFIG.replace(precision="auto")
     expected = jnp.bfloat16 if amx else jnp.float32
     assert q_network.learning_dtype(auto) == expected
     for name in ("float32", "bfloat16"):
-        said = dataclasses.replace(CONFIG, precision=name)
+        said = CONFIG.replace(precision=name)
         assert q_network.learning_dtype(said) == jnp.dtype(name)
     gpu = SimpleNamespace(platform="gpu")
     monkeypatch.setattr(devices, "current", lambda: gpu)

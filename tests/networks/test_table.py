@@ -1,7 +1,5 @@
 """Tables: their rows, and the values that are read in them."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -11,7 +9,7 @@ from jax_ttt.dqn import tabular
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(network="table")
+CONFIG = Config.of(network="table")
 
 
 def test_a_table_has_a_row_for_each_board_of_its_key(tree):
@@ -20,7 +18,7 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         "after-state": (5478, 1),
         "hash": (19_683, 9),
     }.items():
-        config = dataclasses.replace(CONFIG, table_key=key, initial_value=0.25)
+        config = CONFIG.replace(table_key=key, initial_value=0.25)
         (table,) = jax.tree.leaves(
             q_network.init_params(network_of(config), jax.random.key(0))
         )
@@ -39,7 +37,7 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
     ],
 )
 def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
-    config = dataclasses.replace(CONFIG, table_key=key, canonical=canonical)
+    config = CONFIG.replace(table_key=key, canonical=canonical)
     obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
     params = q_network.init_params(network_of(config), jax.random.key(0))
 

@@ -9,7 +9,7 @@ from jax_ttt.players import agents, names, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(hidden_size=16, eval_games=0)
+CONFIG = Config.of(hidden_size=16, eval_games=0)
 
 
 @pytest.fixture(scope="module")

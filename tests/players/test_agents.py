@@ -15,7 +15,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 
-CONFIG = Config(hidden_size=8, eval_games=0)
+CONFIG = Config.of(hidden_size=8, eval_games=0)
 
 
 DATA = Path(__file__).parents[1] / "data"
@@ -72,7 +72,7 @@ def test_what_is_saved_comes_back(agent, saved):
 @pytest.mark.parametrize("key", ["position", "after-state", "hash"])
 @pytest.mark.parametrize("double", [False, True])
 def test_a_table_comes_back(key, double, tmp_path):
-    config = Config(network="table", table_key=key, double=double)
+    config = Config.of(network="table", table_key=key, double=double)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
@@ -156,7 +156,7 @@ def test_numbers_of_another_kind_are_refused(kind, saved):
     refuse(saved)
 
 
-FIELDS = dataclasses.asdict(CONFIG)
+FIELDS = CONFIG.as_dict()
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     agent = agents.load(DATA / f"agent-1-{env_id}.safetensors")
     assert agent.config.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
-    assert Config(env_id=env_id).canonical  # what new agents learn with
+    assert Config.of(env_id=env_id).canonical  # what new agents learn with

@@ -24,7 +24,7 @@ from jax_ttt.solver import policies
 def test_weights_too_large_for_finite_values_are_refused_by_name(
     env_id, name, tmp_path
 ):
-    config = Config(env_id=env_id, hidden_size=16)
+    config = Config.of(env_id=env_id, hidden_size=16)
     agent = Agent(
         config, q_network.init_params(network_of(config), jax.random.key(0)), 0, 0, {}
     )

@@ -167,7 +167,7 @@ def test_every_position_is_that_of_the_moves(seed):
 
 def test_values_are_exact_and_the_agents_own(tmp_path):
     """O must take the centre after a corner."""
-    config = Config(hidden_size=8)
+    config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)

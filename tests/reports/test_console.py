@@ -16,7 +16,7 @@ from jax_ttt.reports import console
     ("opponent", "against"), [("self", ""), ("random", " against random")]
 )
 def test_the_banner_word_for_word(opponent, against):
-    config = Config(opponent=opponent, num_updates=1500, num_envs=2048)
+    config = Config.of(opponent=opponent, num_updates=1500, num_envs=2048)
     found = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
     assert found == (
         f"jax_ttt {__version__} on cpu (cpu): tic_tac_toe, preset plain, seed 7\n"
@@ -29,7 +29,7 @@ def test_the_banner_word_for_word(opponent, against):
 )
 def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     """On the board's cells, or in a row of columns."""
-    config = Config(env_id=env_id, hidden_size=8)
+    config = Config.of(env_id=env_id, hidden_size=8)
     params = q_network.init_params(network_of(config), jax.random.key(0))
     lines = console.start_values(config, params)
     assert lines[0].startswith("  Q(start) ")

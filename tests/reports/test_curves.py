@@ -25,7 +25,7 @@ def chunk(update, played, wins, losses):
     return {"event": "chunk", "update": update, **counts, **about}
 
 
-LARGE = Config(env_id="connect_four")
+LARGE = Config.of(env_id="connect_four")
 
 RUN = [
     evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),

@@ -19,7 +19,7 @@ from jax_ttt.reports import export
 
 @pytest.fixture(scope="module")
 def decisions(tree, host_tree, q_star):
-    config = Config(network="table", canonical=False)
+    config = Config.of(network="table", canonical=False)
     empty = q_network.init_params(network_of(config), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     probs = np.asarray(network.policy(network_of(config), params, tree))

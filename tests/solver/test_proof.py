@@ -353,7 +353,7 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
 
 def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
     own, probs = one_losing_line
-    config = Config(eval_games=0)
+    config = Config.of(eval_games=0)
     rows = []
     for seed, policy in enumerate((perfect, probs)):
         found, proofs = both_graded(tree, jnp.asarray(policy, jnp.float32))

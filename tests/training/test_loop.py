@@ -16,7 +16,7 @@ from jax_ttt.training import loop
     [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
 )
 def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every):
-    config = Config(num_updates=num_updates, eval_every=eval_every)
+    config = Config.of(num_updates=num_updates, eval_every=eval_every)
     update, lengths = 0, set()
     while update < num_updates:
         lengths.add(loop._length(config, update))
@@ -27,7 +27,7 @@ def test_every_length_of_a_runs_chunks_is_compiled_ahead(num_updates, eval_every
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    config = Config(
+    config = Config.of(
         num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
     )
     assert least < loop.size(config, None) < 100 * least
@@ -36,7 +36,7 @@ def test_an_agents_size_is_that_of_its_state_and_more():
 def test_the_opponent_is_the_one_that_the_settings_name():
     assert loop.make_opponent(Config(), 1) == SelfPlay()
     for name in ("random", "minimax", "blend:0.5:minimax"):
-        opponent = loop.make_opponent(Config(opponent=name), 1)
+        opponent = loop.make_opponent(Config.of(opponent=name), 1)
         assert isinstance(opponent, Versus)
         assert opponent.name == name
 
@@ -45,7 +45,7 @@ def test_what_an_opponent_draws_comes_from_the_runs_seed():
     """A search draws its playouts: the same seed gives the same player."""
 
     def drawn(seed):
-        opponent = loop.make_opponent(Config(opponent="mcts:4"), seed)
+        opponent = loop.make_opponent(Config.of(opponent="mcts:4"), seed)
         return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(opponent)])
 
     assert np.array_equal(drawn(1), drawn(1))
@@ -53,7 +53,7 @@ def test_what_an_opponent_draws_comes_from_the_runs_seed():
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
-    config = Config(
+    config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=0, tau=0.1
     )
     network, key = network_of(config), jax.random.key(0)
@@ -74,7 +74,7 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
 
 
 def test_a_run_that_goes_on_knows_its_last_evaluation(tree):
-    config = Config(
+    config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0
     )
     steps = list(loop.graded(loop.train(config, 3, tree)))

@@ -18,7 +18,9 @@ from jax_ttt.training import loop, many_agents, programs
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.programs import Programs
 
-CONFIG = Config(num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0)
+CONFIG = Config.of(
+    num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
+)
 
 
 def params_of(run):
@@ -31,27 +33,26 @@ def leaves(params):
 
 
 def test_settings_that_are_data_leave_one_program():
-    other = dataclasses.replace(CONFIG, learning_rate=1e-2, tau=0.5, gamma=0.9)
+    other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
     (outline, numbers), (same, others) = split(CONFIG), split(other)
     assert outline == same
     assert numbers.keys() == others.keys() == set(DATA)
     assert (others["tau"], others["gamma"]) == (0.5, 0.9)
     assert joined(outline, others) == other
-    assert split(dataclasses.replace(CONFIG, num_envs=8))[0] != outline
+    assert split(CONFIG.replace(num_envs=8))[0] != outline
 
 
 @pytest.mark.parametrize("field", DATA)
 def test_each_of_them_reaches_the_learner(field):
     """The same program gives another agent when one of them is another."""
-    config = dataclasses.replace(
-        CONFIG,
+    config = CONFIG.replace(
         num_updates=12,
         epsilon_schedule="exponential",
         epsilon_end=0.1,
         weight_decay=0.01,
     )
     value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
-    other = dataclasses.replace(config, **{field: value.get(field, 0.3)})
+    other = config.replace(**{field: value.get(field, 0.3)})
     agents = [params_of(loop.train(c, 1, None)) for c in (config, other)]
     assert any((a != b).any() for a, b in zip(*map(leaves, agents), strict=True))
 
@@ -59,7 +60,7 @@ def test_each_of_them_reaches_the_learner(field):
 def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     from jax_ttt.dqn import learner
 
-    config = dataclasses.replace(CONFIG, learning_rate=7e-3, tau=0.2, tremble=0.25)
+    config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(loop.train(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
     state = learner.init(config, network_of(config), key, SelfPlay())
@@ -71,7 +72,7 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
 
 
 def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
-    config = dataclasses.replace(CONFIG, eval_every=4)
+    config = CONFIG.replace(eval_every=4)
     rows = list(many_agents.train([Job(config, seed) for seed in (4, 5)], 1))
     for row in rows:
         *_, last = loop.train(config, row["seed"], trees.of("tic_tac_toe"))
@@ -89,8 +90,8 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
 @pytest.mark.parametrize("opponent", ["self", "mcts:4"])
 def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     """Not to the bit, but to float32's rounding, each with its seed and settings."""
-    config = dataclasses.replace(CONFIG, opponent=opponent)
-    other = dataclasses.replace(config, learning_rate=1e-2, epsilon_end=0.2)
+    config = CONFIG.replace(opponent=opponent)
+    other = config.replace(learning_rate=1e-2, epsilon_end=0.2)
     configs, seeds = (config, other, config), (4, 4, 5)
     many = params_of(loop.train_many(configs, seeds, None))
     for i, pair in enumerate(zip(configs, seeds, strict=True)):
@@ -111,13 +112,13 @@ def test_rows_of_agents_at_once_are_those_of_a_loop():
 
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
-    other = dataclasses.replace(CONFIG, hidden_size=9)
+    other = CONFIG.replace(hidden_size=9)
     with pytest.raises(ValueError, match="settings that are not data"):
         list(loop.train_many([CONFIG, other], [1, 2], None))
 
 
 def test_a_second_run_compiles_nothing(caplog):
-    jobs = [Job(dataclasses.replace(CONFIG, tau=tau), 1) for tau in (0.1, 0.2)]
+    jobs = [Job(CONFIG.replace(tau=tau), 1) for tau in (0.1, 0.2)]
     list(many_agents.train(jobs[:1], 1))
     with jax.log_compiles():
         list(many_agents.train(jobs, 1))
@@ -209,7 +210,7 @@ def test_what_is_said_of_many_agents():
     assert found["wins"]["as_first"] == {"mean": 0.75, "min": 0.5, "max": 1}
     assert found["wins"]["as_second"] == {"mean": 0.5, "min": 0.25, "max": 0.75}
     assert found["seconds"] == 0.2
-    second = dataclasses.replace(CONFIG, opponent="random", seat="second")
+    second = CONFIG.replace(opponent="random", seat="second")
     assert list(many_agents.summary(rows, second)["wins"]) == ["as_second"]
 
 

@@ -17,11 +17,11 @@ from jax_ttt.evaluation.matches import Counts, Match
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Best, RunState
 
-CONFIG = Config(num_envs=16, hidden_size=8, num_updates=8, eval_every=2, eval_games=8)
-REPLAY = dataclasses.replace(
-    CONFIG, replay_capacity=64, replay_batch=16, replay_start=32
+CONFIG = Config.of(
+    num_envs=16, hidden_size=8, num_updates=8, eval_every=2, eval_games=8
 )
-TABLE = dataclasses.replace(CONFIG, network="table", opponent="mcts:4", eval_games=0)
+REPLAY = CONFIG.replace(replay_capacity=64, replay_batch=16, replay_start=32)
+TABLE = CONFIG.replace(network="table", opponent="mcts:4", eval_games=0)
 
 
 def host(state):
@@ -80,7 +80,7 @@ def test_a_run_goes_on_from_a_state_on_the_device(tree):
 
 def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
     """Its evaluation at the stop is one more; it changes nothing that is learned."""
-    config = dataclasses.replace(CONFIG, num_updates=120, eval_every=110)
+    config = CONFIG.replace(num_updates=120, eval_every=110)
     *_, (_, whole, _) = steps_of(loop.train(config, 3, tree))
     steps = []
 
@@ -199,7 +199,7 @@ def test_the_best_agent_of_each_is_kept(tree):
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     """Later chunks use up the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train(dataclasses.replace(CONFIG, num_updates=20), 5, tree):
+    for step in loop.train(CONFIG.replace(num_updates=20), 5, tree):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last
@@ -222,7 +222,7 @@ def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
 
 
 def test_of_many_agents_each_has_its_best(tree):
-    config = dataclasses.replace(CONFIG, num_updates=12)
+    config = CONFIG.replace(num_updates=12)
     *_, last = loop.train_many([config, config, config], [1, 2, 3], tree)
     best = last.state.best
     assert best is not None

@@ -1,7 +1,5 @@
 """andrey-matveyev/go-sample-tictactoe: double DQN with replay, in Go."""
 
-import dataclasses
-
 from jax_ttt.config.published.records import Result, System
 from jax_ttt.config.settings import Config
 
@@ -13,7 +11,7 @@ _GO = "github.com/andrey-matveyev/go-sample-tictactoe"
 # teaches to take risks. With that: canonical boards, 72 neurons (the article's largest
 # choice) for 27, Adam for SGD, larger batches, and epsilon ends at 0.5, not 0.001, so
 # that the boards after rare replies are learned too.
-_CONFIG = Config(
+_CONFIG = Config.of(
     opponent="blend:0.5:minimax",
     num_envs=64,
     num_updates=4000,
@@ -38,7 +36,7 @@ _CONFIG = Config(
 SYSTEMS = {
     "go-first": System(
         f"double DQN, moving first ({_GO})",
-        dataclasses.replace(_CONFIG, seat="first"),
+        _CONFIG.replace(seat="first"),
         (
             Result("published", "95.60/0.50/3.90", None, None, None),
             Result("its code, 1 seed", "96.09/0.00/3.91", None, "0 of 1", "195 CPU"),
@@ -63,7 +61,7 @@ SYSTEMS = {
     # Against 0.5, one of 20 seeds took a risk as O.
     "go-second": System(
         f"double DQN, moving second ({_GO})",
-        dataclasses.replace(_CONFIG, seat="second", opponent="blend:0.4:minimax"),
+        _CONFIG.replace(seat="second", opponent="blend:0.4:minimax"),
         (
             Result("published", None, "78.30/2.60/19.10", None, None),
             Result("its code, 1 seed", None, "80.21/2.54/17.25", "0 of 1", "203 CPU"),

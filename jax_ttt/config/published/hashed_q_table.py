@@ -1,7 +1,5 @@
 """D. Tonderski's report: a hashed Q-table in MATLAB."""
 
-import dataclasses
-
 from jax_ttt.config.published.records import TABLE, Result, System
 
 SYSTEMS = {
@@ -11,8 +9,7 @@ SYSTEMS = {
     # sign turned for each player's own next move.
     "matlab": System(
         "D. Tonderski's hashed Q-table (report, 2020)",
-        dataclasses.replace(
-            TABLE,
+        TABLE.replace(
             table_key="hash",
             canonical=False,
             initial_value=1.0,

@@ -25,7 +25,7 @@ SYSTEMS = {
     # played in lock-step, the plain maximum in the target.
     "article": System(
         "J. Antognini's JAX DQN (github.com/joe-antognini/jax-tic-tac-toe)",
-        Config(
+        Config.of(
             num_envs=2048,
             num_updates=2500,
             learning_rate=2e-3,

@@ -1,7 +1,5 @@
 """nestedsoftware/tictac: Q-tables, double Q, a neural network."""
 
-import dataclasses
-
 from jax_ttt.config.published.records import TABLE, Result, System
 from jax_ttt.config.settings import Config
 
@@ -14,8 +12,7 @@ _RANDOM_TEACHES_RISKS = (
 # nestedsoftware/tictac: 14,000 games against random, half of them in each seat, a value
 # for each position that a move leads to. Published: draw 1, loss 0. Mended: the loss,
 # as a move that loses was worth as much as one never tried; epsilon ends at 0.1.
-_TICTAC_Q = dataclasses.replace(
-    TABLE,
+_TICTAC_Q = TABLE.replace(
     table_key="after-state",
     opponent="random",
     num_envs=32,
@@ -57,7 +54,7 @@ SYSTEMS = {
     # The article's rewards, and no mend; only that 32 games run at once, in both seats.
     "tictac-q-article": System(
         f"Q-table with the article's rewards ({_TICTAC})",
-        dataclasses.replace(_TICTAC_Q, reward_draw=0.0, epsilon_end=0.0),
+        _TICTAC_Q.replace(reward_draw=0.0, epsilon_end=0.0),
         (
             Result("published", "99.10/0.90/0.00", "91.70/8.30/0.00", None, None),
             Result(
@@ -73,7 +70,7 @@ SYSTEMS = {
     ),
     "tictac-double-q": System(
         f"double Q-tables ({_TICTAC})",
-        dataclasses.replace(_TICTAC_Q, double=True),
+        _TICTAC_Q.replace(double=True),
         (
             Result(
                 "its rules, 20 seeds",
@@ -87,9 +84,7 @@ SYSTEMS = {
     ),
     "tictac-minimax": System(
         f"Q-table trained against randomized minimax ({_TICTAC})",
-        dataclasses.replace(
-            _TICTAC_Q, reward_draw=0.0, epsilon_end=0.0, opponent="minimax"
-        ),
+        _TICTAC_Q.replace(reward_draw=0.0, epsilon_end=0.0, opponent="minimax"),
         (
             Result("published", None, "50.00/27.30/22.70", None, None),
             Result(
@@ -109,7 +104,7 @@ SYSTEMS = {
     # epsilon ends at 0.2, and boards are canonical.
     "tictac-neural": System(
         f"neural network ({_TICTAC})",
-        Config(
+        Config.of(
             opponent="blend:0.7:minimax",
             num_updates=4000,
             loss="mse",

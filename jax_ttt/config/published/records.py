@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jax_ttt.config.settings import Config
 
 # What every table has in common: a step takes the same share of each entry's error.
-TABLE = Config(
+TABLE = Config.of(
     network="table",
     optimizer="sgd",
     loss="mse",

@@ -1,7 +1,5 @@
 """mayur9210/tic-tac-toe-ai: Q-learning in a web page."""
 
-import dataclasses
-
 from jax_ttt.config.published.records import TABLE, Result, System
 
 SYSTEMS = {
@@ -10,8 +8,7 @@ SYSTEMS = {
     # article's advice of alpha 0.3 and epsilon 0.5, held, over 30,000 games.
     "web": System(
         "Q-learning web page (github.com/mayur9210/tic-tac-toe-ai)",
-        dataclasses.replace(
-            TABLE,
+        TABLE.replace(
             num_envs=50,
             num_updates=600,
             gamma=0.9,
