@@ -17,10 +17,9 @@ from typing import Literal, TypeVar
 import tyro
 
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import Refused, SettingError, UsageError
-from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config
+from jax_ttt.config.presets import PRESETS, Preset, default_preset
+from jax_ttt.config.settings import PART_OF, Config, Draft
 from jax_ttt.runtime import compile_cache, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
@@ -31,18 +30,6 @@ Command = Callable[[Sequence[str] | None], int]
 def flag(field: str) -> str:
     """Return the flag that sets a field, for instance `--num-envs`."""
     return "--" + field.replace("_", "-")
-
-
-class Flags(Config):
-    """Hyperparameters."""
-
-    # Checked below, outside the parser, so that a refusal is one line with the flag.
-    def __post_init__(self) -> None:
-        pass
-
-    def checked(self) -> Config:
-        """Return the settings; raises `SettingError`."""
-        return Config.of(**self.as_dict())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,13 +44,20 @@ class Machine:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Run(Machine):
-    """What a command trains, and where."""
+class Run(Draft, Machine):
+    """What a command trains, and where.
 
-    config: Flags
+    The parts of the settings are its fields, so that `--help` shows a box for each.
+    """
+
     preset: Preset = "default"
     """Named settings that the other flags then change; by default those named default,
     and plain in other games or against an opponent."""
+
+    @property
+    def config(self) -> Config:
+        """The settings; raises `SettingError`."""
+        return self.checked()
 
 
 RunT = TypeVar("RunT", bound=Run)
@@ -98,7 +92,11 @@ def parse(
 def parse_settings(
     args_type: type[RunT], argv: Sequence[str] | None, prog: str
 ) -> RunT:
-    """Return arguments whose `config` has the defaults of their `preset`."""
+    """Return arguments whose `config` has the defaults of their `preset`.
+
+    Raises:
+        SettingError: a flag's setting is not allowed, or has no effect.
+    """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for name in ("preset", "env-id", "opponent"):
         parser.add_argument(f"--{name}", nargs="?")
@@ -106,11 +104,22 @@ def parse_settings(
     given, _ = parser.parse_known_args(argv)
     self_play = given.opponent in (None, "self")
     self_play &= not any(word.startswith("opponent=") for word in given.grid)
-    game = GAMES.get(given.env_id or catalogue.DEFAULT)
-    preset = given.preset or (game.preset if game and self_play else "plain")
+    env_id = given.env_id or catalogue.DEFAULT
+    preset = given.preset or default_preset(env_id, self_play)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    flags = Flags(**PRESETS[preset].as_dict())
-    return parse(args_type, argv, prog, args_type(config=flags, preset=preset))
+    usual = args_type(**PRESETS[preset].parts, preset=preset)
+    args = parse(args_type, argv, prog, usual)
+    chosen = {field: args.value(field) for field in _given(argv)}
+    config = PRESETS[preset].replace(**chosen)
+    return dataclasses.replace(args, **config.parts)
+
+
+def _given(argv: Sequence[str] | None) -> set[str]:
+    """Return the fields of the settings whose flags are on the command line."""
+    words = sys.argv[1:] if argv is None else argv
+    flags = [word.split("=")[0] for word in words if word.startswith("--")]
+    names = {name[2:].replace("-", "_") for name in flags}
+    return (names | {name.removeprefix("no_") for name in names}) & PART_OF.keys()
 
 
 def guarded(command: Command) -> Command:

@@ -117,7 +117,7 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
     from jax_ttt.players import agents
     from jax_ttt.training import loop
 
-    every = max(PRESETS[preset].num_updates // _EVALUATIONS, 1)
+    every = max(PRESETS[preset].run.num_updates // _EVALUATIONS, 1)
     config = PRESETS[preset].replace(eval_every=every, eval_games=0)
     run = loop.train(config, seed, trees.of(config.env_id))
     steps = list(loop.graded(run))

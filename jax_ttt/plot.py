@@ -17,7 +17,7 @@ from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, from_dict
 from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:
@@ -116,14 +116,13 @@ def about(run: Path) -> tuple[str, Config]:
     path = run / "config.json"
     try:
         said = json.loads(path.read_text("utf-8"))
-        config, usual = Config.of(**said["config"]), PRESETS[said["preset"]]
+        config, usual = from_dict(said["config"]), PRESETS[said["preset"]]
     except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
         raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None
     others = [
-        f"{field.name}={getattr(config, field.name)}"
-        for field in dataclasses.fields(Config)
-        if not field.name.startswith("eval_")
-        and getattr(config, field.name) != getattr(usual, field.name)
+        f"{field}={value}"
+        for field, value in config.as_dict().items()
+        if not field.startswith("eval_") and value != usual.value(field)
     ]
     return " ".join([said["preset"], *others]), config
 
@@ -143,7 +142,7 @@ def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
     known = {run: about(run) for run in runs}
     first, *others = (config for _, config in known.values())
     for other in others:
-        if (other.env_id, other.seat) != (first.env_id, first.seat):
+        if (other.env_id, other.seats) != (first.env_id, first.seats):
             raise cli.UsageError("runs of one game, and of the same seats")
 
     from jax_ttt.reports import curves

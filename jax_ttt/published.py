@@ -103,7 +103,7 @@ def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
 
     The rates are those of the agents that did not diverge.
     """
-    learned = LEARNED[PRESETS[name].seat]
+    learned = LEARNED[PRESETS[name].opponent.seat]
     graded = [row["exact"] for row in rows if not row["diverged"]]
 
     def seat(name: str) -> str | None:

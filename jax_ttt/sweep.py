@@ -86,10 +86,10 @@ def checked(args: Args) -> list[tuple[Point, Config]]:
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read(args.grid)
-    points = grid.points(args.config.checked(), settings)
+    points = grid.points(args.config, settings)
     for _, config in points:
-        if config.opponent != "self":
-            names.read(config.opponent, config.env_id)
+        if not config.opponent.is_self:
+            names.read(config.opponent.opponent, config.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     if args.svg:
@@ -112,7 +112,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
     """Refuse, before any training, whom or what no game can be played with."""
     from jax_ttt.training import loop
 
-    checked = {(config.opponent, config.first_move): config for _, config in points}
+    checked = {config.opponent: config for _, config in points}
     for config in checked.values():
         loop.check_first_move(config)
         loop.make_opponent(config, args.first_seed)

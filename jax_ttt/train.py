@@ -26,7 +26,7 @@ from jax_ttt.training import loggers
 from jax_ttt.training.loggers import Mirrors
 
 if TYPE_CHECKING:
-    from jax_ttt.dqn.opponents import Opponent
+    from jax_ttt.envs.opponents import Opponent
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.agents import Agent
     from jax_ttt.reports.console import Console
@@ -93,9 +93,9 @@ def checked(args: Args) -> Config:
     Raises:
         Refused: a setting or a flag is wrong, or a package is absent.
     """
-    config = args.config.checked()
-    if config.opponent != "self":
-        names.read(config.opponent, config.env_id)
+    config = args.config
+    if not config.opponent.is_self:
+        names.read(config.opponent.opponent, config.env_id)
     SEED_RANGE.check("seed", args.seed)
     if args.until_proven and not GAMES[config.env_id].enumerable:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
@@ -246,7 +246,7 @@ def finish(
         folder.write_times()
     except OSError as error:  # the agent is saved: it must not cost the run
         streams.tell(f"warning: {folder.times_path}: {error.strerror}")
-    complete = agent.num_updates == agent.config.num_updates
+    complete = agent.num_updates == agent.config.run.num_updates
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:
         paths = (folder.path, folder.agent_path)

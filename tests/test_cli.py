@@ -244,7 +244,7 @@ def test_good_flags_parse():
         "--eval-games 0 --seed 4294967295 --run-dir x --device cpu --quiet"
     )
     args = cli.parse_settings(train.Args, flags.split(), "train")
-    assert args.config.checked() == Config.of(
+    assert args.config == Config.of(
         env_id="connect_four",
         num_envs=4,
         num_updates=6,
@@ -268,7 +268,7 @@ def test_good_flags_parse():
 @pytest.mark.parametrize("preset", get_args(Preset))
 def test_a_preset_gives_the_defaults(preset):
     assert (
-        cli.parse_settings(train.Args, ["--preset", preset], "train").config.checked()
+        cli.parse_settings(train.Args, ["--preset", preset], "train").config
         == PRESETS[preset]
     )
 
@@ -281,12 +281,12 @@ def test_flags_change_a_preset_wherever_they_stand(flags):
     args = cli.parse_settings(train.Args, flags.split(), "train")
     assert args.preset == "article"
     expected = PRESETS["article"].replace(num_envs=4)
-    assert args.config.checked() == expected
+    assert args.config == expected
 
 
 def test_without_flags_the_config_is_the_default():
     args = cli.parse_settings(train.Args, [], "train")
-    assert args.config.checked() == PRESETS["default"]
+    assert args.config == PRESETS["default"]
     assert (args.preset, args.seed) == ("default", 1)
 
 

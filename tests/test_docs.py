@@ -165,10 +165,10 @@ def empty_folder(tmp_path, monkeypatch):
 def policy_csv(tree, host_tree, q_star, empty_folder):
     """Put the policy of a perfect agent where the code runs."""
     config = Config.of(network="table")
-    empty = q_network.init_params(network_of(config), jax.random.key(0))
+    empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     agent = agents.Agent(config, params, 0, 0, {})
-    probs = np.asarray(network.policy(network_of(config), params, tree))
+    probs = np.asarray(network.policy(network_of(config.architecture), params, tree))
     path = empty_folder / "policy.csv"
     export.write_csv(path, export.decisions(agent, probs, host_tree), num_actions=9)
 
@@ -214,7 +214,7 @@ def parsed(command, words):
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
     if is_run:
-        config = args.config.checked()
+        config = args.config
         grid.points(config, grid.read(getattr(args, "grid", ())))
 
 

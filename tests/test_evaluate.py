@@ -190,7 +190,7 @@ def other_game(tmp_path_factory):
     """Return the file of an agent for Connect Four."""
     config = Config.of(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 

@@ -19,7 +19,7 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "runs" / "old" / "agent.safetensors"
     path.parent.mkdir(parents=True)
     config = Config.of(hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 
@@ -47,7 +47,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     config = Config.of(hidden_size=8, opponent="random", seat="first")
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     for side in ("x", "o"):
@@ -71,7 +71,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
     config = Config.of(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)

@@ -44,7 +44,7 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
     return folder
 

@@ -15,12 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt import __version__, evaluate, plot, train
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
@@ -163,7 +163,7 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
 
 def test_schedules_end_exactly_with_the_last_update(tiny):
     last = [row for row in rows(tiny[0]) if row["event"] == "chunk"][-1]
-    assert last["epsilon"] == np.float32(PRESETS["default"].epsilon_end)
+    assert last["epsilon"] == np.float32(PRESETS["default"].exploration.epsilon_end)
     assert last["learning_rate"] == 0.0
 
 
@@ -496,8 +496,8 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start(config, jax.random.key(0), SelfPlay(), network_of(config))
-    run = Programs(network_of(config))
+    state = programs.start(config, jax.random.key(0), SelfPlay(), network_of(config.architecture))
+    run = Programs(network_of(config.architecture))
     keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
     games = [
         jax.device_get(run.grade(state.params, jnp.int32(update), key, tree).sampled)

@@ -10,9 +10,9 @@ from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import TrainState
-from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players.network import network_of
-from jax_ttt.training.programs import Programs, divided
+from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_ENVS = (64, 256, 1024, 4096, 16384)
 HIDDEN_SIZES = (32, 64, 128, 256, 512)
@@ -36,7 +36,7 @@ def growth(quick: bool) -> Figures:
 def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
     """Time an update with each of the sizes in the settings."""
     configs = [config.replace(**{field: size}) for size in sizes]
-    counts = [min(max(2**16 // c.num_envs, 10), 200) for c in configs]
+    counts = [min(max(2**16 // c.run.num_envs, 10), 200) for c in configs]
     runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
     rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)
     return [
@@ -70,7 +70,7 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
     Worked out from an update's time; compiling and evaluating come on top.
     """
-    updates, rows = config.num_updates, figures["loop"]
+    updates, rows = config.run.num_updates, figures["loop"]
     found = {
         "one_run": show(
             f"one training run ({updates:,} x the update's time)",
@@ -89,14 +89,14 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
     """Return a run of agents that one compiled program trains in turn."""
-    outline, numbers = divided(config)
-    program = Programs(network_of(outline))
+    hyper = hyper_arrays(config)
+    program = Programs(config, network_of(config.architecture))
     keys = jax.random.split(jax.random.key(0), num_seeds)
-    states = [program.start(key, SelfPlay()) for key in keys]
+    states = [program.start(key, hyper, SelfPlay()) for key in keys]
 
     def run() -> list[TrainState]:
         for agent, state in enumerate(states):
-            states[agent], _ = program.updates(SEED_UPDATES, state, SelfPlay(), numbers)
+            states[agent], _ = program.updates(SEED_UPDATES, state, hyper, SelfPlay())
         return jax.block_until_ready(states)
 
     return run
@@ -104,15 +104,14 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]
 
 def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
     """Return a run of agents that are trained at once, as one program."""
-    outline, numbers = divided(config)
-    program = Programs(network_of(outline), many=True)
+    program = Programs(config, network_of(config.architecture), many=True)
     keys = jax.random.split(jax.random.key(0), num_seeds)
-    of_all = jax.tree.map(lambda number: np.full(num_seeds, number), numbers)
-    states = program.start(keys, SelfPlay())
+    hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
+    states = program.start(keys, hyper, SelfPlay())
 
     def run() -> TrainState:
         nonlocal states
-        states, _ = program.updates(SEED_UPDATES, states, SelfPlay(), of_all)
+        states, _ = program.updates(SEED_UPDATES, states, hyper, SelfPlay())
         return jax.block_until_ready(states)
 
     return run

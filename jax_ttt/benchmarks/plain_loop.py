@@ -24,9 +24,9 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, schedules
-from jax_ttt.dqn.opponents import SelfPlay
+from jax_ttt.dqn import equations, learner, losses, rollout
 from jax_ttt.envs import pgx_games, stones
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players
 from jax_ttt.players.network import Network
 
@@ -45,7 +45,7 @@ class Plain(nnx.Module):
 
     def __init__(self, config: Config) -> None:
         planes, num_actions = pgx_games.sizes(config.env_id)
-        hidden = [config.hidden_size] * config.hidden_layers
+        hidden = config.network.hidden_sizes
         sizes = [math.prod(planes), *hidden, num_actions]
         layers: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
@@ -65,9 +65,10 @@ def main(argv: Sequence[str] | None) -> int:
     config = PRESETS["article"]
     train_key, eval_key = jax.random.split(jax.random.key(1))
     loop = train(config, train_key)
-    for update in range(1, config.num_updates + 1):
+    num_updates, every = config.run.num_updates, config.evaluation.eval_every
+    for update in range(1, num_updates + 1):
         moment = next(loop)
-        if update % config.eval_every == 0 or update == config.num_updates:
+        if update % every == 0 or update == num_updates:
             key = jax.random.fold_in(eval_key, update)
             wins, draws, losses = evaluate(config, moment.network, key)
             print(f"{update}: {wins} wins, {draws} draws, {losses} losses", flush=True)
@@ -89,43 +90,45 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     Serves boards that are not canonicalised, and the plain maximum in the target.
     """
     env = pgx_games.make(config.env_id)
-    start = learner.init(config, Network(config), key, SelfPlay())
+    hyper = config.hyper
+    q_network = Network(config.architecture)
+    start = learner.init(config, hyper, q_network, key, SelfPlay())
     graph = nnx.graphdef(Plain(config))
     network = nnx.merge(graph, start.params)
     target_network = nnx.merge(graph, start.target_params)
-    optimizer = nnx.Optimizer(network, schedules.optimizer(config), wrt=nnx.Param)
+    optimizer = nnx.Optimizer(network, losses.optimizer(config, hyper), wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
-    epsilon = jax.jit(lambda update: schedules.exploration(config, update, 0))
+    epsilon = jax.jit(lambda update: rollout.exploration(config, hyper, update, 0))
     key, env_state, update = start.key, start.env_state, 0
     while True:
         key, act_key, restart_key = jax.random.split(key, 5)[:3]
         action = choose(network, act_key, env_state, epsilon(update))
-        after, move = play(env, env_state, action, config.gamma)
+        after, move = play(env, env_state, action, hyper.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
-        nnx.update(target_network, average(params, target_params, config.tau))
+        nnx.update(target_network, average(params, target_params, hyper.tau))
         env_state, update = after, update + 1
         if pgx_games.finished(env_state).all():
-            env_state = pgx_games.init(env, restart_key, config.num_envs)
+            env_state = pgx_games.init(env, restart_key, config.run.num_envs)
         yield Moment(network, target_network, env_state, loss)
 
 
 def evaluate(
     config: Config, network: nnx.Module, key: Key[Array, ""]
 ) -> tuple[int, int, int]:
-    """Return the wins, draws and losses of `config.eval_games` games against random.
+    """Return the wins, draws and losses of `eval_games` games against random.
 
     PGX draws who moves first. `key` is consumed.
     """
     env = pgx_games.make(config.env_id)
     init_key, key = jax.random.split(key)
-    env_state = pgx_games.init(env, init_key, config.eval_games)
+    env_state = pgx_games.init(env, init_key, config.evaluation.eval_games)
     agent = pgx_games.seated(env_state, "both")
-    total = np.zeros(config.eval_games)
+    total = np.zeros(config.evaluation.eval_games)
     while not pgx_games.finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)
-        env_state, _ = play(env, env_state, action, config.gamma)
+        env_state, _ = play(env, env_state, action, config.target.gamma)
         total += pgx_games.reward_to(env_state, agent)
     return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
 

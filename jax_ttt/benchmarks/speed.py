@@ -11,15 +11,16 @@ from jax_ttt.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, s
 from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.dqn import learner
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.matches import play_seats
+from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import loop
+from jax_ttt.training.programs import hyper_arrays
 
 NUM_ENVS = 2048
 """Games at once of bare PGX."""
@@ -71,14 +72,15 @@ def bare(num_envs: int) -> Callable[[], object]:
 
 def exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
-    config = PRESETS["default"].replace(eval_games=0)
+    config = PRESETS["default"]
     tree = trees.of(config.env_id)
-    network = network_of(config)
-    params = learner.init(config, network, jax.random.key(0), SelfPlay()).params
+    network = network_of(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
     key = jax.random.key(1)
 
     def run() -> object:
-        return jax.block_until_ready(evaluation.evaluate(network, params, key, tree))
+        graded = evaluation.evaluate(network, params, key, tree, config.seats, 0)
+        return jax.block_until_ready(graded)
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -106,14 +108,15 @@ def arena(rounds: int) -> Figures:
 def tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, once compiled."""
     config = PRESETS["tictac-q"]
-    opponent, network = loop.make_opponent(config, 0), network_of(config)
+    opponent = loop.make_opponent(config, 0)
+    network, hyper = network_of(config.architecture), hyper_arrays(config)
     num_games = 0
 
     def run() -> None:
         nonlocal num_games
-        state = learner.init(config, network, jax.random.key(0), opponent)
+        state = learner.init(config, hyper, network, jax.random.key(0), opponent)
         state, metrics = learner.train_chunk(
-            config, network, state, config.num_updates, opponent
+            config, hyper, network, state, config.run.num_updates, opponent
         )
         num_games = int(jax.block_until_ready((state, metrics))[1].games)
 

@@ -32,7 +32,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
         pass  # compiles
     bar = tqdm(seeds, desc=preset, unit="agent", disable=not sys.stderr.isatty())
     rows = [proven_when(seed, evaluations(config, seed)) for seed in bar]
-    end = f"all {config.num_updates:,} updates"
+    end = f"all {config.run.num_updates:,} updates"
     return show_agents(preset, rows, end, ("updates", "games"))
 
 

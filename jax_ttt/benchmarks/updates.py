@@ -12,11 +12,11 @@ from jax_ttt.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import learner
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.envs import pgx_games
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
-from jax_ttt.training.programs import Programs, divided
+from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
@@ -32,7 +32,7 @@ def updates(rounds: int) -> Figures:
     precision and in the same round.
     """
     config = PRESETS["article"]
-    shape = config.num_envs, config.hidden_size
+    shape = config.run.num_envs, config.network.hidden_size
     runs = [
         plain(config),
         fused(config),
@@ -40,9 +40,9 @@ def updates(rounds: int) -> Figures:
         products(*shape, jnp.bfloat16),
     ]
     loop, program, *bare = in_turn(runs, rounds)
-    flops = 2 * config.num_envs * config.hidden_size**2 * NUM_PRODUCTS
-    needed = update_flops(layer_sizes(config), config.num_envs) * NUM_UPDATES
-    number = bare[q_network.learning_dtype(config) == jnp.bfloat16]
+    flops = 2 * config.run.num_envs * config.network.hidden_size**2 * NUM_PRODUCTS
+    needed = update_flops(layer_sizes(config), config.run.num_envs) * NUM_UPDATES
+    number = bare[q_network.learning_dtype(config.network.precision) == jnp.bfloat16]
     share = [
         100 * (needed / ours) / (flops / theirs)
         for ours, theirs in zip(program.wall, number.wall, strict=True)
@@ -75,13 +75,13 @@ def fused(
     config: Config, num_updates: int = NUM_UPDATES
 ) -> Callable[[], learner.Metrics]:
     """Return a run of the compiled program, which goes on where the last one ended."""
-    outline, numbers = divided(config)
-    program = Programs(network_of(outline))
-    state = program.start(jax.random.key(0), SelfPlay())
+    hyper = hyper_arrays(config)
+    program = Programs(config, network_of(config.architecture))
+    state = program.start(jax.random.key(0), hyper, SelfPlay())
 
     def run() -> learner.Metrics:
         nonlocal state
-        state, metrics = program.updates(num_updates, state, SelfPlay(), numbers)
+        state, metrics = program.updates(num_updates, state, hyper, SelfPlay())
         return jax.block_until_ready((state, metrics))[1]
 
     return run
@@ -108,7 +108,7 @@ def products(
 def layer_sizes(config: Config) -> list[int]:
     """Return the widths of a perceptron with one value an action, inputs first."""
     planes, num_actions = pgx_games.sizes(config.env_id)
-    hidden = [config.hidden_size] * config.hidden_layers
+    hidden = config.network.hidden_sizes
     return [math.prod(planes), *hidden, num_actions]
 
 

@@ -1,17 +1,29 @@
 """Settings that are one of a few words. Imports no JAX."""
 
-from typing import Literal, get_args
+from typing import Literal
 
-from jax_ttt.config.catalogue import GAMES, SEATS, Seat, SeatSetting
+from jax_ttt.config.catalogue import SEATS, Seat, SeatSetting
 
-Network = Literal["mlp", "table"]
+NetworkKind = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
-Optimizer = Literal["adamw", "sgd"]
+OptimizerKind = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 Backup = Literal["one-ply", "two-ply"]
 Precision = Literal["auto", "float32", "bfloat16"]
 TableKey = Literal["position", "after-state", "hash"]
+BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
+"""A backup and, of a one-ply one, who chooses the best next action: the values
+themselves; the network in training (double); or the other one of two tables."""
+Heads = Literal["value", "value-and-reply", "two-tables"]
+"""What a network says of an action: its value to the mover; also its value to the
+player who waits for the reply; or what each of two tables says."""
+HEADS_OF: dict[BackupRule, Heads] = {
+    "one-ply": "value",
+    "two-ply": "value-and-reply",
+    "double": "value",
+    "double-tables": "two-tables",
+}
 SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
     "both": SEATS,
     "first": ("first",),
@@ -25,16 +37,3 @@ LEARNED: dict[SeatSetting, tuple[str, ...]] = {
 """The same seats, as an agent's grades name them."""
 RATES = ("win_rate", "draw_rate", "loss_rate")
 """The results of a seat, as its grades name them."""
-CHOICES = {
-    "env_id": tuple(GAMES),
-    "network": get_args(Network),
-    "activation": get_args(Activation),
-    "optimizer": get_args(Optimizer),
-    "loss": get_args(Loss),
-    "epsilon_schedule": get_args(EpsilonSchedule),
-    "backup": get_args(Backup),
-    "seat": get_args(SeatSetting),
-    "table_key": get_args(TableKey),
-    "precision": get_args(Precision),
-}
-"""Settings that are one of a few words."""

@@ -1,13 +1,11 @@
 """Grids of settings: every combination of a few values of each. Imports no JAX."""
 
-import dataclasses
 import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from jax_ttt.config.choices import CHOICES
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import RULES, Config
 
 Point = dict[str, Any]
 """The settings of one combination."""
@@ -19,32 +17,25 @@ def read(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     Raises:
         SettingError: a word is not of that kind, or names no setting, or one twice.
     """
-    kinds = {f.name: type(f.default) for f in dataclasses.fields(Config)}
-    kinds["first_move"] = int
-    for name in ("env_id", "eval_every", "eval_games"):  # a sweep grades at the end
-        del kinds[name]
+    # A sweep is of one game, and grades at the end.
+    known = RULES.keys() - {"env_id", "eval_every", "eval_games"}
     grid: dict[str, tuple[Any, ...]] = {}
     for word in words:
         name, equals, values = word.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
-        if not equals or name not in kinds or name in grid:
+        if not equals or name not in known or name in grid:
             rule = "made of SETTING=VALUE,VALUE, each setting once; settings are "
-            raise SettingError("grid", rule + ", ".join(sorted(kinds)), word)
-        kind, values = kinds[name], [value.strip() for value in values.split(",")]
-        grid[name] = tuple(dict.fromkeys(_value(name, kind, value) for value in values))
+            raise SettingError("grid", rule + ", ".join(sorted(known)), word)
+        texts = [text.strip() for text in values.split(",")]
+        grid[name] = tuple(dict.fromkeys(_value(name, text) for text in texts))
     return grid
 
 
-def _value(name: str, kind: type, text: str) -> Any:  # noqa: ANN401
-    rules = {bool: "true or false", int: "a whole number", float: "a number"}
-    rule = rules.get(kind, "one of " + ", ".join(CHOICES.get(name, ())))
-    allowed = {"true": True, "false": False} if kind is bool else None
+def _value(name: str, text: str) -> Any:  # noqa: ANN401
     try:
-        if text not in (allowed or CHOICES.get(name, [text])):
-            raise ValueError
-        return allowed[text] if allowed else kind(text)
+        return RULES[name].parsed(text)
     except ValueError:
-        raise SettingError(name, rule, text) from None
+        raise SettingError(name, str(RULES[name]), text) from None
 
 
 def points(

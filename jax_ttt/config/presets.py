@@ -5,6 +5,7 @@ Our own stand here, those of the published systems in `config/published/`.
 
 from typing import TYPE_CHECKING, Literal
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.published import (
     double_dqn,
     hashed_q_table,
@@ -66,3 +67,8 @@ if TYPE_CHECKING:
     Preset = str
 else:  # choices, to the command line and to the checks of types
     Preset = Literal[tuple(PRESETS)]
+
+
+def default_preset(env_id: str, self_play: bool) -> str:
+    """Return the preset that is used where none is named; `plain` for unknown games."""
+    return GAMES[env_id].preset if self_play and env_id in GAMES else "plain"

@@ -1,4 +1,4 @@
-"""What numbers a setting may take, and how a wrong one is refused. Imports no JAX."""
+"""What a setting may be, and how a wrong value is refused. Imports no JAX."""
 
 import dataclasses
 import math
@@ -23,6 +23,10 @@ class Range:
         if not inside or (self.above_low and value == self.low):
             raise SettingError(field, str(self), value)
 
+    def parsed(self, text: str) -> int | float:
+        """Return the number that a text stands for; raises `ValueError`."""
+        return self.type(text)
+
     def __str__(self) -> str:
         noun = "a whole number" if self.type is int else "a number"
         if self.above_low:
@@ -31,6 +35,86 @@ class Range:
             return f"{noun} from {self.low:,} to {self.high:,}"
         return f"{noun} from {self.low:g} to {self.high:g}"
 
+
+@dataclasses.dataclass(frozen=True)
+class Optional:
+    """A range, or None."""
+
+    range: Range
+
+    def check(self, field: str, value: object) -> None:
+        """Raise `SettingError` unless `value` is None or in the range."""
+        if value is not None:
+            self.range.check(field, value)
+
+    def parsed(self, text: str) -> int | float:
+        """Return the number that a text stands for; raises `ValueError`."""
+        return self.range.parsed(text)
+
+    def __str__(self) -> str:
+        return str(self.range)
+
+
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """The words that a setting may be."""
+
+    allowed: tuple[str, ...]
+
+    def check(self, field: str, value: object) -> None:
+        """Raise `SettingError` unless `value` is one of the words."""
+        if value not in self.allowed:
+            raise SettingError(field, str(self), value)
+
+    def parsed(self, text: str) -> str:
+        """Return the word; raises `ValueError` if it is none of them."""
+        if text not in self.allowed:
+            raise ValueError(text)
+        return text
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self.allowed)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Switch:
+    """True or false."""
+
+    def check(self, field: str, value: object) -> None:
+        """Raise `SettingError` unless `value` is a bool."""
+        if not isinstance(value, bool):
+            raise SettingError(field, str(self), value)
+
+    def parsed(self, text: str) -> bool:
+        """Return what `true` or `false` stands for; raises `ValueError`."""
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+
+    def __str__(self) -> str:
+        return "true or false"
+
+
+@dataclasses.dataclass(frozen=True)
+class Name:
+    """A text that is not empty; `noun` says of what."""
+
+    noun: str
+
+    def check(self, field: str, value: object) -> None:
+        """Raise `SettingError` unless `value` is a text that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise SettingError(field, str(self), value)
+
+    def parsed(self, text: str) -> str:
+        """Return the text."""
+        return text
+
+    def __str__(self) -> str:
+        return self.noun
+
+
+Rule = Range | Optional | Words | Switch | Name
 
 SEED_RANGE = Range(int, 0, 2**32 - 1)
 

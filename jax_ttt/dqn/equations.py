@@ -165,3 +165,35 @@ def loss(
 def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:
     """Return `tau * params + (1 - tau) * target_params` (Lillicrap et al. 2016)."""
     return optax.incremental_update(params, target_params, tau)
+
+
+def linear(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
+    """Return the straight line from `start` at update 0 to `end` at the last one.
+
+    The last of `num_updates` has the index `num_updates - 1`; beyond it, `end`.
+    """
+    last = max(num_updates - 1, 1)
+    line = optax.linear_schedule(start, end, last)
+    # Compiled, the line misses its end by a rounding.
+    return optax.join_schedules([line, optax.constant_schedule(end)], [last])
+
+
+def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.Schedule:
+    """Return `start`, less `drop` after each tenth of the updates, at least `end`."""
+
+    def schedule(update: jax.typing.ArrayLike) -> jax.Array:
+        # Not 10 * update: of 10**9 that is too large for 32 bits.
+        tenth = jnp.floor_divide(update, max(num_updates / 10, 1))
+        return jnp.maximum(start - drop * tenth, end)
+
+    return schedule
+
+
+def exponential(start: Scalar, end: Scalar, factor: Scalar) -> optax.Schedule:
+    """Return `start * factor**count`, from `end` to `start`."""
+
+    def schedule(count: jax.typing.ArrayLike) -> jax.Array:
+        # A count beyond 32 bits turns negative.
+        return jnp.clip(start * jnp.float32(factor) ** count, end, start)
+
+    return schedule

@@ -3,35 +3,28 @@
 `init` makes a `TrainState`, `update` takes it one step further, `train_chunk` does
 many updates in one compiled program. To learn tic-tac-toe, the agent plays against
 the strongest opponent it can find: itself, a moment ago. (Others can be asked for.)
+
+Axes: `B` games, `T` turns of whole games.
 """
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.settings import Config, joined
-from jax_ttt.dqn import (
-    equations,
-    losses,
-    metrics,
-    opponents,
-    replay,
-    rollout,
-    schedules,
-    tabular,
-    targets,
-)
-from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.dqn.opponents import Opponent
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import equations, losses, replay, rollout
+from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.rollout import Played
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import opponents, pgx_games
+from jax_ttt.envs.opponents import Opponent
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -50,12 +43,34 @@ class TrainState:
     update: Any  # () int32, updates done
     games: Any  # () int32, games ended
     buffer: replay.Buffer | None  # with replay only
-    met: Any  # (rows,) bool, rows visited; of a table only
+    visited: Any  # (rows,) bool, rows visited; of a table only
+
+
+class Metrics(NamedTuple):
+    """The figures of an update: scalars, the counts int32 and the rest float32.
+
+    Results are the agent's against an opponent, the first player's in self-play.
+    """
+
+    loss: jax.Array
+    grad_norm: jax.Array  # L2 norm of the whole gradient
+    mean_max_q: jax.Array  # of the best legal action, over the games still on
+    epsilon: jax.Array
+    learning_rate: jax.Array
+    games: jax.Array  # games that ended
+    wins: jax.Array
+    losses: jax.Array
+    env_steps: jax.Array  # moves played in games still on
+    rows: jax.Array  # of a table that were visited so far; 0 for a network
 
 
 @functools.partial(jax.jit, static_argnames="config")
 def init(
-    config: Config, network: Network, key: Key[Array, ""], opponent: Opponent
+    config: Config,
+    hyper: Hyper,
+    network: Network,
+    key: Key[Array, ""],
+    opponent: Opponent,
 ) -> TrainState:
     """Return the state before the first update; `key` is consumed.
 
@@ -64,143 +79,155 @@ def init(
     """
     opponents.check(config, opponent)
     key, params_key, env_key = jax.random.split(key, 3)
-    params = q_network.init_params(network, params_key)
+    initial_value = config.network.initial_value
+    params = q_network.init_params(network, params_key, initial_value)
     env_state = opponent.start(config, env_key)
-    buffer = met = None
-    if config.replay_capacity:
-        _, played = jax.eval_shape(
-            lambda: rollout.play(
-                config, network, params, key, env_state, jnp.float32(0), opponent
-            )
-        )
-        buffer = replay.init(played.transition, config.replay_capacity)
-    if config.network == "table":
-        met = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
+    buffer = visited = None
+    if config.replay.replay_capacity:
+        args = config, hyper, network, params, key, env_state, jnp.float32(0), opponent
+        _, played = jax.eval_shape(lambda: rollout.play(*args))
+        buffer = replay.init(played.transition, config.replay.replay_capacity)
+    if network.is_table:
+        visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
     return TrainState(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
-        opt_state=schedules.optimizer(config).init(params),
+        opt_state=losses.optimizer(config, hyper).init(params),
         env_state=env_state,
         key=key,
         update=jnp.int32(0),
         games=jnp.int32(0),
         buffer=buffer,
-        met=met,
+        visited=visited,
     )
 
 
 def update(
-    config: Config, network: Network, state: TrainState, opponent: Opponent
+    config: Config,
+    hyper: Hyper,
+    network: Network,
+    state: TrainState,
+    opponent: Opponent,
 ) -> tuple[TrainState, Metrics]:
-    """Play one move in every game, or with `config.backward` all of them, and learn.
+    """Play one move in every game, or with `backward` all of them, and learn.
 
     Raises:
         ValueError: the settings name another opponent.
     """
     opponents.check(config, opponent)
     key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
-    epsilon = schedules.exploration(config, state.update, state.games)
+    epsilon = rollout.exploration(config, hyper, state.update, state.games)
 
     def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
-        args = state.params, key, env_state, epsilon, opponent
-        return rollout.play(config, network, *args)
+        args = config, hyper, network, state.params, key, env_state, epsilon, opponent
+        return rollout.play(*args)
 
-    def learn(
-        state: TrainState, lesson: tuple[equations.Transition, jax.Array]
-    ) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
-        return learn_from(config, network, state, *lesson)
-
-    before = state
-    if config.backward:
-        num_turns = opponents.max_turns(config)
-        act_keys = jax.random.split(act_key, num_turns)
-        after, played = jax.lax.scan(play, state.env_state, act_keys)
-        lessons = played.transition, jax.random.split(learn_key, num_turns)
-        state, (loss, grad_norm) = jax.lax.scan(learn, state, lessons, reverse=True)
+    learn = functools.partial(learn_from, config, hyper, network)
+    if config.target.backward:
+        turns = opponents.max_turns(config)
+        keys = jax.random.split(act_key, turns)
+        after, played = jax.lax.scan(play, state.env_state, keys)
+        lessons = played.transition, jax.random.split(learn_key, turns)
+        learned, steps = jax.lax.scan(learn, state, lessons, reverse=True)
     else:
         after, played = play(state.env_state, act_key)
-        state, batch = remember(config, state, played.transition, sample_key)
-        state, (loss, grad_norm) = learn(state, (batch, learn_key))
+        learned, batch = remember(config, state, played.transition, sample_key)
+        learned, steps = learn(learned, (batch, learn_key))
 
-    found = measure(config, state, played, loss, grad_norm, epsilon)
+    found = measure(config, hyper, learned, played, steps, epsilon)
     fresh = opponent.start(config, restart_key)
-    state = dataclasses.replace(
-        state,
-        env_state=pgx_games.restart(fresh, after, config.lockstep),
+    learned = dataclasses.replace(
+        learned,
+        env_state=pgx_games.restart(fresh, after, config.run.lockstep),
         key=key,
-        update=before.update + 1,
-        games=before.games + found.games,
+        update=state.update + 1,
+        games=state.games + found.games,
     )
-    return state, found
-
-
-def measure(
-    config: Config,
-    state: TrainState,
-    played: Played,
-    loss: jax.Array,
-    grad_norm: jax.Array,
-    epsilon: jax.Array,
-) -> Metrics:
-    """Return what an update tells, of one move in every game or of several."""
-    return Metrics(
-        loss=jnp.mean(loss),
-        grad_norm=jnp.mean(grad_norm),
-        mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
-        epsilon=epsilon,
-        learning_rate=jnp.asarray(schedules.step_size(config)(state.update)),
-        games=jnp.sum(played.games),
-        wins=jnp.sum(played.wins),
-        losses=jnp.sum(played.losses),
-        env_steps=jnp.sum(played.env_steps),
-        rows=jnp.int32(0) if state.met is None else jnp.sum(state.met),
-    )
+    return learned, found
 
 
 def remember(
-    config: Config, state: TrainState, batch: equations.Transition, key: Key[Array, ""]
-) -> tuple[TrainState, equations.Transition]:
+    config: Config, state: TrainState, batch: Transition, key: Key[Array, ""]
+) -> tuple[TrainState, Transition]:
     """Return what to learn from: the moves just played, or with replay some kept."""
     if state.buffer is None:
         return state, batch
     buffer = replay.add(state.buffer, batch)
-    batch = replay.sample(buffer, key, config.replay_batch, config.replay_start)
+    num_moves, start = config.replay.replay_batch, config.replay.replay_start
+    batch = replay.sample(buffer, key, num_moves, start)
     return dataclasses.replace(state, buffer=buffer), batch
+
+
+class Step(NamedTuple):
+    """The figures of a gradient step, `()` or `(T,)` float32."""
+
+    loss: jax.Array
+    grad_norm: jax.Array
 
 
 def learn_from(
     config: Config,
+    hyper: Hyper,
     network: Network,
     state: TrainState,
-    batch: equations.Transition,
-    key: Key[Array, ""],
-) -> tuple[TrainState, tuple[jax.Array, jax.Array]]:
-    """Take one gradient step; also returns the loss and the gradient's norm."""
+    batch_and_key: tuple[Transition, Key[Array, ""]],
+) -> tuple[TrainState, Step]:
+    """Take one gradient step on a batch of moves; the key is consumed."""
+    batch, key = batch_and_key
     params, target_params = state.params, state.target_params
-    target = targets.targets(config, network, params, target_params, batch)
-    loss, grads, visits = losses.lesson(config, network, params, target, batch, key)
-    optimizer = schedules.optimizer(config)
-    steps, opt_state = optimizer.update(grads, state.opt_state, state.params)
-    params = jax.tree.map(jnp.add, state.params, steps)
+    target = losses.td_targets(config, hyper, network, params, target_params, batch)
+    found = losses.loss_and_gradient(config, network, params, target, batch, key)
+    optimizer = losses.optimizer(config, hyper)
+    steps, opt_state = optimizer.update(found.grads, state.opt_state, params)
+    params = jax.tree.map(jnp.add, params, steps)
+    visited = state.visited
+    if found.visits is not None:
+        visited |= losses.visited_rows(found.visits)
     state = dataclasses.replace(
         state,
         params=params,
-        target_params=next_target(config, params, state),
+        target_params=next_target(config, hyper, params, state),
         opt_state=opt_state,
-        met=None if visits is None else state.met | tabular.met(visits),
+        visited=visited,
     )
-    grad_norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads)))
-    return state, (loss, grad_norm)
+    grad_norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(found.grads)))
+    return state, Step(found.loss, grad_norm)
 
 
-def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.State:
-    """Return the target net after an update that gave `params`."""
-    every = config.target_update_every
+def next_target(
+    config: Config, hyper: Hyper, params: nnx.State, state: TrainState
+) -> nnx.State:
+    """Return the target network after an update that gave `params`."""
+    every = config.target.target_update_every
     if not every:
-        return equations.polyak(params, state.target_params, config.tau)
+        return equations.polyak(params, state.target_params, hyper.tau)
     due = (state.update + 1) % every == 0
     return jax.tree.map(
         lambda new, old: jnp.where(due, new, old), params, state.target_params
+    )
+
+
+def measure(
+    config: Config,
+    hyper: Hyper,
+    state: TrainState,
+    played: Played,
+    steps: Step,
+    epsilon: Float[Array, ""],
+) -> Metrics:
+    """Return the figures of an update, of one move in every game or of several."""
+    visited = state.visited
+    return Metrics(
+        loss=jnp.mean(steps.loss),
+        grad_norm=jnp.mean(steps.grad_norm),
+        mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
+        epsilon=epsilon,
+        learning_rate=jnp.asarray(losses.step_size(config, hyper)(state.update)),
+        games=jnp.sum(played.games),
+        wins=jnp.sum(played.wins),
+        losses=jnp.sum(played.losses),
+        env_steps=jnp.sum(played.env_steps),
+        rows=jnp.int32(0) if visited is None else jnp.sum(visited),
     )
 
 
@@ -209,24 +236,39 @@ def next_target(config: Config, params: nnx.State, state: TrainState) -> nnx.Sta
 )
 def train_chunk(
     config: Config,
+    hyper: Hyper,
     network: Network,
     state: TrainState,
     num_updates: int,
     opponent: Opponent,
-    numbers: dict[str, jax.Array] | None = None,
 ) -> tuple[TrainState, Metrics]:
     """Do `num_updates` updates in one compiled program; `state` is used up.
 
-    `numbers` go before the settings of the same names: they are data, so that others
-    need no other program.
-
-    Returns the new state and the chunk's metrics: sums of the counts, means of the
-    loss, gradient norm and value, and the last epsilon, learning rate and rows.
+    Returns the new state and the chunk's metrics: see `of_chunk`.
     """
-    config = joined(config, numbers or {})
 
     def step(state: TrainState, _: None) -> tuple[TrainState, Metrics]:
-        return update(config, network, state, opponent)
+        return update(config, hyper, network, state, opponent)
 
     state, rows = jax.lax.scan(step, state, None, num_updates)
-    return state, metrics.of_chunk(rows)
+    return state, of_chunk(rows)
+
+
+def of_chunk(rows: Metrics) -> Metrics:
+    """Return the metrics of a chunk from those of its updates, `(T,)` each.
+
+    Sums of the counts, means of the loss, gradient norm and value, and the last
+    epsilon, learning rate and rows.
+    """
+    return Metrics(
+        loss=rows.loss.mean(),
+        grad_norm=rows.grad_norm.mean(),
+        mean_max_q=rows.mean_max_q.mean(),
+        epsilon=rows.epsilon[-1],
+        learning_rate=rows.learning_rate[-1],
+        games=rows.games.sum(),
+        wins=rows.wins.sum(),
+        losses=rows.losses.sum(),
+        env_steps=rows.env_steps.sum(),
+        rows=rows.rows[-1],
+    )

@@ -1,64 +1,237 @@
-"""The loss of a batch of moves, and its gradient.
+"""What the moves of a batch should be worth, the loss, its gradient, and the step.
 
-Axes: `H` values of an action (see `q_network.heads`), `B` moves, `A` actions.
+A new backup is one function and one entry of `BACKUPS`.
+
+Axes: `H` values of an action (see `q_network.heads`), `B` moves, `A` actions, `R` rows
+of a table.
 """
 
 import functools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
+from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, tabular
+from jax_ttt.dqn import equations
+from jax_ttt.dqn.equations import Transition
+from jax_ttt.envs import opponents
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
+NextValues: TypeAlias = Callable[[], Float[Array, "H B A"]]
+"""What a network says of the next boards, if a backup asks."""
 
-class Lesson(NamedTuple):
-    """What a batch taught."""
+
+def one_ply(
+    hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
+) -> Float[Array, "H B"]:
+    """Return the targets of Q-learning: the target network chooses and values."""
+    del online_net
+    return _td_targets(hyper, batch, target_net(), [None])
+
+
+def double(
+    hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
+) -> Float[Array, "H B"]:
+    """Return the targets of Double DQN: the network in training chooses."""
+    return _td_targets(hyper, batch, target_net(), online_net())
+
+
+def double_tables(
+    hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
+) -> Float[Array, "H B"]:
+    """Return the targets of two tables: each one's choice, valued by the other.
+
+    Source: van Hasselt 2010, "Double Q-learning".
+    """
+    del online_net
+    both = target_net()
+    return _td_targets(hyper, batch, both[::-1], both)
+
+
+def two_ply(
+    hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
+) -> Float[Array, "H B"]:
+    """Return the targets of both heads: see `equations.two_ply_targets`."""
+    del online_net
+    mover, waiting = target_net()
+    legal = batch.next_legal_action_mask
+    args = batch.reward, batch.discount, mover, waiting, legal, hyper.tremble
+    return jnp.stack(equations.two_ply_targets(*args))
+
+
+def _td_targets(
+    hyper: Hyper,
+    batch: Transition,
+    next_values: Float[Array, "H B A"],
+    chosen_by: Float[Array, "H B A"] | list[None],
+) -> Float[Array, "H B"]:
+    reward, discount, legal = batch.reward, batch.discount, batch.next_legal_action_mask
+    return jnp.stack(
+        [
+            equations.td_target(reward, discount, values, legal, hyper.tremble, choice)
+            for values, choice in zip(next_values, chosen_by, strict=True)
+        ]
+    )
+
+
+BACKUPS = {
+    "one-ply": one_ply,
+    "two-ply": two_ply,
+    "double": double,
+    "double-tables": double_tables,
+}
+"""The functions of `Config.backup_rule`."""
+
+COSTS = {"huber": optax.huber_loss, "mse": optax.l2_loss}
+"""The functions of the setting `loss`: what an error costs."""
+
+
+def every_head(
+    key: Key[Array, ""], batch: Transition, num_heads: int
+) -> Bool[Array, "H B"]:
+    """Return that every value learns from every move in a game that is on."""
+    del key
+    return jnp.broadcast_to(batch.live, (num_heads, *batch.live.shape))
+
+
+def one_of_two_tables(
+    key: Key[Array, ""], batch: Transition, num_heads: int
+) -> Bool[Array, "H B"]:
+    """Return which of two tables learns from which move; `key` is consumed.
+
+    One of them, drawn for each move; both from the last move of a game.
+    """
+    del num_heads
+    first = jax.random.bernoulli(key, shape=batch.live.shape)
+    both = batch.discount == 0
+    return jnp.stack([batch.live & (first | both), batch.live & (~first | both)])
+
+
+LEARNING_HEADS = {
+    "value": every_head,
+    "value-and-reply": every_head,
+    "two-tables": one_of_two_tables,
+}
+"""Which values of an action learn, by `Architecture.heads`."""
+
+
+class LossAndGradient(NamedTuple):
+    """The loss of a batch, its gradient, and how often it visits a table's entries."""
 
     loss: jax.Array  # () float32
     grads: nnx.State
-    visits: nnx.State | None  # of a table's entries
+    visits: nnx.State | None  # of a table only
 
 
-def lesson(
+def td_targets(
+    config: Config,
+    hyper: Hyper,
+    network: Network,
+    params: nnx.State,
+    target_params: nnx.State,
+    batch: Transition,
+) -> Float[Array, "H B"]:
+    """Return what the values of the actions played should become."""
+    dtype = q_network.learning_dtype(config.network.precision)
+
+    def next_values(params: nnx.State) -> Float[Array, "H B A"]:
+        return q_network.heads(network, params, batch.next_obs, dtype)
+
+    online_net, target_net = (
+        functools.partial(next_values, p) for p in (params, target_params)
+    )
+    return BACKUPS[config.backup_rule](hyper, batch, target_net, online_net)
+
+
+def loss_and_gradient(
     config: Config,
     network: Network,
     params: nnx.State,
     target: Float[Array, "H B"],
-    batch: equations.Transition,
+    batch: Transition,
     key: Key[Array, ""],
-) -> Lesson:
+) -> LossAndGradient:
     """Return the loss of the moves and its gradient; `key` is consumed.
 
     The network values the boards of moves just played a second time here, as it did to
     choose them; the compiler sees that and does it once.
     """
-    cost = {"huber": optax.huber_loss, "mse": optax.l2_loss}[config.loss]
-    live = jnp.broadcast_to(batch.live, target.shape)
-    dtype = q_network.learning_dtype(config)
-    if q_network.double_table(config):
-        live = tabular.learns(key, batch)
+    dtype = q_network.learning_dtype(config.network.precision)
+    cost = COSTS[config.optimizer.loss]
+    learns = LEARNING_HEADS[network.architecture.heads](key, batch, len(target))
 
     def loss_fn(params: nnx.State) -> jax.Array:
         values = q_network.heads(network, params, batch.obs, dtype)
-        rows = zip(values, target, live, strict=True)
+        rows = zip(values, target, learns, strict=True)
         losses = [equations.loss(v, batch.action, t, on, cost) for v, t, on in rows]
         return functools.reduce(jnp.add, losses)
 
-    def played_sum(params: nnx.State) -> jax.Array:
+    loss, grads = jax.value_and_grad(loss_fn)(params)
+    if not network.is_table:
+        return LossAndGradient(loss, grads, None)
+    visits = entry_visits(network, params, batch, learns)
+    return LossAndGradient(loss, per_visit(grads, visits, len(batch.action)), visits)
+
+
+def entry_visits(
+    network: Network,
+    params: nnx.State,
+    batch: Transition,
+    learns: Bool[Array, "H B"],
+) -> nnx.State:
+    """Return how often each entry of a table learns from the batch.
+
+    It is a gradient too: that of the sum of the values that learn.
+    """
+
+    def sum_of_played(params: nnx.State) -> jax.Array:
         values = q_network.heads(network, params, batch.obs)
         played = jax.vmap(equations.played, in_axes=(0, None))(values, batch.action)
-        return jnp.where(live, played, 0.0).sum()
+        return jnp.where(learns, played, 0.0).sum()
 
-    loss, grads = jax.value_and_grad(loss_fn)(params)
-    if config.network != "table":
-        return Lesson(loss, grads, None)
-    return Lesson(
-        loss, *tabular.per_visit(played_sum, params, grads, len(batch.action))
-    )
+    return jax.grad(sum_of_played)(params)
+
+
+def per_visit(grads: nnx.State, visits: nnx.State, batch_size: int) -> nnx.State:
+    """Return a table's gradient as the mean over the visits of each entry.
+
+    So a step of SGD removes the same share of the error at any batch size, however
+    often an entry is visited. `grads` is of a mean over `batch_size` moves.
+    """
+    return jax.tree.map(lambda g, n: g * batch_size / jnp.maximum(n, 1), grads, visits)
+
+
+def visited_rows(visits: nnx.State) -> Bool[Array, " R"]:
+    """Return the rows of the table that were visited."""
+    (leaf,) = jax.tree.leaves(visits)
+    return (leaf > 0).any(axis=1)
+
+
+def step_size(config: Config, hyper: Hyper) -> optax.Schedule:
+    """Return the learning rate by update."""
+    start, end = hyper.learning_rate, hyper.learning_rate_end
+    return equations.linear(start, end, config.run.num_updates)
+
+
+OPTIMIZERS = {
+    "adamw": lambda rate, hyper: optax.adamw(rate, weight_decay=hyper.weight_decay),
+    "sgd": lambda rate, hyper: optax.sgd(rate),
+}
+"""AdamW (Loshchilov and Hutter 2019) and SGD, by the setting `optimizer`."""
+
+
+def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
+    """Return the settings' optimizer, its step size `step_size`."""
+    steps_per_update = opponents.max_turns(config) if config.target.backward else 1
+
+    def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
+        return step_size(config, hyper)(jnp.floor_divide(count, steps_per_update))
+
+    return OPTIMIZERS[config.optimizer.optimizer](rate, hyper)

@@ -12,12 +12,15 @@ import jax
 import jax.numpy as jnp
 import pgx
 from flax import nnx
+from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Key
 
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.target import Target
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.opponents import Opponent
 from jax_ttt.envs import pgx_games, replies
+from jax_ttt.envs.opponents import Opponent
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -39,6 +42,7 @@ class Played(NamedTuple):
 
 def play(
     config: Config,
+    hyper: Hyper,
     network: Network,
     params: nnx.State,
     key: Key[Array, ""],
@@ -49,20 +53,20 @@ def play(
     """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
     env = pgx_games.make(config.env_id)
     move_key, reply_key = opponent.keys(key)
-    dtype = q_network.learning_dtype(config)
+    dtype = q_network.learning_dtype(config.network.precision)
     q_values = q_network.q_values(network, params, before.observation, dtype)
     legal = before.legal_action_mask
     action = equations.epsilon_greedy(move_key, q_values, legal, epsilon)
-    action = replies.opening(before, action, config.first_move)
-    after, move = pgx_games.step(env, before, action, config.gamma)
-    after, move = opponent.reply(config, reply_key, before, after, move)
+    action = replies.opening(before, action, config.opponent.first_move)
+    after, move = pgx_games.step(env, before, action, hyper.gamma)
+    after, move = opponent.reply(env, hyper.gamma, reply_key, before, after, move)
     ended = move.live & pgx_games.finished(after)
     result = opponent.result(before, move.reward)
     return after, Played(
         equations.Transition(
             obs=before.observation,
             action=action,
-            reward=scored(config, move.reward, ended),
+            reward=scored(config.target, move.reward, ended),
             discount=move.discount,
             next_obs=after.observation,
             next_legal_action_mask=after.legal_action_mask,
@@ -78,11 +82,53 @@ def play(
 
 
 def scored(
-    config: Config, reward: Float[Array, " B"], ended: Bool[Array, " B"]
+    target: Target, reward: Float[Array, " B"], ended: Bool[Array, " B"]
 ) -> Float[Array, " B"]:
     """Return the settings' reward for the result of the games that ended, else 0."""
-    win, draw, loss = config.reward_win, config.reward_draw, config.reward_loss
+    win, draw, loss = target.reward_win, target.reward_draw, target.reward_loss
     if (win, draw, loss) == (1, 0, -1):
         return reward
     value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
     return jnp.where(ended, value, 0.0)
+
+
+def linear_epsilon(
+    hyper: Hyper, num_updates: int, update: ArrayLike, games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon on the line from its start to its end."""
+    del games
+    return equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)(update)
+
+
+def stepped_epsilon(
+    hyper: Hyper, num_updates: int, update: ArrayLike, games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon, lowered after each tenth of the updates."""
+    del games
+    start, end, drop = hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
+    return equations.steps(start, end, drop, num_updates)(update)
+
+
+def exponential_epsilon(
+    hyper: Hyper, num_updates: int, update: ArrayLike, games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon, multiplied by a factor after each finished game."""
+    del num_updates, update
+    start, end, factor = hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
+    return equations.exponential(start, end, factor)(games)
+
+
+EPSILONS = {
+    "linear": linear_epsilon,
+    "steps": stepped_epsilon,
+    "exponential": exponential_epsilon,
+}
+"""The functions of the setting `epsilon_schedule`."""
+
+
+def exploration(
+    config: Config, hyper: Hyper, update: ArrayLike, games: ArrayLike
+) -> Float[Array, ""]:
+    """Return epsilon after this many updates and games."""
+    epsilon = EPSILONS[config.exploration.epsilon_schedule]
+    return jnp.asarray(epsilon(hyper, config.run.num_updates, update, games))

@@ -1,5 +1,6 @@
 """How strong an agent is: exactly where the tree can be walked, by sample elsewhere."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -7,7 +8,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import SeatSetting
+from jax_ttt.config.catalogue import Seat, SeatSetting
 from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
@@ -33,26 +34,31 @@ class Standing(NamedTuple):
     win_rate: np.ndarray  # float64, 0 to 1: against random, mean of its seats
 
 
-@jax.jit
+@functools.partial(jax.jit, static_argnames=("seats", "num_games"))
 def evaluate(
-    network: Network, params: nnx.State, key: Key[Array, ""], tree: Tree | None
+    network: Network,
+    params: nnx.State,
+    key: Key[Array, ""],
+    tree: Tree | None,
+    seats: tuple[Seat, ...],
+    num_games: int,
 ) -> Evaluation:
-    """Grade the greedy player of `params`, exactly if a tree is given.
+    """Grade the greedy player of `params`, which learned these seats.
 
-    `key`, for the sampled match, is consumed.
+    Exactly if a tree is given; and by a match of `num_games` against random, unless
+    that is 0. `key`, for the match, is consumed.
     """
-    config = network.config
     report = unbeatable = None
     if tree is not None:
         probs = policy(network, params, tree)
         report = outcomes.report(tree, probs)
-        unbeatable = proof.unbeatable(tree, probs, config.seats)
-    if not config.eval_games:
+        unbeatable = proof.unbeatable(tree, probs, seats)
+    if not num_games:
         return Evaluation(report, unbeatable, None)
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make(network.env_id)
     player = greedy_player(network, params)
-    args = (player, players.random_player, config.eval_games)
-    return Evaluation(report, unbeatable, matches.play_match(env, key, *args))
+    match = matches.play_match(env, key, player, players.random_player, num_games)
+    return Evaluation(report, unbeatable, match)
 
 
 def summary(evaluation: Evaluation) -> dict[str, Any]:

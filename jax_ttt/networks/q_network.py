@@ -1,22 +1,26 @@
 """Boards to action values: the network and its forward pass.
 
 Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values of an action), `V` the
-values of a board, `G` views.
+values of a board.
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
-from jaxtyping import Array, Bool, Float, Key, Shaped
+from jaxtyping import Array, Float, Key, Shaped
 
-from jax_ttt.config.settings import Config
+from jax_ttt.config.architecture import Architecture
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.choices import NetworkKind, Precision
 from jax_ttt.envs import pgx_games, symmetry
 from jax_ttt.envs.stones import Positions
-from jax_ttt.envs.symmetry import Views
+from jax_ttt.networks import canonical
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
@@ -25,60 +29,132 @@ from jax_ttt.runtime import devices
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """What the weights need to give values: the settings, and a table's positions.
+    """What the weights need to give values: the architecture, a table's positions.
 
     A pytree, so that the positions are data of a compiled program.
     """
 
-    config: Config = dataclasses.field(metadata={"static": True})
+    architecture: Architecture = dataclasses.field(metadata={"static": True})
     positions: Positions | None = None  # of a table only
 
+    @property
+    def env_id(self) -> EnvId:
+        """The game."""
+        return self.architecture.env_id
 
-def num_heads(config: Config) -> int:
-    """Return how many values there are of an action: see `heads`."""
-    return 1 + (config.backup == "two-ply" or double_table(config))
+    @property
+    def is_table(self) -> bool:
+        """Whether the weights are a table's values."""
+        return self.positions is not None
 
 
-def double_table(config: Config) -> bool:
-    """Return whether two tables learn in turn (van Hasselt 2010, Double Q-learning)."""
-    return config.double and config.network == "table"
+class Heads(NamedTuple):
+    """How many values a network gives of an action, and which is the action's value."""
+
+    num: int
+    value: Callable[[Float[Array, "H B A"]], Float[Array, "B A"]]
 
 
-def learning_dtype(config: Config) -> DTypeLike:
+def _first(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+    return values[0]
+
+
+def _mean(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+    return values.mean(axis=0)
+
+
+HEADS = {
+    "value": Heads(1, _first),
+    "value-and-reply": Heads(2, _first),
+    "two-tables": Heads(2, _mean),
+}
+"""The heads by `Architecture.heads`."""
+
+
+def learning_dtype(precision: Precision) -> DTypeLike:
     """Return what the learner's products take: the one place that decides "auto".
 
     bfloat16 only where the processor has units for it. A GPU's time at these sizes goes
     elsewhere than into products, and a TPU takes float32 as bfloat16 anyway.
     """
-    if config.precision != "auto":
-        return jnp.dtype(config.precision)
+    if precision != "auto":
+        return jnp.dtype(precision)
     amx = devices.current().platform == "cpu" and devices.has_amx()
     return jnp.dtype(jnp.bfloat16 if amx else jnp.float32)
 
 
+class _Make(Protocol):
+    """Makes the module of a network of one kind."""
+
+    def __call__(
+        self,
+        network: Network,
+        num_heads: int,
+        rngs: nnx.Rngs,
+        dtype: DTypeLike,
+        initial_value: float,
+    ) -> MLP | Table: ...
+
+
+def _make_mlp(
+    network: Network,
+    num_heads: int,
+    rngs: nnx.Rngs,
+    dtype: DTypeLike,
+    initial_value: float,
+) -> MLP:
+    del initial_value  # its weights are drawn
+    architecture = network.architecture
+    planes, num_actions = pgx_games.sizes(network.env_id)
+    num_inputs, num_outputs = int(np.prod(planes)), num_heads * num_actions
+    sizes = (num_inputs, *architecture.hidden_sizes, num_outputs)
+    return MLP(sizes, architecture.activation, rngs, dtype)
+
+
+def _make_table(
+    network: Network,
+    num_heads: int,
+    rngs: nnx.Rngs,
+    dtype: DTypeLike,
+    initial_value: float,
+) -> Table:
+    del rngs, dtype  # nothing is drawn, and there are no products
+    if network.positions is None:
+        raise ValueError("a table needs the positions of its game")
+    sizes = num_heads, pgx_games.sizes(network.env_id).num_actions
+    key = network.architecture.table_key
+    return Table(key, network.positions, *sizes, initial_value)
+
+
+NETWORKS: dict[NetworkKind, _Make] = {"mlp": _make_mlp, "table": _make_table}
+"""What makes the module, by the kind of the network."""
+
+
 def make(
-    network: Network, rngs: nnx.Rngs, dtype: DTypeLike = jnp.float32
+    network: Network,
+    rngs: nnx.Rngs,
+    dtype: DTypeLike = jnp.float32,
+    initial_value: float = 0.0,
 ) -> MLP | Table:
     """Return the module of a network, its weights drawn from `rngs`.
+
+    A table's entries all begin at `initial_value`.
 
     Raises:
         ValueError: it is a table without positions.
     """
-    config = network.config
-    planes, num_actions = pgx_games.sizes(config.env_id)
-    if config.network == "table":
-        if network.positions is None:
-            raise ValueError("a table needs the positions of its game")
-        sizes = (num_heads(config), num_actions)
-        return Table(config.table_key, network.positions, *sizes, config.initial_value)
-    hidden = [config.hidden_size] * config.hidden_layers
-    sizes = [int(np.prod(planes)), *hidden, num_heads(config) * num_actions]
-    return MLP(sizes, config.activation, rngs, dtype)
+    architecture = network.architecture
+    num_heads = HEADS[architecture.heads].num
+    make_module = NETWORKS[architecture.network]
+    return make_module(network, num_heads, rngs, dtype, initial_value)
 
 
-def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
-    """Return fresh weights; `key` is consumed."""
-    return nnx.state(make(network, nnx.Rngs(key)), nnx.Param)
+def init_params(
+    network: Network, key: Key[Array, ""], initial_value: float = 0.0
+) -> nnx.State:
+    """Return fresh weights, of a table `initial_value` each; `key` is consumed."""
+    module = make(network, nnx.Rngs(key), initial_value=initial_value)
+    return nnx.state(module, nnx.Param)
 
 
 def q_values(
@@ -91,14 +167,14 @@ def q_values(
 
     The learner passes its `dtype`, what the products take (`learning_dtype`). All else
     that asks, grades and proofs among it, reads the weights in float32, whatever
-    `config.precision` they were learned in: an agent is graded and played alike
-    wherever it is loaded.
+    precision they were learned in: an agent is graded and played alike wherever it is
+    loaded.
 
-    With `config.canonical` the network sees one view of all that are symmetric, and
-    its values are mapped back to the board's own actions, so that they turn with it.
+    With canonical boards the network sees one view of all that are symmetric, and its
+    values are mapped back to the board's own actions, so that they turn with it.
     """
     values = heads(network, params, obs, dtype)
-    return values.mean(axis=0) if double_table(network.config) else values[0]
+    return HEADS[network.architecture.heads].value(values)
 
 
 def heads(
@@ -112,16 +188,17 @@ def heads(
     That is one value (`H` 1), its value to the mover; with a two-ply backup a second
     one, its value to the one who waits; of double tables, what each of the two says.
     """
-    config = network.config
-    planes = pgx_games.planes(config.env_id, obs)
-    views = symmetry.views(config.env_id)
+    planes = pgx_games.planes(network.env_id, obs)
+    views = symmetry.views(network.env_id)
+    architecture = network.architecture
     # After-states that are symmetric share a row already.
-    whole = config.network == "table" and config.table_key == "after-state"
-    if not config.canonical or whole or views is None:
+    shared = architecture.table_key == "after-state"
+    if not architecture.canonical or shared or views is None:
         return _forward(network, params, planes, dtype)
-    least = least_views(planes, views)
-    values = _forward(network, params, turned(planes, views, least), dtype)
-    return turned_back(values, views, least)
+    least = canonical.least_views(planes, views)
+    seen = canonical.turned(planes, views, least)
+    values = _forward(network, params, seen, dtype)
+    return canonical.turned_back(values, views, least)
 
 
 def _forward(
@@ -137,58 +214,5 @@ def _forward(
         values = module(planes)
     else:
         values = module(planes, network.positions)
-    return jnp.stack(jnp.split(values, num_heads(network.config), axis=-1))
-
-
-DIGITS = 15
-"""Digits in base 3 that a float32 holds exactly."""
-
-
-def least_views(planes: Float[Array, "B H W C"], views: Views) -> Bool[Array, "B G"]:
-    """Return which views of each board are its canonical one.
-
-    That is the view whose entries, -1, 0 or 1 and read as digits in base 3, the last
-    one first, make the least number; on a board that is its own image, several. The
-    numbers of every view of every board are one product, exact as a number has at most
-    `DIGITS` digits; longer ones are compared part by part.
-    """
-    num_boards, *shape = planes.shape
-    num_views, channels = len(views.cells), shape[-1]
-    entries = views.cells[:, :, None] * channels + np.arange(channels)
-    order = entries.reshape(num_views, -1)  # of the board's entries, as the view shows
-    num_parts = -(-order.shape[1] // DIGITS)
-    digits = np.zeros((order.shape[1], num_views, num_parts), np.float32)
-    for rank in range(order.shape[1]):
-        worth = 3.0 ** (rank % DIGITS)
-        digits[order[:, rank], np.arange(num_views), rank // DIGITS] = worth
-    flat = planes.reshape(num_boards, -1)
-    numbers = jnp.dot(flat, digits.reshape(len(flat[0]), -1), precision="highest")
-    numbers = numbers.reshape(num_boards, num_views, num_parts)
-    *lower, highest = (numbers[..., part] for part in range(num_parts))
-    least = highest == highest.min(axis=-1, keepdims=True)
-    for number in reversed(lower):
-        number = jnp.where(least, number, jnp.inf)
-        least &= number == number.min(axis=-1, keepdims=True)
-    return least
-
-
-def turned(
-    planes: Float[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
-) -> Float[Array, "B H W C"]:
-    """Return the canonical view of each board."""
-    cells = jnp.asarray(views.cells)[jnp.argmax(least, axis=-1)]
-    flat = planes.reshape(planes.shape[0], -1, planes.shape[-1])
-    seen = jnp.take_along_axis(flat, cells[..., None], axis=1)
-    return seen.reshape(planes.shape)
-
-
-def turned_back(
-    values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
-) -> Float[Array, "heads B A"]:
-    """Return the values of the board's actions from those of its canonical view.
-
-    Actions that mirror each other, on a board that is its own mirror image, share one.
-    """
-    inverse = np.argsort(views.actions, axis=-1)[None]
-    back = jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)
-    return jnp.take_along_axis(values, jnp.broadcast_to(back, values.shape), axis=-1)
+    num_heads = HEADS[network.architecture.heads].num
+    return jnp.stack(jnp.split(values, num_heads, axis=-1))

@@ -1,24 +1,62 @@
 """A table as a network whose weights are its values.
 
-Axes: `B` boards, `H W C` planes, `R` rows, `V` values of a board.
+Axes: `B` boards, `H W C` planes, `R` rows, `A` actions, `V` values of a board, `N`
+boards of stones.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from jax_ttt.config.choices import TableKey
 from jax_ttt.envs import stones
 from jax_ttt.envs.stones import Positions
 
 
-class Table(nnx.Module):
-    """A row of values for each board, and how a board's row is found.
+def by_position(
+    values: Float[Array, "R V"], number: Int[Array, " B"], positions: Positions
+) -> Float[Array, "B V"]:
+    """Return the values of the boards' positions: a row each, a value an action."""
+    return values[positions.by_number[number]]
 
-    `key` "position": a row for each of the game's positions, with a value for each
-    action; "hash": for each board of stones, numbered in base 3; "after-state": for
-    each position, with one value, that of the moves which lead to it.
-    """
+
+def by_after_state(
+    values: Float[Array, "R heads"], number: Int[Array, " B"], positions: Positions
+) -> Float[Array, "B V"]:
+    """Return the values of the positions that the boards' moves lead to."""
+    found = values[positions.after[positions.by_number[number]]]  # (B, A, heads)
+    return found.swapaxes(1, 2).reshape(len(found), -1)
+
+
+def by_hash(
+    values: Float[Array, "R V"], number: Int[Array, " B"], positions: Positions
+) -> Float[Array, "B V"]:
+    """Return the values of the boards' numbers in base 3."""
+    del positions
+    return values[number]
+
+
+class Key(NamedTuple):
+    """How a board's row is found, and which rows there are."""
+
+    values: Callable[..., jax.Array]
+    row_of_each: str  # the field of `Positions` with an entry for each row
+    per_action: bool = True  # a value for each action, or one for all
+
+
+KEYS: dict[TableKey, Key] = {
+    "position": Key(by_position, "after"),
+    "after-state": Key(by_after_state, "after", per_action=False),
+    "hash": Key(by_hash, "by_number"),
+}
+
+
+class Table(nnx.Module):
+    """A row of values for each board; `key` says how a board's row is found."""
 
     def __init__(
         self,
@@ -28,21 +66,14 @@ class Table(nnx.Module):
         num_actions: int,
         initial_value: float,
     ) -> None:
-        self.key = key
-        num_rows = len(positions.by_number if key == "hash" else positions.after)
-        num_values = num_heads * (1 if key == "after-state" else num_actions)
+        self.key: TableKey = key
+        num_rows = len(getattr(positions, KEYS[key].row_of_each))
+        num_values = num_heads * (num_actions if KEYS[key].per_action else 1)
         self.values = nnx.Param(jnp.full((num_rows, num_values), initial_value))
 
     def __call__(
         self, planes: Float[Array, "B H W 1"], positions: Positions
     ) -> Float[Array, "B V"]:
         """Return the values of the boards."""
-        values = self.values[...]
         number = stones.number(planes.reshape(planes.shape[0], -1))
-        if self.key == "hash":
-            return values[number]
-        position = positions.by_number[number]
-        if self.key == "position":
-            return values[position]
-        found = values[positions.after[position]]  # (B, A, heads)
-        return found.swapaxes(1, 2).reshape(len(found), -1)
+        return KEYS[self.key].values(self.values[...], number, positions)

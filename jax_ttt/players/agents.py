@@ -48,13 +48,13 @@ class Agent:
     config: Config
     params: nnx.State
     seed: int
-    num_updates: int  # updates done, fewer than config.num_updates if stopped early
+    num_updates: int  # updates done, fewer than the settings' if stopped early
     score: dict[str, Any]  # the last evaluation, as evaluation.summary gives it
 
     @property
     def network(self) -> Network:
         """What its weights need to give values."""
-        return network_of(self.config)
+        return network_of(self.config.architecture)
 
 
 def save(agent: Agent, path: Path) -> None:
@@ -71,7 +71,8 @@ def save(agent: Agent, path: Path) -> None:
         "format_version": FORMAT_VERSION,
         "version": __version__,
         "env_id": agent.config.env_id,
-        "network": agent.config.network,
+        "network": agent.config.network.network,
+        "architecture": agent.config.architecture.as_dict(),
         "config": agent.config.as_dict(),
         "seed": agent.seed,
         "num_updates": agent.num_updates,
@@ -192,8 +193,11 @@ def _read(
         raise AgentError(f"{path}: damaged description ({reason})") from error
     if config.env_id != game:
         raise AgentError(f"{path}: made for {game}, but its settings say otherwise")
-    if about.get("network") != config.network:
+    if about.get("network") != config.network.network:
         raise AgentError(f"{path}: a network of another kind than its settings say")
+    architecture = config.architecture.as_dict()
+    if about.get("architecture", architecture) != architecture:
+        raise AgentError(f"{path}: another architecture than its settings say")
     params = _params(path, config, tensors)
     if digest != _digest(tensors):
         raise AgentError(f"{path}: the weights were changed since they were saved")
@@ -214,7 +218,7 @@ def _settings(fields: dict[str, Any], version: int) -> Config:
 
 def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
     """Return the weights in the network's own tree, checked against it."""
-    network = network_of(config)
+    network = network_of(config.architecture)
     expected = jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
     flat = _flat(expected)
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {

@@ -26,7 +26,11 @@ QFunction = Callable[[pgx.State], jax.Array]
 
 
 def negamax(
-    env: pgx.Env, q_fn: QFunction, env_state: pgx.State, depth: int, gamma: float = 1.0
+    env: pgx.Env,
+    q_fn: QFunction,
+    env_state: pgx.State,
+    depth: int,
+    gamma: equations.Scalar = 1.0,
 ) -> Float[Array, "B A"]:
     """Return `q_fn`'s values backed up over `depth` moves of best play, its own at 0.
 
@@ -45,9 +49,12 @@ def negamax(
     return target.reshape(num_games, num_actions)
 
 
-def player(network: Network, params: nnx.State, depth: int) -> Partial:
-    """Return who plays best `depth` moves deep, and then trusts the network."""
-    return Partial(_played, Depth(depth), network, params)
+def player(network: Network, params: nnx.State, gamma: float, depth: int) -> Partial:
+    """Return who plays best `depth` moves deep, and then trusts the network.
+
+    `gamma` is the discount per move that the network learned with.
+    """
+    return Partial(_played, Depth(depth), network, params, jnp.float32(gamma))
 
 
 @jax.tree_util.register_static
@@ -62,19 +69,19 @@ def _played(
     depth: Depth,
     network: Network,
     params: nnx.State,
+    gamma: Float[Array, ""],
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
     del key  # always the same move
-    config = network.config
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:
         return q_network.q_values(network, params, env_state.observation)
 
     def q_values(env_state: pgx.State) -> jax.Array:
         one = jax.tree.map(lambda x: x[None], env_state)
-        return negamax(env, q_fn, one, depth.moves, config.gamma)[0]
+        return negamax(env, q_fn, one, depth.moves, gamma)[0]
 
     num_actions = env_state.legal_action_mask.shape[1]
     at_once = max(MAX_BOARDS // num_actions**depth.moves, 1)

@@ -10,7 +10,7 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.settings import Config
+from jax_ttt.config.architecture import Architecture
 from jax_ttt.dqn import equations
 from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
@@ -19,14 +19,15 @@ from jax_ttt.networks.q_network import Network
 from jax_ttt.solver import policies
 
 
-def network_of(config: Config) -> Network:
-    """Return the network of these settings, with a table's positions.
+def network_of(architecture: Architecture) -> Network:
+    """Return the network of this architecture, with a table's positions.
 
     Enumerates the game of a table the first time: call it where nothing is traced.
     """
-    if config.network == "table":
-        return Network(config, positions.positions(config.env_id, config.canonical))
-    return Network(config)
+    if architecture.network == "table":
+        args = architecture.env_id, architecture.canonical
+        return Network(architecture, positions.positions(*args))
+    return Network(architecture)
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:
@@ -63,7 +64,7 @@ def decision_values(
     Where boards are canonical, those of one board of each symmetry class give the rest:
     627 for 4,520, which halves the time of an exact evaluation.
     """
-    if tree.classes is None or not network.config.canonical:
+    if tree.classes is None or not network.architecture.canonical:
         return q_network.q_values(network, params, tree.obs[tree.decisions])
     boards, row, actions = tree.classes
     values = q_network.q_values(network, params, tree.obs[boards])

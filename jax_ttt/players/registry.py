@@ -100,7 +100,9 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
     agent, _ = _load(inner, env_id)
-    player = lookahead.player(agent.network, agent.params, depth)
+    player = lookahead.player(
+        agent.network, agent.params, agent.config.target.gamma, depth
+    )
     tree, probs = trees.of(env_id), None
     if tree is not None:
         deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)

@@ -56,7 +56,7 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
     with pictures.style("light"):
         figure = Figure(figsize=(7, 4), layout="constrained")
         axes = figure.subplots()
-        for seat in LEARNED[config.seat]:
+        for seat in LEARNED[config.opponent.seat]:
             wins = np.array([100 * grade[seat]["win_rate"] for grade in known])
             for shown, marker, note in (
                 (proven, "o", ""),

@@ -32,7 +32,7 @@ class Console:
         self._best = 0.0  # share of games won between two evaluations
         # On a terminal only; it says that it compiles.
         self._bar = tqdm(
-            total=config.num_updates,
+            total=config.run.num_updates,
             desc="compiling",
             unit="update",
             disable=not loud or not sys.stderr.isatty(),
@@ -83,13 +83,13 @@ class Console:
             self._best = max(self._best, wins)
             rows = int(metrics.rows)
             table = f" | {rows:,} rows of the table met" if rows else ""
-            whose = "" if self._config.opponent != "self" else " by the first player"
+            whose = " by the first player" if self._config.opponent.is_self else ""
             lines.append(
                 f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "
                 f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
                 f"{losses:.1%} lost | epsilon {metrics.epsilon:.3f}{table}"
             )
-        if self._config.seat == "second":  # it never sees the empty board
+        if self._config.seats == ("second",):  # it never sees the empty board
             return lines
         return [*lines, *start_values(self._config, progress.params)]
 
@@ -97,7 +97,7 @@ class Console:
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
     """Return the values of the first move, on the board where moves are its cells."""
     start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
-    network = network_of(config)
+    network = network_of(config.architecture)
     values = np.asarray(q_network.q_values(network, params, start.observation))[0]
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
@@ -111,11 +111,12 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
 
 def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
     """Return what is about to run."""
-    against = "" if config.opponent == "self" else f" against {config.opponent}"
+    run, opponent = config.run, config.opponent
+    against = "" if opponent.is_self else f" against {opponent.opponent}"
     return (
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
         f"seed {seed}\n"
-        f"{config.num_updates:,} updates of {config.num_envs:,} games at once{against}"
+        f"{run.num_updates:,} updates of {run.num_envs:,} games at once{against}"
         f"; writing to {folder}"
     )
 

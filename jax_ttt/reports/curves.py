@@ -47,7 +47,7 @@ def learning(
         panels["A"].set_ylabel("% against random")
         panels["A"].legend(loc="center right")
         _shares(panels["C"], chunks, theme)
-        whose = "the agent's" if config.opponent != "self" else "who moves first"
+        whose = "who moves first" if config.opponent.is_self else "the agent's"
         panels["C"].set_title(f"training games, %: {whose}", fontsize=11)
         panels["D"].plot(updates, [row["loss"] for row in chunks])
         panels["D"].set(title="loss", yscale="log")
@@ -62,7 +62,7 @@ def learning(
 def _seats(config: Config) -> dict[str, str]:
     """Return what the seats that are learned are called."""
     names = dict(zip(LEARNED["both"], GAMES[config.env_id].seats, strict=True))
-    return {seat: f"as {names[seat]}" for seat in LEARNED[config.seat]}
+    return {seat: f"as {names[seat]}" for seat in LEARNED[config.opponent.seat]}
 
 
 def proven_from(rows: Rows) -> int | None:
@@ -233,7 +233,7 @@ def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:
     played = np.array([[row["games"] for row in rows] for rows in common]).mean(axis=1)
     names = GAMES[PRESETS[preset].env_id].seats
     for number, (seat, name) in enumerate(zip(LEARNED["both"], names, strict=True)):
-        if seat in LEARNED[PRESETS[preset].seat]:
+        if seat in LEARNED[PRESETS[preset].opponent.seat]:
             _band(axes, played, _wins(common, seat), f"ours as {name}", number)
     if points := SYSTEMS[preset].curve:
         axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="theirs")

@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.opponents import Opponent, SelfPlay, Versus
 from jax_ttt.envs import pgx_games
+from jax_ttt.envs.opponents import Opponent, SelfPlay, Versus
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.players import names, registry
@@ -38,7 +39,7 @@ def train(
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and at each evaluation.
 
-    Evaluations come before the first update, every `config.eval_every` updates and
+    Evaluations come before the first update, every `eval_every` updates and
     after the last one, which is where `stop()` first holds if it ever does; they are
     exact if a tree is given. Their random numbers are independent of training's. The
     same seed gives the same bits on the same machine and versions. `opponent` is made
@@ -77,7 +78,7 @@ def _fixed(
     check_first_move(config)
     if opponent is None:
         opponent = _opponent(config, key)
-    return _Fixed(*programs.divided(config), opponent, tree)
+    return _Fixed(config, programs.hyper_arrays(config), opponent, tree)
 
 
 def train_many(
@@ -88,18 +89,18 @@ def train_many(
 ) -> Iterator[Progress]:
     """Train agents at once, in one vmapped program; like `train` otherwise.
 
-    Each has its settings and its seed. They may differ in the settings that are data,
-    `settings.DATA`, alone. An agent is not the same to the bit as that of `train`.
+    Each has its settings and its seed. They may differ in the numbers of
+    `Hyper` alone. An agent is not the same to the bit as that of `train`.
     """
     check_first_move(configs[0])
-    (outline, *others), rows = zip(*map(programs.divided, configs), strict=True)
-    if any(other != outline for other in others):
+    if len({config.static for config in configs}) > 1:
         raise ValueError("the agents differ in settings that are not data")
     made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
     opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
-    numbers = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
+    rows = map(programs.hyper_arrays, configs)
+    hyper = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     keys = jax.vmap(jax.random.key)(np.array(seeds, np.uint32))
-    fixed = _Fixed(outline, numbers, opponents, tree, many=True)
+    fixed = _Fixed(configs[0], hyper, opponents, tree, many=True)
     return _run(fixed, keys, stop, None)
 
 
@@ -107,16 +108,16 @@ class _Fixed(NamedTuple):
     """What stays as it is during a run."""
 
     config: Config
-    numbers: programs.Numbers
+    hyper: Hyper
     opponent: Opponent
     tree: Tree | None
     many: bool = False
 
     def programs(self, key: jax.Array) -> Programs:
         """Return the run's programs, all compiled; `key` is the run's."""
-        made = Programs(network_of(self.config), self.many)
+        made = Programs(self.config, network_of(self.config.architecture), self.many)
         lengths = _lengths(self.config)
-        made.prepare(lengths, key, self.opponent, self.numbers, self.tree)
+        made.prepare(lengths, key, self.hyper, self.opponent, self.tree)
         return made
 
 
@@ -133,9 +134,10 @@ def _run(
         program = fixed.programs(key)
     if not isinstance(state, RunState):
         with times.recording("train"):
-            state = run_state.fresh(program.start(key, fixed.opponent), key)
+            learner = program.start(key, fixed.hyper, fixed.opponent)
+            state = run_state.fresh(learner, key)
     while True:
-        ended = int(state.update) >= fixed.config.num_updates
+        ended = int(state.update) >= fixed.config.run.num_updates
         ended = ended or (int(state.evaluated) >= 0 and stop())
         if _due(fixed.config, state, ended):
             with times.recording("evaluate"):
@@ -156,7 +158,7 @@ def _run(
 
 def _due(config: Config, state: RunState, ended: bool) -> bool:
     """Return whether an evaluation comes next."""
-    regular = int(state.update) % config.eval_every == 0
+    regular = int(state.update) % config.evaluation.eval_every == 0
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
@@ -165,7 +167,7 @@ def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     learner = state.learner
     result = program.grade(learner.params, learner.update, state.key, fixed.tree)
     result = jax.device_get(result)
-    standing = evaluation.standing(result, fixed.config.seat)
+    standing = evaluation.standing(result, fixed.config.opponent.seat)
     state = run_state.after_evaluation(state, result, *standing)
     return Progress(state, None, result)
 
@@ -174,7 +176,7 @@ def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     """Do a chunk of updates; the learner of `state` is used up."""
     length = _length(fixed.config, int(state.update))
     begin = time.perf_counter()
-    args = (length, state.learner, fixed.opponent, fixed.numbers)
+    args = (length, state.learner, fixed.hyper, fixed.opponent)
     learner, metrics = program.updates(*args)
     metrics = jax.device_get(jax.block_until_ready(metrics))
     seconds = time.perf_counter() - begin
@@ -205,35 +207,34 @@ def row(progress: Progress, summary: dict[str, Any]) -> dict[str, Any]:
 
 def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
-    outline, numbers = programs.divided(config)
     opponent = make_opponent(config, 0)
-    key = jax.random.key(0)
-    program = Programs(network_of(outline))
-    return program.prepare(_lengths(config), key, opponent, numbers, tree)
+    key, hyper = jax.random.key(0), programs.hyper_arrays(config)
+    program = Programs(config, network_of(config.architecture))
+    return program.prepare(_lengths(config), key, hyper, opponent, tree)
 
 
 def _lengths(config: Config) -> set[int]:
     """Return all lengths that `_length` gives in a run."""
-    every, end = config.eval_every, config.num_updates
+    every, end = config.evaluation.eval_every, config.run.num_updates
     spans = {min(every, end), end % every}  # between evaluations
     return ({CHUNK for n in spans if n >= CHUNK} | {n % CHUNK for n in spans}) - {0}
 
 
 def _length(config: Config, update: int) -> int:
     """Return how many updates come next in one call."""
-    to_evaluation = config.eval_every - update % config.eval_every
-    return min(CHUNK, to_evaluation, config.num_updates - update)
+    to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
+    return min(CHUNK, to_evaluation, config.run.num_updates - update)
 
 
 def check_first_move(config: Config) -> None:
     """Raise `SettingError` if no game can open with the move that is asked for."""
-    if config.first_move is None:
+    if config.opponent.first_move is None:
         return
     start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
     legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
-    if config.first_move not in legal:
+    if config.opponent.first_move not in legal:
         rule = f"one of {legal} in {config.env_id}"
-        raise SettingError("first_move", rule, config.first_move)
+        raise SettingError("first_move", rule, config.opponent.first_move)
 
 
 def make_opponent(config: Config, seed: int) -> Opponent:
@@ -247,8 +248,8 @@ def make_opponent(config: Config, seed: int) -> Opponent:
 
 def _opponent(config: Config, key: jax.Array) -> Opponent:
     """Return the opponent of the run with this key."""
-    if config.opponent == SelfPlay.name:
+    if config.opponent.is_self:
         return SelfPlay()
-    spec = names.read(config.opponent, config.env_id)
+    spec = names.read(config.opponent.opponent, config.env_id)
     key = programs.keys(key).opponent
-    return Versus(config.opponent, registry.enter(spec, config.env_id, key).player)
+    return Versus(spec.name, registry.enter(spec, config.env_id, key).player)

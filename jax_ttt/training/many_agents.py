@@ -14,7 +14,7 @@ import jax
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.choices import LEARNED
-from jax_ttt.config.settings import Config, split
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation, grades
 from jax_ttt.evaluation.evaluation import Evaluation
@@ -49,7 +49,7 @@ def train(
     beside others is not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
-    for _, alike in itertools.groupby(jobs, lambda job: split(job.config)[0]):
+    for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
         group = list(alike)
         size = at_once or room(group[0].config)
         for begin in range(0, len(group), size):
@@ -60,7 +60,7 @@ def train(
 
 
 def _graded_at_the_end(job: Job) -> Job:
-    config = job.config.replace(eval_every=job.config.num_updates)
+    config = job.config.replace(eval_every=job.config.run.num_updates)
     if trees.of(config.env_id) is not None:  # exactly, then
         config = config.replace(eval_games=0)
     return job._replace(config=config)
@@ -75,7 +75,7 @@ def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[dict[str, Any]]:
     except FloatingPointError:
         yield _row(job, int(last.games), last.seconds, None)
         return
-    if last.update == job.config.num_updates:
+    if last.update == job.config.run.num_updates:
         yield _row(job, int(last.games), last.seconds, last.evaluation)
 
 
@@ -83,7 +83,7 @@ def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[dict[str
     tree = trees.of(jobs[0].config.env_id)
     configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
     *_, last = loop.train_many(configs, seeds, tree, stop)
-    if last.update < configs[0].num_updates:
+    if last.update < configs[0].run.num_updates:
         return
     for i, job in enumerate(jobs):
         graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)
@@ -130,7 +130,7 @@ def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
     diverged = [row["seed"] for row in rows if row["diverged"]]
     graded = [grades.best_known(row) for row in rows if not row["diverged"]]
     wins = {}
-    for name in LEARNED[config.seat] if graded else ():
+    for name in LEARNED[config.opponent.seat] if graded else ():
         rates = [row[name]["win_rate"] for row in graded]
         wins[name] = {"mean": mean(rates), "min": min(rates), "max": max(rates)}
     found = {

@@ -1,7 +1,6 @@
 """The three programs of a run: its start, its updates, its grading.
 
-Each serves one agent or, vmapped, many. Seeds and the settings of `settings.DATA` are
-data, so that runs which differ in nothing else share the programs.
+Each serves one agent or, vmapped, many. x
 
 Axes: `S` agents; where there is one, the axis is absent.
 """
@@ -16,23 +15,21 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.settings import Config, split
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn import learner
 from jax_ttt.dqn.learner import Metrics, TrainState
-from jax_ttt.dqn.opponents import Opponent
+from jax_ttt.envs.opponents import Opponent
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import Network
 
-Numbers = dict[str, Any]
-"""The settings of `settings.DATA`: float32, `(S,)`."""
 
-
-def divided(config: Config) -> tuple[Config, Numbers]:
-    """Return what a run's programs are compiled for, and what they take as data."""
-    outline, numbers = split(config)
-    return outline, {name: np.float32(number) for name, number in numbers.items()}
+def hyper_arrays(config: Config) -> Hyper:
+    """Return the numbers of the settings as float32 arrays, data of the programs."""
+    return Hyper(*map(np.float32, config.hyper))
 
 
 class Keys(NamedTuple):
@@ -49,26 +46,31 @@ def keys(key: Key[Array, ""]) -> Keys:
 
 
 def start(
-    config: Config, key: Key[Array, ""], opponent: Opponent, network: Network
+    config: Config,
+    key: Key[Array, ""],
+    hyper: Hyper,
+    opponent: Opponent,
+    network: Network,
 ) -> TrainState:
     """Return a run's state before its first update."""
-    return learner.init(config, network, keys(key).training, opponent)
+    return learner.init(config, hyper, network, keys(key).training, opponent)
 
 
 def updates(
     config: Config,
     num_updates: int,
     state: TrainState,
+    hyper: Hyper,
     opponent: Opponent,
-    numbers: Numbers,
     network: Network,
 ) -> tuple[TrainState, Metrics]:
     """Return the state after some updates, and their metrics; `state` is used up."""
-    return learner.train_chunk(config, network, state, num_updates, opponent, numbers)
+    return learner.train_chunk(config, hyper, network, state, num_updates, opponent)
 
 
 def grade(
-    config: Config,
+    seats: tuple[Seat, ...],
+    num_games: int,
     params: nnx.State,
     update: jax.Array,
     key: Key[Array, ""],
@@ -76,17 +78,16 @@ def grade(
     tree: Tree | None,
 ) -> Evaluation:
     """Grade a run's agent, with random numbers of its own at each update."""
-    del config  # the network's
     match_key = jax.random.fold_in(keys(key).grading, update)
-    return evaluation.evaluate(network, params, match_key, tree)
+    return evaluation.evaluate(network, params, match_key, tree, seats, num_games)
 
 
 _AXES = {
-    start: (0, 0, None),
+    start: (0, 0, 0, None),
     updates: (0, 0, 0, None),
     grade: (0, 0, 0, None, None),
 }
-"""Which arguments have the axis S where there are many agents."""
+"""Which arguments that are data have the axis S where there are many agents."""
 
 
 class Programs:
@@ -95,38 +96,39 @@ class Programs:
     Each is compiled once in a process, when it is first called or ahead by `prepare`.
     """
 
-    def __init__(self, network: Network, many: bool = False) -> None:
-        self._network, self._config, self._many = network, network.config, many
+    def __init__(self, config: Config, network: Network, many: bool = False) -> None:
+        self._config, self._network, self._many = config.static, network, many
 
-    def start(self, key: jax.Array, opponent: Opponent) -> TrainState:
+    def start(self, key: jax.Array, hyper: Hyper, opponent: Opponent) -> TrainState:
         """See `start`."""
-        args = (key, opponent, self._network)
-        return self._program(start, (), *args)(*args)
+        args = (key, hyper, opponent, self._network)
+        return self._compiling(start, (self._config,), *args).result()(*args)
 
     def updates(
-        self,
-        num_updates: int,
-        state: TrainState,
-        opponent: Opponent,
-        numbers: Numbers,
+        self, num_updates: int, state: TrainState, hyper: Hyper, opponent: Opponent
     ) -> tuple[TrainState, Metrics]:
         """See `updates`."""
-        args = (state, opponent, numbers, self._network)
-        return self._program(updates, (num_updates,), *args)(*args)
+        args = (state, hyper, opponent, self._network)
+        static = (self._config, num_updates)
+        return self._compiling(updates, static, *args).result()(*args)
 
     def grade(
         self, params: nnx.State, update: jax.Array, key: jax.Array, tree: Tree | None
     ) -> Evaluation:
         """See `grade`."""
         args = (params, update, key, self._network, tree)
-        return self._program(grade, (), *args)(*args)
+        return self._compiling(grade, self._grading, *args).result()(*args)
+
+    @property
+    def _grading(self) -> tuple[tuple[Seat, ...], int]:
+        return self._config.seats, self._config.evaluation.eval_games
 
     def prepare(
         self,
         lengths: Iterable[int],
         key: jax.Array,
+        hyper: Hyper,
         opponent: Opponent,
-        numbers: Numbers,
         tree: Tree | None,
     ) -> int:
         """Compile all of a run with updates in these lengths, and wait for it.
@@ -134,31 +136,27 @@ class Programs:
         They are compiled side by side, as compiling one keeps one core busy. Returns
         the bytes of the device's memory that the largest takes, about.
         """
-        first = _body(start, (self._config,), self._many)
-        network = self._network
-        state = jax.eval_shape(first, key, opponent, network)
+        config, network = self._config, self._network
+        first = _body(start, (config,), self._many)
+        state = jax.eval_shape(first, key, hyper, opponent, network)
         jobs = [
-            self._compiling(updates, (length,), state, opponent, numbers, network)
-            for length in sorted(lengths, reverse=True)
+            self._compiling(updates, (config, n), state, hyper, opponent, network)
+            for n in sorted(lengths, reverse=True)
         ]
         graded = (state.params, state.update, key, network, tree)
-        jobs.append(self._compiling(grade, (), *graded))
-        jobs.append(self._compiling(start, (), key, opponent, network))
+        jobs.append(self._compiling(grade, self._grading, *graded))
+        jobs.append(self._compiling(start, (config,), key, hyper, opponent, network))
         return max(_bytes(job.result()) for job in jobs)
-
-    def _program(self, *key: Any) -> jax.stages.Compiled:  # noqa: ANN401
-        return self._compiling(*key).result()
 
     def _compiling(
         self,
         function: Callable,
-        static: tuple[int, ...],
+        static: tuple,
         *args: Any,  # noqa: ANN401
     ) -> Future[jax.stages.Compiled]:
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
         leaves, structure = jax.tree.flatten(shapes)
-        fixed = (self._config, *static)
-        return _compiling(function, fixed, self._many, structure, tuple(leaves))
+        return _compiling(function, static, self._many, structure, tuple(leaves))
 
 
 def _bytes(program: jax.stages.Compiled) -> int:

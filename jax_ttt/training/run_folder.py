@@ -23,6 +23,8 @@ from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
 
+FORMAT_VERSION = 2
+"""Of config.json; files of before have none."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
 
@@ -88,6 +90,7 @@ class RunFolder:
         """Say what is run: settings, seed, versions, device, command."""
         device = devices.current()
         about = {
+            "format_version": FORMAT_VERSION,
             "config": config.as_dict(),
             "preset": preset,
             "seed": seed,

@@ -6,13 +6,13 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
+from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.benchmarks import (
     plain_loop,
 )
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.network import network_of
@@ -26,7 +26,7 @@ def assert_close(a, b):
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
     network = network_of(small)
-    state = learner.init(small, network, key, SelfPlay())
+    state = learner.init(small, small.hyper, network, key, SelfPlay())
     for moment in itertools.islice(plain_loop.train(small, key), 24):
         state, metrics = learner.train_chunk(
             small, network_of(small), state, 1, SelfPlay()
@@ -45,7 +45,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
-    report = evaluation.evaluate(network_of(config), params, key, tree).exact
+    report = evaluation.evaluate(network_of(config.architecture), params, key, tree).exact
     assert report is not None
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)

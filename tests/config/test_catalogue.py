@@ -93,7 +93,7 @@ def test_a_new_game_takes_one_record(run):
         "from jax_ttt.envs import pgx_games\n"
         "args = cli.parse_settings(train.Args, ['--env-id', 'go_19x19'], 'train')\n"
         "assert args.preset == 'plain'\n"
-        "assert args.config.checked().env_id == 'go_19x19'\n"
+        "assert args.config.env_id == 'go_19x19'\n"
         "print(*pgx_games.sizes('go_19x19'))\n"
     )
     assert done.stdout == "(19, 19, 17) 362\n", done.stderr

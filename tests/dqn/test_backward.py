@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
+from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses
-from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -49,16 +49,16 @@ def _reply(key, env_state):
 
 def learned(config, keys, opponent):
     """Learn from one game for each key, each time as the first; return the states."""
-    return _learned(config, network_of(config), keys, opponent)
+    return _learned(config, network_of(config.architecture), keys, opponent)
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _learned(config, network, keys, opponent):
-    state = learner.init(config, network, jax.random.key(0), opponent)
+    state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
 
     def game(key):
         begin = dataclasses.replace(state, key=key)
-        return learner.update(config, network, begin, opponent)[0]
+        return learner.update(config, config.hyper, network, begin, opponent)[0]
 
     return jax.vmap(game)(keys)
 
@@ -83,7 +83,7 @@ def changed():
     boards = cells.reshape(3, 3, 3)
     obs = jnp.asarray(np.stack([boards == 1, boards == -1], axis=-1))
     heads = jax.jit(
-        jax.vmap(lambda params: q_network.heads(network_of(DOUBLE), params, obs))
+        jax.vmap(lambda params: q_network.heads(network_of(DOUBLE.architecture), params, obs))
     )
     played = heads(states.params)[:, :, np.arange(3), np.arange(3)]
     assert (states.games == 1).all()
@@ -122,10 +122,10 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
         next_legal_action_mask=jnp.ones((count, 9), bool),
         live=jnp.ones(count, bool).at[-1000:].set(False),  # over before this move
     )
-    params = q_network.init_params(network_of(DOUBLE), jax.random.key(0))
+    params = q_network.init_params(network_of(DOUBLE.architecture), jax.random.key(0))
     key = jax.random.key(2)
     lesson = jax.jit(losses.lesson, static_argnums=0)(
-        DOUBLE, network_of(DOUBLE), params, jnp.zeros((2, count)), batch, key
+        DOUBLE, network_of(DOUBLE.architecture), params, jnp.zeros((2, count)), batch, key
     )
     (visits,) = jax.tree.leaves(lesson.visits)
     first, second = visits.sum(axis=0)

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, schedules
-from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -22,22 +22,22 @@ CONFIG = Config.of(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = CONFIG.replace(
     lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
-NETWORK = network_of(CONFIG)
+NETWORK = network_of(CONFIG.architecture)
 _UPDATE = jax.jit(learner.update, static_argnums=0)
 
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    return _UPDATE(config, network_of(config), state, SELF)
+    return _UPDATE(config, network_of(config.architecture), state, SELF)
 
 
 def train(config, state, num_updates):
     """Do updates of self-play in one program."""
-    return learner.train_chunk(config, network_of(config), state, num_updates, SELF)
+    return learner.train_chunk(config, config.hyper, network_of(config.architecture), state, num_updates, SELF)
 
 
 def start(seed, config=CONFIG):
-    return learner.init(config, network_of(config), jax.random.key(seed), SELF)
+    return learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(seed), SELF)
 
 
 def numbers(tree):
@@ -124,13 +124,13 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
     """Against gradients taken here, with two nets that disagree on the best moves."""
     state = dataclasses.replace(
         start(5, OTHER),
-        target_params=q_network.init_params(network_of(OTHER), jax.random.key(9)),
+        target_params=q_network.init_params(network_of(OTHER.architecture), jax.random.key(9)),
     )
     before = state.env_state
     action, after, move, _ = play_by_hand(OTHER, state)
     legal = after.legal_action_mask
     chosen, worth = (
-        q_network.q_values(network_of(OTHER), params, after.observation)
+        q_network.q_values(network_of(OTHER.architecture), params, after.observation)
         for params in (state.params, state.target_params)
     )
     choice = jnp.where(legal, chosen, -9.0).argmax(axis=1)
@@ -141,7 +141,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
 
     @jax.jit
     def loss_fn(params):
-        q_values = q_network.q_values(network_of(OTHER), params, before.observation)
+        q_values = q_network.q_values(network_of(OTHER.architecture), params, before.observation)
         return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
 
     grads = jax.grad(loss_fn)(state.params)
@@ -178,11 +178,11 @@ def test_a_chunks_metrics_are_the_means_and_sums_of_its_updates(trained):
 
 def test_the_schedules_end_with_the_last_update(trained):
     _, metrics = trained
-    assert float(metrics.epsilon) == CONFIG.epsilon_end
+    assert float(metrics.epsilon) == CONFIG.exploration.epsilon_end
     assert float(metrics.learning_rate) == 0
     _, first = do_update(CONFIG, start(0))
-    assert float(first.epsilon) == CONFIG.epsilon_start
-    assert float(first.learning_rate) == pytest.approx(CONFIG.learning_rate)
+    assert float(first.epsilon) == CONFIG.exploration.epsilon_start
+    assert float(first.learning_rate) == pytest.approx(CONFIG.optimizer.learning_rate)
 
 
 def test_the_last_update_has_no_step_left():
@@ -211,15 +211,15 @@ def play_by_hand(config, state):
     """Play the moves of one update, with its own keys."""
     _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
     before = state.env_state
-    q_values = q_network.q_values(network_of(config), state.params, before.observation)
-    epsilon = schedules.exploration(config, state.update, state.games)
+    q_values = q_network.q_values(network_of(config.architecture), state.params, before.observation)
+    epsilon = rollout.exploration(config, config.hyper, state.update, state.games)
     action = equations.epsilon_greedy(
         act_key, q_values, before.legal_action_mask, epsilon
     )
     env = pgx_games.make(config.env_id)
-    after, move = pgx_games.step(env, before, action, config.gamma)
-    fresh = pgx_games.init(env, restart_key, config.num_envs)
-    following = pgx_games.restart(fresh, after, config.lockstep)
+    after, move = pgx_games.step(env, before, action, config.target.gamma)
+    fresh = pgx_games.init(env, restart_key, config.run.num_envs)
+    following = pgx_games.restart(fresh, after, config.run.lockstep)
     return action, after, move, following
 
 
@@ -235,8 +235,8 @@ def test_games_and_moves_are_played_and_counted(config):
         for a, b in zip(numbers(state.env_state), numbers(following), strict=True):
             assert np.array_equal(a, b)
         ended, moves = ended + over.sum(), moves + live.sum()
-    assert ended >= 16 if config.lockstep else ended > 8
-    assert moves < 160 if config.lockstep else moves == 160
+    assert ended >= 16 if config.run.lockstep else ended > 8
+    assert moves < 160 if config.run.lockstep else moves == 160
 
 
 def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
@@ -251,21 +251,21 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     @jax.jit
     def loss_fn(params):
         next_q = q_network.q_values(
-            network_of(LOCKSTEP), state.target_params, after.observation
+            network_of(LOCKSTEP.architecture), state.target_params, after.observation
         )
         legal = after.legal_action_mask
         best = jnp.where(legal, next_q, -9.0).max(axis=1)
         mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
         value = 0.75 * best + 0.25 * mean
         target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
-        q_values = q_network.q_values(network_of(LOCKSTEP), params, before.observation)
+        q_values = q_network.q_values(network_of(LOCKSTEP.architecture), params, before.observation)
         error = q_values[jnp.arange(16), action] - target
         small = jnp.abs(error) <= 1
         huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
     loss, grads = jax.value_and_grad(loss_fn)(state.params)
-    optimizer = schedules.optimizer(LOCKSTEP)
+    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
@@ -279,12 +279,12 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
 
 def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
     """With all games over there is no gradient, and AdamW's step is the decay alone."""
-    other = q_network.init_params(network_of(LOCKSTEP), jax.random.key(9))
+    other = q_network.init_params(network_of(LOCKSTEP.architecture), jax.random.key(9))
     state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
     over = state.env_state.replace(terminated=jnp.ones(16, bool))
     after, metrics = do_update(LOCKSTEP, dataclasses.replace(state, env_state=over))
     assert float(metrics.grad_norm) == 0
-    rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
+    rate = LOCKSTEP.optimizer.learning_rate * LOCKSTEP.optimizer.weight_decay
     assert rate == 2e-3
     leaves = (state.params, other, after.params, after.target_params)
     for old, target, new, new_target in zip(*map(numbers, leaves), strict=True):
@@ -362,13 +362,13 @@ def test_settings_and_opponent_can_not_disagree():
     versus = Versus("random", players.random_player)
     against = CONFIG.replace(opponent="random", reward_draw=0.5)
     for config, opponent in ((against, SELF), (CONFIG, versus)):
-        named = f"the settings name the opponent '{config.opponent}', the argument"
+        named = f"the settings name the opponent '{config.opponent.opponent}', the argument"
         with pytest.raises(ValueError, match=named):
-            learner.init(config, network_of(config), key, opponent)
+            learner.init(config, config.hyper, network_of(config.architecture), key, opponent)
         with pytest.raises(ValueError, match=named):
-            learner.update(config, network_of(config), state, opponent)
+            learner.update(config, config.hyper, network_of(config.architecture), state, opponent)
         with pytest.raises(ValueError, match=named):
-            learner.train_chunk(config, network_of(config), state, 1, opponent)
+            learner.train_chunk(config, config.hyper, network_of(config.architecture), state, 1, opponent)
 
 
 def test_no_function_of_the_learner_has_an_opponent_of_its_own():

@@ -32,7 +32,7 @@ def moves(live):
 def test_the_mean_is_over_all_moves_and_finished_games_count_nothing(loss, far):
     """Every value is 0: the errors are 0.5, 3 and, in a game that is over, 7."""
     config = CONFIG.replace(loss=loss)
-    network = network_of(config)
+    network = network_of(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     params = jax.tree.map(jnp.zeros_like, params)
     target = jnp.array([[0.5, 3.0, 7.0, 0.0]])

@@ -1,9 +1,9 @@
 """A chunk's figures from those of its updates."""
 
 import jax.numpy as jnp
+from jax_ttt.dqn.metrics import Metrics
 
 from jax_ttt.dqn import metrics
-from jax_ttt.dqn.metrics import Metrics
 
 
 def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():

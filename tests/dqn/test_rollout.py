@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
+from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import opponents, rollout
-from jax_ttt.dqn.opponents import SelfPlay, Versus
+from jax_ttt.envs import opponents, rollout
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -40,14 +40,14 @@ def start(config, opponent, key):
 @functools.partial(jax.jit, static_argnames="config")
 def play(config, env_state, opponent, wanted):
     """Play `wanted` greedily: the network's values are set to prefer it."""
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     bias = jax.nn.one_hot(wanted, 9)
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
     key = jax.random.key(1)
     return rollout.play(
-        config, network_of(config), params, key, env_state, jnp.float32(0), opponent
+        config, network_of(config.architecture), params, key, env_state, jnp.float32(0), opponent
     )
 
 
@@ -113,12 +113,12 @@ def test_the_next_board_is_the_one_after_the_reply():
 @functools.partial(jax.jit, static_argnames="config")
 def random_moves(config, opponent):
     """Return the games after each of three random moves of the agent."""
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
 
     def play(env_state, key):
         explore = jnp.float32(1)
         env_state, _ = rollout.play(
-            config, network_of(config), params, key, env_state, explore, opponent
+            config, network_of(config.architecture), params, key, env_state, explore, opponent
         )
         return env_state, env_state
 

@@ -13,25 +13,25 @@ from jax_ttt.dqn import schedules
     ("update", "value"), [(0, 0.9), (50, 0.475), (100, 0.05), (101, 0.05), (999, 0.05)]
 )
 def test_a_schedule_is_a_line_that_ends_with_the_last_update(update, value):
-    schedule = jax.jit(schedules.linear(0.9, 0.05, 101))
+    schedule = jax.jit(equations.linear(0.9, 0.05, 101))
     assert float(schedule(update)) == pytest.approx(value, abs=1e-7)
 
 
 @pytest.mark.parametrize("num_updates", [2, 7, 24, 1000, 2500])
 def test_a_schedule_ends_exactly(num_updates):
-    schedule = jax.jit(schedules.linear(4e-3, 0.0, num_updates))
+    schedule = jax.jit(equations.linear(4e-3, 0.0, num_updates))
     assert float(schedule(0)) == pytest.approx(4e-3)
     assert float(schedule(num_updates - 1)) == 0
     assert float(schedule(num_updates - 2)) > 0
 
 
 def test_a_single_update_has_the_first_value():
-    assert np.asarray(schedules.linear(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
+    assert np.asarray(equations.linear(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
 
 
 def test_epsilon_follows_its_schedule():
     def epsilons(config, pairs):
-        return [float(schedules.exploration(config, *pair)) for pair in pairs]
+        return [float(rollout.exploration(config, config.hyper, *pair)) for pair in pairs]
 
     steps = Config.of(
         epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
@@ -55,10 +55,10 @@ def test_epsilon_follows_its_schedule():
 def test_the_first_steps_of_adamw_by_hand():
     """While the gradient stays the same, each step is as long as the learning rate."""
     config = Config.of(num_updates=10, weight_decay=0.1)
-    optimizer = schedules.optimizer(config)
+    optimizer = losses.optimizer(config, config.hyper)
     params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
     state = optimizer.init(params)
-    for rate in (config.learning_rate, config.learning_rate * 8 / 9):
+    for rate in (config.optimizer.learning_rate, config.optimizer.learning_rate * 8 / 9):
         step, state = optimizer.update(grads, state, params)
         expected = -rate * (np.sign(grads) + 0.1 * params)
         np.testing.assert_allclose(np.asarray(step), expected, rtol=1e-4)
@@ -66,7 +66,7 @@ def test_the_first_steps_of_adamw_by_hand():
 
 def test_a_learning_rate_falls_by_update_when_whole_games_are_learned():
     config = Config.of(backward=True, num_updates=3, learning_rate=0.5, optimizer="sgd")
-    optimizer = schedules.optimizer(config)
+    optimizer = losses.optimizer(config, config.hyper)
     params = grads = jnp.ones(1)
     state = optimizer.init(params)
     steps = []

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
+from jax_ttt.envs.opponents import Versus
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, tabular, targets
-from jax_ttt.dqn.opponents import Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -39,12 +39,12 @@ _LEARN = jax.jit(learner.learn_from, static_argnums=0)
 
 def update(config, state, opponent):
     """Do one update, compiled."""
-    return _UPDATE(config, network_of(config), state, opponent)
+    return _UPDATE(config, network_of(config.architecture), state, opponent)
 
 
 def learn(config, state, batch, key):
     """Learn from a batch, compiled."""
-    return _LEARN(config, network_of(config), state, batch, key)
+    return _LEARN(config, network_of(config.architecture), state, batch, key)
 
 
 def _reply(replies, key, env_state):
@@ -68,7 +68,7 @@ def value(config, state, mine, yours, action):
     """Return what the agent thinks of a move on a board given by its stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
-    q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))
+    q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))
     return float(q_values[0, action])
 
 
@@ -76,7 +76,7 @@ def play_game(config, state, replies, first):
     """Let the agent play a game against scripted replies, and learn from it."""
     opponent = scripted(replies)
     starts = (
-        learner.init(config, network_of(config), jax.random.key(n), opponent)
+        learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(n), opponent)
         for n in range(99)
     )
     start = next(s for s in starts if s.env_state.observation.any() != first)
@@ -146,7 +146,7 @@ def transition(cells, action, reward):
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Two values learned through one view are read back through another."""
     config = CONFIG.replace(table_key=key)
-    state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
+    state = learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), scripted([]))
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
         state, _ = learn(
@@ -155,12 +155,12 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
     for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
-        q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))[
+        q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))[
             0
         ]
         assert_near(q_values[np.array(moves)], [0.9, -0.45])
     for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_network.q_values(network_of(config), state.params, obs_of(cells))
+        q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))
         assert (
             equations.greedy(q_values, jnp.asarray(cells.reshape(1, 9) == 0))[0] == best
         )
@@ -168,7 +168,7 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.5)
-    state = learner.init(config, network_of(config), jax.random.key(0), scripted([]))
+    state = learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), scripted([]))
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
     moves = [transition(*row) for row in rows]
@@ -187,7 +187,7 @@ DOUBLE = CONFIG.replace(double=True)
 
 def with_heads(config, values):
     """Return a table that says `values` (2, 9) of every board."""
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
     return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
 
@@ -208,11 +208,11 @@ def test_one_table_learns_by_chance_and_both_at_the_end():
 def test_a_chunk_adds_up_what_its_games_came_to():
     config = CONFIG.replace(num_envs=64, num_updates=4)
     state = learner.init(
-        config, network_of(config), jax.random.key(0), scripted([8, 6, 7])
+        config, network_of(config.architecture), jax.random.key(0), scripted([8, 6, 7])
     )
     before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
     _, metrics = learner.train_chunk(
-        config, network_of(config), state, 1, scripted([8, 6, 7])
+        config, network_of(config.architecture), state, 1, scripted([8, 6, 7])
     )
     # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
     assert (metrics.games, metrics.losses) == (64, before)
@@ -227,7 +227,7 @@ def test_double_tables_play_by_their_mean():
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
     params = with_heads(DOUBLE.replace(canonical=False), values)
     config = DOUBLE.replace(canonical=False)
-    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
+    found = q_network.q_values(network_of(config.architecture), params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
@@ -237,7 +237,7 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
     batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = targets.targets(config, network_of(config), params, params, batch)
+    found = targets.targets(config, network_of(config.architecture), params, params, batch)
     # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
 
@@ -254,12 +254,12 @@ def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
     params = with_heads(config, values)
-    found = q_network.q_values(network_of(config), params, obs_of([0] * 9))
+    found = q_network.q_values(network_of(config.architecture), params, obs_of([0] * 9))
     assert_near(found[0], values[0])
     legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
     batch = transition([0] * 9, 4, 0.25)._replace(
         discount=jnp.array([-1.0]), next_legal_action_mask=legal
     )
-    found = targets.targets(config, network_of(config), params, params, batch)
+    found = targets.targets(config, network_of(config.architecture), params, params, batch)
     # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
     assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])

@@ -16,7 +16,7 @@ TWO_PLY = CONFIG.replace(backup="two-ply")
 
 def params_of(config, *values):
     """Return weights that give these values on every board."""
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     bias = jnp.arctanh(jnp.concatenate([jnp.array(row) for row in values]))
     return jax.tree.map(lambda w: bias if w.ndim == 1 else jnp.zeros_like(w), params)
 
@@ -43,7 +43,7 @@ def batch(discounts):
 
 def found(config, params, target_params):
     moves = batch([-0.5, 0.5, 0.0])
-    network = network_of(config)
+    network = network_of(config.architecture)
     return targets.targets(config, network, params, target_params, moves)
 
 

@@ -36,7 +36,7 @@ def test_training_and_evaluate_agree_on_the_seat(
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = evaluation.evaluate(network_of(config), params, jax.random.key(0), tree)
+        found = evaluation.evaluate(network_of(config.architecture), params, jax.random.key(0), tree)
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
         assert evaluation.summary(found)["exact"]["unbeatable"] is expected

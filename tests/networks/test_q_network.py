@@ -33,7 +33,7 @@ def _q_values(network, params, obs):
 
 
 def q_values(config, params, obs):
-    return _q_values(network_of(config), params, obs)
+    return _q_values(network_of(config.architecture), params, obs)
 
 
 def views():
@@ -45,14 +45,14 @@ def views():
 def canonical_cells(cells):
     """Return the canonical boards, and what stands on the boards, of these."""
     planes = cells.reshape(-1, 3, 3, 1)
-    least = q_network.least_views(planes, views())
-    seen = q_network.turned(planes, views(), least).reshape(-1, 9)
-    return seen, q_network.turned_back(seen[None], views(), least)[0]
+    least = canonical.least_views(planes, views())
+    seen = canonical.turned(planes, views(), least).reshape(-1, 9)
+    return seen, canonical.turned_back(seen[None], views(), least)[0]
 
 
 @pytest.fixture(scope="module")
 def params():
-    return q_network.init_params(network_of(CONFIG), jax.random.key(0))
+    return q_network.init_params(network_of(CONFIG.architecture), jax.random.key(0))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_depth_and_activation(activation, expected, hidden_layers):
     config = PLAIN.replace(
         hidden_size=1, hidden_layers=hidden_layers, activation=activation
     )
-    module = q_network.make(network_of(config), nnx.Rngs(0))
+    module = q_network.make(network_of(config.architecture), nnx.Rngs(0))
     assert isinstance(module, MLP)
     params = jax.tree.map(jnp.ones_like, nnx.state(module, nnx.Param))
     assert len(kernels(params)) == hidden_layers + 1
@@ -101,8 +101,8 @@ def test_depth_and_activation(activation, expected, hidden_layers):
 
 
 def test_the_seed_reaches_every_kernel(params):
-    again = q_network.init_params(network_of(CONFIG), jax.random.key(0))
-    other = q_network.init_params(network_of(CONFIG), jax.random.key(1))
+    again = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(0))
+    other = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(1))
     for a, b, c in zip(*map(kernels, (params, again, other)), strict=True):
         assert np.array_equal(a, b)
         assert not np.isclose(a, c).any(axis=None) or np.isclose(a, c).mean() < 0.01
@@ -110,7 +110,7 @@ def test_the_seed_reaches_every_kernel(params):
 
 def test_layers_of_one_shape_start_with_different_weights():
     config = CONFIG.replace(hidden_size=9)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     first, second, third = kernels(params)
     assert first.shape == second.shape == third.shape
     assert not np.array_equal(first, second)
@@ -145,7 +145,7 @@ def test_q_values_turn_with_the_board(params, obs):
 def test_a_plain_network_sees_the_board_as_it_is(params, obs):
     plain, canonical = q_values(PLAIN, params, obs), q_values(CONFIG, params, obs)
     planes = stones.cells(obs).reshape(-1, 3, 3, 1)
-    least = np.asarray(q_network.least_views(planes, views()))
+    least = np.asarray(canonical.least_views(planes, views()))
     # Not one of several: cells that mirror each other share a value.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)
     assert 0 < as_it_is.sum() < len(obs)
@@ -155,7 +155,7 @@ def test_a_plain_network_sees_the_board_as_it_is(params, obs):
 
 def test_a_game_without_listed_symmetries_is_seen_as_it_is():
     config = CONFIG.replace(env_id="othello", hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 8, 8, 2))
     plain = config.replace(canonical=False)
     found = q_values(config, params, obs)
@@ -165,7 +165,7 @@ def test_a_game_without_listed_symmetries_is_seen_as_it_is():
 
 def test_connect_fours_values_turn_with_its_mirror_image():
     config = CONFIG.replace(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (64, 6, 7, 2))
     seen = np.asarray(q_values(config, params, obs))
     mirrored = np.asarray(q_values(config, params, obs[:, :, ::-1]))
@@ -178,7 +178,7 @@ def test_connect_fours_values_turn_with_its_mirror_image():
 
 def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
     config = CONFIG.replace(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     middle = jnp.zeros((1, 6, 7, 2), bool).at[0, 5, 3, 0].set(True)
     (seen,) = np.asarray(q_values(config, params, middle))
     np.testing.assert_array_equal(seen, seen[::-1])
@@ -201,10 +201,10 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
     key, noise_key = jax.random.split(jax.random.key(0))
     params = jax.tree.map(
         lambda x: x + jax.random.uniform(noise_key, x.shape),
-        q_network.init_params(network_of(config), key),
+        q_network.init_params(network_of(config.architecture), key),
     )
-    asked = q_network.q_values(network_of(config), params, tree.obs[tree.decisions])
-    found = network.decision_values(network_of(config), params, tree)
+    asked = q_network.q_values(network_of(config.architecture), params, tree.obs[tree.decisions])
+    found = network.decision_values(network_of(config.architecture), params, tree)
     np.testing.assert_allclose(found, asked, atol=1e-5)
 
 
@@ -213,10 +213,10 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
     monkeypatch.setattr(devices, "has_amx", lambda: amx)
     auto = CONFIG.replace(precision="auto")
     expected = jnp.bfloat16 if amx else jnp.float32
-    assert q_network.learning_dtype(auto) == expected
+    assert q_network.learning_dtype(auto.network.precision) == expected
     for name in ("float32", "bfloat16"):
         said = CONFIG.replace(precision=name)
-        assert q_network.learning_dtype(said) == jnp.dtype(name)
+        assert q_network.learning_dtype(said.network.precision) == jnp.dtype(name)
     gpu = SimpleNamespace(platform="gpu")
     monkeypatch.setattr(devices, "current", lambda: gpu)
-    assert q_network.learning_dtype(auto) == jnp.float32
+    assert q_network.learning_dtype(auto.network.precision) == jnp.float32

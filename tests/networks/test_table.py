@@ -20,7 +20,7 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
     }.items():
         config = CONFIG.replace(table_key=key, initial_value=0.25)
         (table,) = jax.tree.leaves(
-            q_network.init_params(network_of(config), jax.random.key(0))
+            q_network.init_params(network_of(config.architecture), jax.random.key(0))
         )
         assert table.shape == shape
         assert (table == 0.25).all()
@@ -39,11 +39,11 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
 def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
     config = CONFIG.replace(table_key=key, canonical=canonical)
     obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
 
     def legal_sum(params):
         return jnp.where(
-            legal, q_network.q_values(network_of(config), params, obs), 0.0
+            legal, q_network.q_values(network_of(config.architecture), params, obs), 0.0
         ).sum()
 
     assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows

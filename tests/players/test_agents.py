@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[1] / "data"
 @pytest.fixture(scope="module")
 def agent():
     """Return an untrained agent."""
-    params = q_network.init_params(network_of(CONFIG), jax.random.key(3))
+    params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(3))
     return agents.Agent(CONFIG, params, 3, 17, {"exact": {"unbeatable": False}})
 
 
@@ -64,8 +64,8 @@ def test_what_is_saved_comes_back(agent, saved):
         np.testing.assert_array_equal(a, b)
     obs = jax.random.bernoulli(jax.random.key(0), 0.4, (64, 3, 3, 2))
     np.testing.assert_array_equal(
-        q_network.q_values(network_of(CONFIG), agent.params, obs),
-        q_network.q_values(network_of(CONFIG), loaded.params, obs),
+        q_network.q_values(network_of(CONFIG.architecture), agent.params, obs),
+        q_network.q_values(network_of(CONFIG.architecture), loaded.params, obs),
     )
 
 
@@ -73,7 +73,7 @@ def test_what_is_saved_comes_back(agent, saved):
 @pytest.mark.parametrize("double", [False, True])
 def test_a_table_comes_back(key, double, tmp_path):
     config = Config.of(network="table", table_key=key, double=double)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
     agents.save(agents.Agent(config, params, 0, 1, {}), tmp_path / "table")
@@ -214,6 +214,6 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
 def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, canonical):
     """It knew no mirror image of Connect Four, so its agents did not learn with one."""
     agent = agents.load(DATA / f"agent-1-{env_id}.safetensors")
-    assert agent.config.canonical == canonical
+    assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
     assert Config.of(env_id=env_id).canonical  # what new agents learn with

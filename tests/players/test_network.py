@@ -11,7 +11,7 @@ from jax_ttt.players.network import network_of
 
 def test_the_matrix_of_an_agent_is_its_greedy_policy(enter, agent_path, tree):
     agent = agents.load(agent_path)
-    expected = network.policy(network_of(agent.config), agent.params, tree)
+    expected = network.policy(network_of(agent.config.architecture), agent.params, tree)
     np.testing.assert_array_equal(enter(str(agent_path))[1], expected)
 
 

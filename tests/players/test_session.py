@@ -168,7 +168,7 @@ def test_every_position_is_that_of_the_moves(seed):
 def test_values_are_exact_and_the_agents_own(tmp_path):
     """O must take the centre after a corner."""
     config = Config.of(hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
     agents.save(Agent(config, params, 0, 0, {}), path)
     opponent = entrant(str(path))
@@ -179,7 +179,7 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
     assert {row.move: row.minimax_value for row in worth} == {
         move: 0.0 if move == 4 else -1.0 for move in range(1, 9)
     }
-    q_values = q_network.q_values(network_of(config), params, game.state.observation)[0]
+    q_values = q_network.q_values(network_of(config.architecture), params, game.state.observation)[0]
     assert [row.q_value for row in worth] == q_values[1:].tolist()
     best = max(worth, key=lambda row: row.q_value or 0.0)
     assert session.play_reply(game).moves[-1] == best.move

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
@@ -24,7 +24,7 @@ def agent():
     config = PRESETS["default"]
     return Agent(
         config,
-        learner.init(config, network_of(config), jax.random.key(0), SelfPlay()).params,
+        learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), SelfPlay()).params,
         0,
         0,
         {},
@@ -116,7 +116,7 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
     assert " ".join(texts) == "X +0.00 -1.00 +0.00 O +0.00 -1.00 +0.00 X"
     obs = jnp.asarray(host_tree.obs[position][None])
     q_values = np.asarray(
-        q_network.q_values(network_of(agent.config), agent.params, obs)
+        q_network.q_values(network_of(agent.config.architecture), agent.params, obs)
     )[0]
     shown = learned.images[0].get_array()
     np.testing.assert_allclose(

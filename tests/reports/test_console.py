@@ -30,7 +30,7 @@ def test_the_banner_word_for_word(opponent, against):
 def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     """On the board's cells, or in a row of columns."""
     config = Config.of(env_id=env_id, hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     lines = console.start_values(config, params)
     assert lines[0].startswith("  Q(start) ")
     numbers = [line[11:].split() for line in lines]

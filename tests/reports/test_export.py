@@ -20,9 +20,9 @@ from jax_ttt.reports import export
 @pytest.fixture(scope="module")
 def decisions(tree, host_tree, q_star):
     config = Config.of(network="table", canonical=False)
-    empty = q_network.init_params(network_of(config), jax.random.key(0))
+    empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
-    probs = np.asarray(network.policy(network_of(config), params, tree))
+    probs = np.asarray(network.policy(network_of(config.architecture), params, tree))
     return list(export.decisions(Agent(config, params, 0, 0, {}), probs, host_tree))
 
 

@@ -19,7 +19,7 @@ QUESTION = "(v for the values, u to undo, q to quit): "
 def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "agent.safetensors"
     config = Config.of(hidden_size=8)
-    params = q_network.init_params(network_of(config), jax.random.key(0))
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     agents.save(Agent(config, params, 0, 0, {}), path)
     return path
 

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 import pytest
+from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.opponents import SelfPlay, Versus
 from jax_ttt.evaluation import evaluation
 from jax_ttt.players.network import network_of
 from jax_ttt.training import loop
@@ -56,7 +56,7 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=0, tau=0.1
     )
-    network, key = network_of(config), jax.random.key(0)
+    network, key = network_of(config.architecture), jax.random.key(0)
     differs = False
     for step in loop.train(config, 3, tree):
         if step.evaluation is None:

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import jax
 import numpy as np
 import pytest
+from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.config.settings import DATA, Config, joined, split
-from jax_ttt.dqn.opponents import SelfPlay
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
@@ -63,8 +63,8 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(loop.train(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
-    state = learner.init(config, network_of(config), key, SelfPlay())
-    constant = learner.train_chunk(config, network_of(config), state, 6, SelfPlay())[
+    state = learner.init(config, config.hyper, network_of(config.architecture), key, SelfPlay())
+    constant = learner.train_chunk(config, config.hyper, network_of(config.architecture), state, 6, SelfPlay())[
         0
     ].params
     for a, b in zip(leaves(data), leaves(constant), strict=True):
@@ -158,7 +158,7 @@ def steps_of(*seconds, num=None):
     """Return a run that took so many seconds by each step; `num` agents at once."""
     shape = () if num is None else (num,)
     nothing = Evaluation(None, None, None)
-    for update, sum_so_far in enumerate(seconds, CONFIG.num_updates - len(seconds) + 1):
+    for update, sum_so_far in enumerate(seconds, CONFIG.run.num_updates - len(seconds) + 1):
         yield SimpleNamespace(
             update=update,
             games=np.full(shape, 7),

@@ -12,6 +12,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
+from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.pgx_games import Move
@@ -22,11 +23,11 @@ from jax_ttt.envs.pgx_games import Move
 class SelfPlay:
     """The agent plays both sides; every step is one move."""
 
-    name: ClassVar[str] = "self"
+    name: ClassVar[str] = SELF
 
     def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
         """Return new games; `key` is consumed."""
-        return pgx_games.init(pgx_games.make(config.env_id), key, config.num_envs)
+        return pgx_games.init(pgx_games.make(config.env_id), key, config.run.num_envs)
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
         """Return the keys of a move and of the reply, which there is none of."""
@@ -34,14 +35,15 @@ class SelfPlay:
 
     def reply(
         self,
-        config: Config,
+        env: pgx.Env,
+        gamma: float | Float[Array, ""],
         key: Key[Array, ""],
         before: pgx.State,
         after: pgx.State,
         move: Move,
     ) -> tuple[pgx.State, Move]:
         """Return the games and the move as they are: the agent moves next."""
-        del config, key, before
+        del env, gamma, key, before
         return after, move
 
     def result(
@@ -60,20 +62,20 @@ class SelfPlay:
 class Versus:
     """The agent plays one side and a player the other; a step is a move and a reply."""
 
-    name: str = dataclasses.field(metadata={"static": True})  # as `Config.opponent`
+    name: str = dataclasses.field(metadata={"static": True})  # as the setting
     player: Partial  # (key, env_state of B games) -> actions
 
     def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
         """Return new games in which it is the agent's turn; `key` is consumed.
 
-        The agent moves second where `config.seat` says so: the player has moved then.
+        Where the agent moves second, the player has moved.
         """
         env = pgx_games.make(config.env_id)
         init_key, move_key = jax.random.split(key)
-        env_state = pgx_games.init(env, init_key, config.num_envs)
-        agent = pgx_games.seated(env_state, config.seat)
+        env_state = pgx_games.init(env, init_key, config.run.num_envs)
+        agent = pgx_games.seated(env_state, config.opponent.seat)
         return replies.await_turn(
-            env, move_key, env_state, agent, self.player, config.first_move
+            env, move_key, env_state, agent, self.player, config.opponent.first_move
         )[0]
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
@@ -83,15 +85,15 @@ class Versus:
 
     def reply(
         self,
-        config: Config,
+        env: pgx.Env,
+        gamma: float | Float[Array, ""],
         key: Key[Array, ""],
         before: pgx.State,
         after: pgx.State,
         move: Move,
     ) -> tuple[pgx.State, Move]:
         """Return the games after the player's reply, and the move with its effect."""
-        env = pgx_games.make(config.env_id)
-        return replies.reply(env, key, before, after, move, self.player, config.gamma)
+        return replies.reply(env, key, before, after, move, self.player, gamma)
 
     def result(
         self, before: pgx.State, reward: Float[Array, " B"]
@@ -110,9 +112,9 @@ Opponent: TypeAlias = SelfPlay | Versus
 
 def check(config: Config, opponent: Opponent) -> None:
     """Raise `ValueError` unless the opponent is the one that the settings name."""
-    if opponent.name != config.opponent:
+    if opponent.name != config.opponent.opponent:
         raise ValueError(
-            f"the settings name the opponent {config.opponent!r}, "
+            f"the settings name the opponent {config.opponent.opponent!r}, "
             f"the argument is {opponent.name!r}"
         )
 
@@ -124,6 +126,6 @@ def max_turns(config: Config) -> int:
         ValueError: it is not known how long a game can be.
     """
     length = pgx_games.max_moves(config.env_id)
-    if config.opponent == SelfPlay.name:
+    if config.opponent.is_self:
         return length
-    return length // 2 if config.seat == "second" else (length + 1) // 2
+    return length // 2 if config.seats == ("second",) else (length + 1) // 2

@@ -1,0 +1,18 @@
+"""Settings of the evaluations during a run."""
+
+import dataclasses
+from typing import Annotated
+
+from jax_ttt.config.parts.part import Part
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evaluation(Part):
+    """When and how the agent is graded while it trains."""
+
+    eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
+    """Updates between evaluations. 1 to 1,000,000,000."""
+    eval_games: Annotated[int, Range(int, 0, 2**20)] = 1024
+    """Games of each evaluation's sampled match against random; from 0 (none) to
+    1,048,576."""

@@ -1,0 +1,33 @@
+"""Settings of exploration."""
+
+import dataclasses
+from collections.abc import Iterator
+
+from jax_ttt.config.choices import EpsilonSchedule
+from jax_ttt.config.parts.part import Fraction, Part
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Exploration(Part):
+    """Epsilon, the share of random moves while training."""
+
+    epsilon_start: Fraction = 1.0
+    """Share of random moves at the first update. 0 to 1."""
+    epsilon_end: Fraction = 0.5
+    """Share of random moves at the last update, and never less; from 0 to
+    epsilon_start."""
+    epsilon_schedule: EpsilonSchedule = "linear"
+    """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the
+    updates); exponential (times epsilon_decay after each finished game)."""
+    epsilon_decay: Fraction = 0.1
+    """Step size (steps) or factor (exponential). 0 to 1."""
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that others of the part rule out, and what it must be."""
+        if self.epsilon_end > self.epsilon_start:
+            yield "epsilon_end", f"at most {self.epsilon_start} (epsilon_start)"
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield each field without effect, and the setting that makes it useless."""
+        if self.epsilon_schedule == "linear":
+            yield "epsilon_decay", "epsilon_schedule linear"

@@ -1,0 +1,56 @@
+"""Settings of the network that gives the action values."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
+from jax_ttt.config.parts.part import Part, Result
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Network(Part):
+    """The function from boards to action values."""
+
+    network: NetworkKind = "mlp"
+    """mlp: a multilayer perceptron. table: an entry for each board and action, in
+    enumerable games."""
+    canonical: bool = True
+    """Map rotated and mirrored boards to one canonical board."""
+    hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
+    """Neurons in each hidden layer of an mlp. 1 to 16,384."""
+    hidden_layers: Annotated[int, Range(int, 0, 16)] = 2
+    """Hidden layers of an mlp. 0 (a linear function) to 16."""
+    activation: Activation = "relu"
+    """Activation function of an mlp's hidden layers."""
+    precision: Precision = "auto"
+    """dtype of an mlp's matrix products while training (accumulated in float32). auto:
+    bfloat16 on a CPU with AMX, else float32. Grades and play always use float32."""
+    table_key: TableKey = "position"
+    """A table's rows. position: the game's positions; after-state: the positions that
+    moves lead to, one value each; hash: all boards, read as numbers in base 3."""
+    initial_value: Result = 0.0
+    """Initial value of a table's entries. -1 to 1."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the network is a table."""
+        return self.network == "table"
+
+    @property
+    def hidden_sizes(self) -> tuple[int, ...]:
+        """Neurons in each hidden layer; none in a table."""
+        return () if self.is_table else (self.hidden_size,) * self.hidden_layers
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield each field without effect, and the setting that makes it useless."""
+        if self.is_table:
+            for field in ("hidden_size", "hidden_layers", "activation", "precision"):
+                yield field, "network table"
+            return
+        if not self.hidden_layers:
+            yield "hidden_size", "hidden_layers 0"
+            yield "activation", "hidden_layers 0"
+        yield "table_key", "network mlp"
+        yield "initial_value", "network mlp"

@@ -1,0 +1,37 @@
+"""Settings of the opponent in training."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+from jax_ttt.config.catalogue import SeatSetting
+from jax_ttt.config.parts.part import Part
+from jax_ttt.config.ranges import Name, Optional, Range
+
+SELF = "self"
+"""The name of the opponent in self-play."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Opponent(Part):
+    """The opponent that the agent trains against, and the agent's seat."""
+
+    opponent: Annotated[str, Name("a player's name")] = SELF
+    """self, or any player of the arena, such as random, minimax, blend:0.7:minimax, or
+    a saved agent's path."""
+    seat: SeatSetting = "both"
+    """The agent's seat against an opponent: first, second, or both (drawn at random
+    for each game)."""
+    first_move: Annotated[int | None, Optional(Range(int, 0, 2**16))] = None
+    """The move that opens every training game, None for any. Evaluation leaves the
+    opening to the agent."""
+
+    @property
+    def is_self(self) -> bool:
+        """Whether the agent plays both sides."""
+        return self.opponent == SELF
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that others of the part rule out, and what it must be."""
+        if self.is_self and self.seat != "both":
+            yield "seat", "both in self-play, where it plays both sides"

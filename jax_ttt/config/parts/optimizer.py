@@ -1,0 +1,37 @@
+"""Settings of the loss and of the step that it causes."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+from jax_ttt.config.choices import Loss, OptimizerKind
+from jax_ttt.config.parts.part import Fraction, Part
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Optimizer(Part):
+    """The loss, and the gradient step on it."""
+
+    optimizer: OptimizerKind = "adamw"
+    """adamw, or sgd: the plain gradient step, without momentum or decay."""
+    loss: Loss = "huber"
+    """Loss of a TD error: its square, halved (mse), or beyond an error of 1 its size
+    (huber)."""
+    learning_rate: Annotated[float, Range(float, 0, 1000, above_low=True)] = 4e-3
+    """Step size at the first update; above 0, at most 1,000. With a table: the share
+    of the error that a visit removes, often called alpha."""
+    learning_rate_end: Annotated[float, Range(float, 0, 1000)] = 0.0
+    """Step size at the last update, linear in between; from 0 to learning_rate."""
+    weight_decay: Fraction = 0.0
+    """Decoupled weight decay of adamw. 0 to 1."""
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that others of the part rule out, and what it must be."""
+        if self.learning_rate_end > self.learning_rate:
+            yield "learning_rate_end", f"at most {self.learning_rate} (learning_rate)"
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield each field without effect, and the setting that makes it useless."""
+        if self.optimizer == "sgd":
+            yield "weight_decay", "optimizer sgd"

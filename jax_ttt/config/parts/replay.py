@@ -1,0 +1,34 @@
+"""Settings of the replay buffer."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+from jax_ttt.config.parts.part import Part
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Replay(Part):
+    """The buffer of past moves to learn from again."""
+
+    replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
+    """Moves kept, the oldest overwritten first; up to 16,777,216; 0 to learn from each
+    move once, when it is played."""
+    replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Moves sampled uniformly from the buffer in each update. 1 to 1,048,576."""
+    replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
+    """Moves in the buffer before learning begins. 0 to 16,777,216."""
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that others of the part rule out, and what it must be."""
+        least = max(self.replay_batch, self.replay_start)
+        if 0 < self.replay_capacity < least:
+            rule = f"0 or at least {least:,} (replay_batch, replay_start)"
+            yield "replay_capacity", rule
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield each field without effect, and the setting that makes it useless."""
+        if not self.replay_capacity:
+            yield "replay_batch", "replay_capacity 0"
+            yield "replay_start", "replay_capacity 0"

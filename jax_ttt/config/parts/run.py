@@ -1,0 +1,26 @@
+"""Settings of the run as a whole."""
+
+import dataclasses
+from typing import Annotated
+
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.parts.part import Part
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Run(Part):
+    """The game, and how much of it is played."""
+
+    env_id: EnvId = catalogue.DEFAULT
+    """The PGX game to learn."""
+    num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Games played at once, 1 to 1,048,576; each update learns from one move of
+    each."""
+    num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
+    """Gradient steps, 1 to 1,000,000,000; the schedules of epsilon and of the learning
+    rate end with the last of them."""
+    lockstep: bool = False
+    """Restart all games together when the last one has ended, as J. Antognini's
+    program does."""

@@ -1,0 +1,57 @@
+"""Settings of the TD target."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+from jax_ttt.config.choices import Backup
+from jax_ttt.config.parts.part import Fraction, Part, Result
+from jax_ttt.config.ranges import Range
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Target(Part):
+    """What the value of a move should become."""
+
+    backup: Backup = "one-ply"
+    """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
+    bootstrap from a second head, the value to the player who waits for the next
+    mover's reply."""
+    tremble: Fraction = 0.5
+    """Probability, in the TD target alone, that the next mover plays a random move,
+    from 0 (the plain maximum) to 1; more prefers moves that set traps."""
+    gamma: Fraction = 1.0
+    """Discount per move; its sign comes from the player to move next. 0 to 1."""
+    double: bool = False
+    """Double DQN: the network in training chooses the best next action, the target
+    network gives its value. With a table: two tables, each move updates one of them."""
+    backward: bool = False
+    """Play whole games, then learn from their moves, the last one first; the target
+    network follows after each of them."""
+    tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
+    """Weight of the new parameters in the Polyak average that gives the target network;
+    above 0, at most 1."""
+    target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
+    """Updates between copies of the parameters to the target network, up to
+    1,000,000,000; 0 for the Polyak average with tau at every update."""
+    reward_win: Result = 1.0
+    """Reward of a win. -1 to 1."""
+    reward_draw: Result = 0.0
+    """Reward of a draw. -1 to 1; 0 in self-play, as one's gain is the other's loss."""
+    reward_loss: Result = -1.0
+    """Reward of a loss. -1 to 1; -reward_win in self-play."""
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield each field that others of the part rule out, and what it must be."""
+        if self.double and self.backup == "two-ply":
+            yield "double", "false with a two-ply backup"
+        if not self.reward_loss < self.reward_win:
+            yield "reward_loss", f"below {self.reward_win} (reward_win)"
+        if not self.reward_loss <= self.reward_draw <= self.reward_win:
+            rule = f"from {self.reward_loss} (reward_loss) to {self.reward_win}"
+            yield "reward_draw", f"{rule} (reward_win)"
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield each field without effect, and the setting that makes it useless."""
+        if self.target_update_every:
+            yield "tau", f"target_update_every {self.target_update_every}"
