@@ -297,7 +297,8 @@ def test_other_games_and_opponents_start_from_plain_settings(flags):
     args = cli.parse_settings(train.Args, flags.split(), "train")
     assert args.preset == "plain"
     given = args.config
-    assert given.checked() == Config.of(env_id=given.env_id, opponent=given.opponent)
+    opponent = given.opponent.opponent
+    assert given == Config.of(env_id=given.env_id, opponent=opponent)
     for kept in ("table", "default"):
         args = cli.parse_settings(train.Args, [*flags.split(), "--preset", kept], "x")
         assert args.preset == kept

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from jax_ttt import cli, sweep
+from jax_ttt import sweep
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import charts
 from jax_ttt.training import many_agents
@@ -137,7 +137,7 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     config = Config.of(env_id="connect_four")
     found = many_agents.summary(rows, config)
     assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
-    args = sweep.Args(config=cli.Flags(env_id="connect_four"))
+    args = sweep.Args(**config.parts)
     text = sweep.table(args, "cpu", [sweep.Group({}, config, rows)], [found], 1.0)
     assert "by sample" in text
     assert "not proven" not in text

@@ -15,12 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt import __version__, evaluate, plot, train
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
@@ -496,8 +496,14 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start(config, jax.random.key(0), SelfPlay(), network_of(config.architecture))
-    run = Programs(network_of(config.architecture))
+    state = programs.start(
+        config,
+        jax.random.key(0),
+        config.hyper,
+        SelfPlay(),
+        network_of(config.architecture),
+    )
+    run = Programs(config, network_of(config.architecture))
     keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
     games = [
         jax.device_get(run.grade(state.params, jnp.int32(update), key, tree).sampled)

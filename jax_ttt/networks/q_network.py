@@ -20,7 +20,7 @@ from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.choices import NetworkKind, Precision
 from jax_ttt.envs import pgx_games, symmetry
 from jax_ttt.envs.stones import Positions
-from jax_ttt.networks import canonical
+from jax_ttt.networks import canonical_views
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
@@ -195,10 +195,10 @@ def heads(
     shared = architecture.table_key == "after-state"
     if not architecture.canonical or shared or views is None:
         return _forward(network, params, planes, dtype)
-    least = canonical.least_views(planes, views)
-    seen = canonical.turned(planes, views, least)
+    least = canonical_views.least_views(planes, views)
+    seen = canonical_views.turned(planes, views, least)
     values = _forward(network, params, seen, dtype)
-    return canonical.turned_back(values, views, least)
+    return canonical_views.turned_back(values, views, least)
 
 
 def _forward(

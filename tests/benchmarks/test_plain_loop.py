@@ -6,13 +6,13 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
-from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.benchmarks import (
     plain_loop,
 )
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.network import network_of
@@ -45,7 +45,9 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
-    report = evaluation.evaluate(network_of(config.architecture), params, key, tree).exact
+    report = evaluation.evaluate(
+        network_of(config.architecture), params, key, tree
+    ).exact
     assert report is not None
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)

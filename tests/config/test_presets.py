@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import default
 
 _TABLE = {
     **{"network": "table", "optimizer": "sgd", "loss": "mse", "backward": True},
@@ -95,8 +95,8 @@ def test_every_preset_is_listed_with_its_system():
 
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_the_published_settings(name):
-    found = {field: getattr(PRESETS[name], field) for field in SETTINGS[name]}
+    found = {field: PRESETS[name].value(field) for field in SETTINGS[name]}
     assert found == SETTINGS[name]
     fields = PRESETS[name].as_dict().items()
-    changed = {field for field, value in fields if value != getattr(Config(), field)}
+    changed = {field for field, value in fields if value != default(field)}
     assert changed <= SETTINGS[name].keys() | {"eval_every"}

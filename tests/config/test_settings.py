@@ -1,5 +1,6 @@
 """Settings: what is refused and how, and what a preset fixes."""
 
+import copy
 import dataclasses
 import json
 import math
@@ -11,21 +12,22 @@ from typing import get_args
 
 import pytest
 
-import jax_ttt.config.settings
 from jax_ttt.config.catalogue import EnvId, SeatSetting
 from jax_ttt.config.choices import (
     Activation,
     Backup,
     EpsilonSchedule,
     Loss,
-    Network,
-    Optimizer,
+    NetworkKind,
+    OptimizerKind,
     Precision,
     TableKey,
 )
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.run import Run
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config, from_dict
+from jax_ttt.config.settings import PART_OF, PARTS, Config, default, from_dict
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
@@ -55,6 +57,7 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
 }
 LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
 ABOVE_LOW = {"learning_rate", "tau"}
+LARGE = {"epsilon_start": 1.0, "epsilon_end": 0.0, "learning_rate": 1000.0}
 WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
 
 
@@ -64,9 +67,17 @@ def checked(**fields):
     The type checks that run in tests stand before them and would hide them.
     """
     config = Config.of(
-        epsilon_start=1.0, epsilon_end=0.0, learning_rate=1000.0, opponent="random"
+        opponent="random",
+        optimizer="adamw",
+        epsilon_schedule="steps",
+        replay_capacity=2**24,
+        network="table" if "initial_value" in fields else "mlp",
+        **{"target_update_every": 0} | LARGE,
     )
-    vars(config).update(fields)
+    for field, value in fields.items():
+        part = copy.copy(getattr(config, PART_OF[field]))
+        vars(part)[field] = value
+        vars(config)[PART_OF[field]] = part
     config.__post_init__()
     return config
 
@@ -83,7 +94,9 @@ def bad_values():
 
 
 def test_every_number_has_its_rule():
-    numbers = {f.name for f in dataclasses.fields(Config) if f.type in (int, float)}
+    kinds = (type(default(field)) for field in PART_OF)
+    pairs = zip(PART_OF, kinds, strict=True)
+    numbers = {field for field, kind in pairs if kind in (int, float)}
     assert numbers == RULES.keys()
 
 
@@ -102,7 +115,7 @@ def test_both_ends_of_a_range_are_allowed(field):
     low = math.ulp(0.0) if field in ABOVE_LOW else low
     alone = {"reward_win": (high,), "reward_loss": (low,)}  # a loss is worth less
     for value in alone.get(field, (low, high)):
-        assert getattr(checked(**{field: value}), field) == value
+        assert checked(**{field: value}).value(field) == value
 
 
 def test_random_moves_may_not_become_more():
@@ -111,7 +124,7 @@ def test_random_moves_may_not_become_more():
     assert str(refusal.value) == (
         "epsilon_end must be at most 0.2 (epsilon_start), got 0.4"
     )
-    assert Config.of(epsilon_start=0.2, epsilon_end=0.2).epsilon_end == 0.2
+    assert Config.of(epsilon_start=0.2, epsilon_end=0.2).exploration.epsilon_end == 0.2
 
 
 @pytest.mark.parametrize("value", ["chess", "", "Tic_Tac_Toe", None, 3])
@@ -132,7 +145,9 @@ def test_a_switch_is_true_or_false(field, value):
 
 def test_a_config_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Config().num_envs = 2  # type: ignore[misc]
+        Config().run.num_envs = 2  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().run = Run()  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
@@ -141,7 +156,7 @@ def test_a_config_survives_json(preset):
     assert from_dict(fields) == preset
 
 
-@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Config)])
+@pytest.mark.parametrize("field", list(PART_OF))
 def test_a_field_that_an_older_file_lacks_has_its_default(field):
     fields = Config().as_dict()
     del fields[field]
@@ -151,9 +166,9 @@ def test_a_field_that_an_older_file_lacks_has_its_default(field):
 @pytest.mark.parametrize(
     ("field", "allowed"),
     [
-        ("network", Network),
+        ("network", NetworkKind),
         ("activation", Activation),
-        ("optimizer", Optimizer),
+        ("optimizer", OptimizerKind),
         ("loss", Loss),
         ("epsilon_schedule", EpsilonSchedule),
         ("backup", Backup),
@@ -184,7 +199,8 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
         ),
         (
             {"optimizer": "sgd", "weight_decay": 0.1},
-            "weight_decay must be 0 with sgd, got 0.1",
+            "weight_decay must be left out: it has no effect with optimizer sgd, "
+            "got 0.1",
         ),
         (
             {"env_id": "hex", "backward": True},
@@ -218,13 +234,17 @@ def test_a_choice_is_one_of_those_listed(field, allowed, value):
         ),
         (
             {"replay_capacity": 500, "replay_batch": 512, "replay_start": 0},
-            "replay_capacity must be 0 or at least 512 (replay_batch, replay_start, "
-            "num_envs), got 500",
+            "replay_capacity must be 0 or at least 512 (replay_batch, replay_start), "
+            "got 500",
         ),
         (
             {"replay_capacity": 500},
-            "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start, "
-            "num_envs), got 500",
+            "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start), "
+            "got 500",
+        ),
+        (
+            {"replay_capacity": 1000, "num_envs": 2000},
+            "replay_capacity must be 0 or at least 2,000 (num_envs), got 1000",
         ),
         (
             {"opponent": "random", "reward_win": 0.0, "reward_loss": 0.0},
@@ -254,6 +274,82 @@ def test_settings_that_do_go_together():
     Config.of(reward_win=0.5, reward_loss=-0.5, first_move=4)
 
 
+NO_EFFECT = [
+    ({"network": "table"}, "hidden_size", 64, "network table"),
+    ({"network": "table"}, "hidden_layers", 1, "network table"),
+    ({"network": "table"}, "activation", "tanh", "network table"),
+    ({"network": "table"}, "precision", "float32", "network table"),
+    ({}, "table_key", "hash", "network mlp"),
+    ({}, "initial_value", 0.5, "network mlp"),
+    ({"hidden_layers": 0}, "hidden_size", 64, "hidden_layers 0"),
+    ({"hidden_layers": 0}, "activation", "tanh", "hidden_layers 0"),
+    ({"target_update_every": 5}, "tau", 0.5, "target_update_every 5"),
+    ({}, "epsilon_decay", 0.5, "epsilon_schedule linear"),
+    ({"optimizer": "sgd"}, "weight_decay", 0.5, "optimizer sgd"),
+    ({}, "replay_batch", 64, "replay_capacity 0"),
+    ({}, "replay_start", 64, "replay_capacity 0"),
+    (
+        {"env_id": "othello"},
+        "canonical",
+        False,
+        "env_id othello: its symmetries are not listed",
+    ),
+    (
+        {"backward": True},
+        "lockstep",
+        True,
+        "backward: all games end in each update",
+    ),
+]
+"""Settings, a field without effect beside them, a value, and what makes it useless."""
+
+
+@pytest.mark.parametrize(("others", "field", "value", "cause"), NO_EFFECT)
+def test_a_setting_without_effect_is_refused_by_its_cause(others, field, value, cause):
+    for given in (value, default(field)):  # its default too, where it is named
+        with pytest.raises(SettingError) as refusal:
+            Config.of(**others, **{field: given})
+        assert str(refusal.value) == (
+            f"{field} must be left out: it has no effect with {cause}, got {given!r}"
+        )
+
+
+@pytest.mark.parametrize(("others", "field", "value", "cause"), NO_EFFECT)
+def test_a_setting_without_effect_has_its_default(others, field, value, cause):
+    """A part of a preset that becomes useless, and a file of an earlier version."""
+    del cause
+    useful = {
+        "table_key": {"network": "table"},
+        "initial_value": {"network": "table"},
+        "epsilon_decay": {"epsilon_schedule": "steps"},
+        "replay_batch": {"replay_capacity": 5000},
+        "replay_start": {"replay_capacity": 5000},
+    }.get(field, {})
+    config = Config.of(**useful, **{field: value})
+    usual = {name: default(name) for name in useful}
+    assert config.value(field) == value
+    assert config.replace(**usual | others) == Config.of(**others)
+    fields = config.as_dict() | usual | others
+    assert from_dict(fields) == Config.of(**others)
+    parts = Config.of(**others).parts
+    part = dataclasses.replace(parts[PART_OF[field]], **{field: value})
+    with pytest.raises(SettingError, match="no effect"):
+        Config(**parts | {PART_OF[field]: part})
+
+
+def test_every_field_belongs_to_one_part():
+    fields = [f.name for part in PARTS.values() for f in dataclasses.fields(part)]
+    assert len(fields) == len(set(fields)) == len(PART_OF)
+    assert set(Hyper._fields) <= set(fields)
+
+
+def test_the_settings_of_a_program_are_without_the_numbers_that_are_data():
+    config = PRESETS["article"]
+    assert config.hyper.tau == config.target.tau == 0.005
+    assert config.static.hyper == Config().hyper
+    assert config.static.run == config.run
+
+
 def test_an_unknown_field_is_refused_by_name():
     fields = Config().as_dict() | {"momentum": 0.9}
     with pytest.raises(SettingError, match=r"^momentum must be absent, got 0\.9"):
@@ -268,7 +364,8 @@ def test_a_bad_field_is_refused_from_a_file_too():
 @pytest.mark.parametrize("field", list(RULES))
 def test_a_range_is_stated_where_its_field_is_described(field):
     """The description is what `--help` shows."""
-    source = Path(jax_ttt.config.settings.__file__).read_text()
+    module = sys.modules[PARTS[PART_OF[field]].__module__]
+    source = Path(str(module.__file__)).read_text()
     text = re.search(rf'^    {field}: .*\n    """([^"]*)"""', source, re.MULTILINE)
     assert text
     _, low, high = RULES[field]

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
-from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses
+from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -83,7 +83,9 @@ def changed():
     boards = cells.reshape(3, 3, 3)
     obs = jnp.asarray(np.stack([boards == 1, boards == -1], axis=-1))
     heads = jax.jit(
-        jax.vmap(lambda params: q_network.heads(network_of(DOUBLE.architecture), params, obs))
+        jax.vmap(
+            lambda params: q_network.heads(network_of(DOUBLE.architecture), params, obs)
+        )
     )
     played = heads(states.params)[:, :, np.arange(3), np.arange(3)]
     assert (states.games == 1).all()
@@ -124,8 +126,13 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
     )
     params = q_network.init_params(network_of(DOUBLE.architecture), jax.random.key(0))
     key = jax.random.key(2)
-    lesson = jax.jit(losses.lesson, static_argnums=0)(
-        DOUBLE, network_of(DOUBLE.architecture), params, jnp.zeros((2, count)), batch, key
+    lesson = jax.jit(losses.loss_and_gradient, static_argnums=0)(
+        DOUBLE,
+        network_of(DOUBLE.architecture),
+        params,
+        jnp.zeros((2, count)),
+        batch,
+        key,
     )
     (visits,) = jax.tree.leaves(lesson.visits)
     first, second = visits.sum(axis=0)
@@ -139,7 +146,7 @@ def games(tree):
 
     Greedy is the first empty cell; half of the moves are drawn at random.
     """
-    met = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).met)
+    met = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).visited)
     filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
     games = []
     for rows in met:

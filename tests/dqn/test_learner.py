@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, schedules
+from jax_ttt.dqn import equations, learner, losses, rollout
 from jax_ttt.envs import pgx_games
+from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
@@ -28,16 +28,24 @@ _UPDATE = jax.jit(learner.update, static_argnums=0)
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    return _UPDATE(config, network_of(config.architecture), state, SELF)
+    return _UPDATE(config, config.hyper, network_of(config.architecture), state, SELF)
 
 
 def train(config, state, num_updates):
     """Do updates of self-play in one program."""
-    return learner.train_chunk(config, config.hyper, network_of(config.architecture), state, num_updates, SELF)
+    return learner.train_chunk(
+        config, config.hyper, network_of(config.architecture), state, num_updates, SELF
+    )
 
 
 def start(seed, config=CONFIG):
-    return learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(seed), SELF)
+    return learner.init(
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        jax.random.key(seed),
+        SELF,
+    )
 
 
 def numbers(tree):
@@ -124,7 +132,9 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
     """Against gradients taken here, with two nets that disagree on the best moves."""
     state = dataclasses.replace(
         start(5, OTHER),
-        target_params=q_network.init_params(network_of(OTHER.architecture), jax.random.key(9)),
+        target_params=q_network.init_params(
+            network_of(OTHER.architecture), jax.random.key(9)
+        ),
     )
     before = state.env_state
     action, after, move, _ = play_by_hand(OTHER, state)
@@ -141,7 +151,9 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
 
     @jax.jit
     def loss_fn(params):
-        q_values = q_network.q_values(network_of(OTHER.architecture), params, before.observation)
+        q_values = q_network.q_values(
+            network_of(OTHER.architecture), params, before.observation
+        )
         return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
 
     grads = jax.grad(loss_fn)(state.params)
@@ -195,10 +207,14 @@ def test_the_last_update_has_no_step_left():
 
 def test_an_update_keeps_shapes_and_types():
     before = jax.eval_shape(
-        functools.partial(learner.init, CONFIG), NETWORK, jax.random.key(0), SELF
+        functools.partial(learner.init, CONFIG),
+        CONFIG.hyper,
+        NETWORK,
+        jax.random.key(0),
+        SELF,
     )
     after, metrics = jax.eval_shape(
-        functools.partial(learner.update, CONFIG), NETWORK, before, SELF
+        functools.partial(learner.update, CONFIG), CONFIG.hyper, NETWORK, before, SELF
     )
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
@@ -211,7 +227,9 @@ def play_by_hand(config, state):
     """Play the moves of one update, with its own keys."""
     _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
     before = state.env_state
-    q_values = q_network.q_values(network_of(config.architecture), state.params, before.observation)
+    q_values = q_network.q_values(
+        network_of(config.architecture), state.params, before.observation
+    )
     epsilon = rollout.exploration(config, config.hyper, state.update, state.games)
     action = equations.epsilon_greedy(
         act_key, q_values, before.legal_action_mask, epsilon
@@ -258,7 +276,9 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
         value = 0.75 * best + 0.25 * mean
         target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
-        q_values = q_network.q_values(network_of(LOCKSTEP.architecture), params, before.observation)
+        q_values = q_network.q_values(
+            network_of(LOCKSTEP.architecture), params, before.observation
+        )
         error = q_values[jnp.arange(16), action] - target
         small = jnp.abs(error) <= 1
         huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
@@ -362,16 +382,39 @@ def test_settings_and_opponent_can_not_disagree():
     versus = Versus("random", players.random_player)
     against = CONFIG.replace(opponent="random", reward_draw=0.5)
     for config, opponent in ((against, SELF), (CONFIG, versus)):
-        named = f"the settings name the opponent '{config.opponent.opponent}', the argument"
+        named = (
+            f"the settings name the opponent '{config.opponent.opponent}', the argument"
+        )
         with pytest.raises(ValueError, match=named):
-            learner.init(config, config.hyper, network_of(config.architecture), key, opponent)
+            learner.init(
+                config, config.hyper, network_of(config.architecture), key, opponent
+            )
         with pytest.raises(ValueError, match=named):
-            learner.update(config, config.hyper, network_of(config.architecture), state, opponent)
+            learner.update(
+                config, config.hyper, network_of(config.architecture), state, opponent
+            )
         with pytest.raises(ValueError, match=named):
-            learner.train_chunk(config, config.hyper, network_of(config.architecture), state, 1, opponent)
+            learner.train_chunk(
+                config,
+                config.hyper,
+                network_of(config.architecture),
+                state,
+                1,
+                opponent,
+            )
 
 
 def test_no_function_of_the_learner_has_an_opponent_of_its_own():
     for function in (learner.init, learner.update, learner.train_chunk):
         parameter = inspect.signature(function).parameters["opponent"]
         assert parameter.default is inspect.Parameter.empty
+
+
+def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
+    row = jnp.array([1.0, 2.0, 6.0])
+    found = learner.of_chunk(learner.Metrics(*[row] * len(learner.Metrics._fields)))
+    assert found._asdict() == {
+        **dict.fromkeys(("loss", "grad_norm", "mean_max_q"), 3),
+        **dict.fromkeys(("epsilon", "learning_rate", "rows"), 6),
+        **dict.fromkeys(("games", "wins", "losses", "env_steps"), 9),
+    }

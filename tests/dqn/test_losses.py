@@ -37,7 +37,9 @@ def test_the_mean_is_over_all_moves_and_finished_games_count_nothing(loss, far):
     params = jax.tree.map(jnp.zeros_like, params)
     target = jnp.array([[0.5, 3.0, 7.0, 0.0]])
     batch = moves([True, True, False, True])
-    found = losses.lesson(config, network, params, target, batch, jax.random.key(0))
+    found = losses.loss_and_gradient(
+        config, network, params, target, batch, jax.random.key(0)
+    )
     assert float(found.loss) == pytest.approx((0.125 + far) / 4, abs=1e-6)
     assert found.visits is None
     (bias,) = [leaf for leaf in jax.tree.leaves(found.grads) if leaf.ndim == 1]

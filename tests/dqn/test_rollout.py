@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
-from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import opponents, rollout
-from jax_ttt.envs import pgx_games
+from jax_ttt.dqn import rollout
+from jax_ttt.envs import opponents, pgx_games
+from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
@@ -47,7 +47,14 @@ def play(config, env_state, opponent, wanted):
     )
     key = jax.random.key(1)
     return rollout.play(
-        config, network_of(config.architecture), params, key, env_state, jnp.float32(0), opponent
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        params,
+        key,
+        env_state,
+        jnp.float32(0),
+        opponent,
     )
 
 
@@ -118,7 +125,14 @@ def random_moves(config, opponent):
     def play(env_state, key):
         explore = jnp.float32(1)
         env_state, _ = rollout.play(
-            config, network_of(config.architecture), params, key, env_state, explore, opponent
+            config,
+            config.hyper,
+            network_of(config.architecture),
+            params,
+            key,
+            env_state,
+            explore,
+            opponent,
         )
         return env_state, env_state
 

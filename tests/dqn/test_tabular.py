@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
-from jax_ttt.envs.opponents import Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, tabular, targets
+from jax_ttt.dqn import equations, learner, losses
+from jax_ttt.envs.opponents import Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -39,12 +39,16 @@ _LEARN = jax.jit(learner.learn_from, static_argnums=0)
 
 def update(config, state, opponent):
     """Do one update, compiled."""
-    return _UPDATE(config, network_of(config.architecture), state, opponent)
+    return _UPDATE(
+        config, config.hyper, network_of(config.architecture), state, opponent
+    )
 
 
 def learn(config, state, batch, key):
     """Learn from a batch, compiled."""
-    return _LEARN(config, network_of(config.architecture), state, batch, key)
+    return _LEARN(
+        config, config.hyper, network_of(config.architecture), state, (batch, key)
+    )
 
 
 def _reply(replies, key, env_state):
@@ -68,7 +72,9 @@ def value(config, state, mine, yours, action):
     """Return what the agent thinks of a move on a board given by its stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
-    q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))
+    q_values = q_network.q_values(
+        network_of(config.architecture), state.params, obs_of(cells)
+    )
     return float(q_values[0, action])
 
 
@@ -76,7 +82,13 @@ def play_game(config, state, replies, first):
     """Let the agent play a game against scripted replies, and learn from it."""
     opponent = scripted(replies)
     starts = (
-        learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(n), opponent)
+        learner.init(
+            config,
+            config.hyper,
+            network_of(config.architecture),
+            jax.random.key(n),
+            opponent,
+        )
         for n in range(99)
     )
     start = next(s for s in starts if s.env_state.observation.any() != first)
@@ -100,7 +112,7 @@ def test_a_won_game_is_learned_from_its_end_to_its_beginning():
     assert_near(value(config, state, [0], [7], 1), 0.81)
     assert_near(value(config, state, [0, 1], [7, 5], 2), 0.9)
     assert_near(value(config, state, [], [], 4), 0)
-    assert int(state.met.sum()) == 3
+    assert int(state.visited.sum()) == 3
 
     # Again won, with five moves: X0 O1 X2 O3 X4 O6 X5 O7 X8.
     state, metrics = play_game(config, state, [1, 3, 6, 7], first=True)
@@ -110,7 +122,7 @@ def test_a_won_game_is_learned_from_its_end_to_its_beginning():
     assert_near(value(config, state, [0, 2], [1, 3], 4), 0.729)
     assert_near(value(config, state, [0, 2, 4], [1, 3, 6], 5), 0.81)
     assert_near(value(config, state, [0, 2, 4, 5], [1, 3, 6, 7], 8), 0.9)
-    assert int(state.met.sum()) == 7
+    assert int(state.visited.sum()) == 7
 
 
 def test_a_lost_game_lowers_the_second_players_first_move():
@@ -146,7 +158,13 @@ def transition(cells, action, reward):
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Two values learned through one view are read back through another."""
     config = CONFIG.replace(table_key=key)
-    state = learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), scripted([]))
+    state = learner.init(
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        jax.random.key(0),
+        scripted([]),
+    )
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
         state, _ = learn(
@@ -155,12 +173,14 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
     for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
-        q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))[
-            0
-        ]
+        q_values = q_network.q_values(
+            network_of(config.architecture), state.params, obs_of(cells)
+        )[0]
         assert_near(q_values[np.array(moves)], [0.9, -0.45])
     for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_network.q_values(network_of(config.architecture), state.params, obs_of(cells))
+        q_values = q_network.q_values(
+            network_of(config.architecture), state.params, obs_of(cells)
+        )
         assert (
             equations.greedy(q_values, jnp.asarray(cells.reshape(1, 9) == 0))[0] == best
         )
@@ -168,7 +188,13 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.5)
-    state = learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), scripted([]))
+    state = learner.init(
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        jax.random.key(0),
+        scripted([]),
+    )
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
     moves = [transition(*row) for row in rows]
@@ -179,7 +205,7 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     assert_near(value(config, new, [0], [1], 2), 0.5)
     (table,) = jax.tree.leaves(new.params)
     assert int((table != 0).sum()) == 2
-    assert int(new.met.sum()) == 2
+    assert int(new.visited.sum()) == 2
 
 
 DOUBLE = CONFIG.replace(double=True)
@@ -195,24 +221,33 @@ def with_heads(config, values):
 def test_one_table_learns_by_chance_and_both_at_the_end():
     batch = transition([0] * 9, 4, 0.0)
     many = jax.tree.map(lambda leaf: jnp.repeat(leaf, 1000, axis=0), batch)
-    ended = tabular.learns(jax.random.key(0), many)
+    ended = losses.one_of_two_tables(jax.random.key(0), many, 2)
     assert ended.all()
     going = many._replace(discount=jnp.full(1000, 0.9))
-    first, second = tabular.learns(jax.random.key(0), going)
+    first, second = losses.one_of_two_tables(jax.random.key(0), going, 2)
     assert (first != second).all()
     assert 400 < int(first.sum()) < 600
     over = going._replace(live=jnp.zeros(1000, bool))
-    assert not tabular.learns(jax.random.key(0), over).any()
+    assert not losses.one_of_two_tables(jax.random.key(0), over, 2).any()
 
 
 def test_a_chunk_adds_up_what_its_games_came_to():
     config = CONFIG.replace(num_envs=64, num_updates=4)
     state = learner.init(
-        config, network_of(config.architecture), jax.random.key(0), scripted([8, 6, 7])
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        jax.random.key(0),
+        scripted([8, 6, 7]),
     )
     before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
     _, metrics = learner.train_chunk(
-        config, network_of(config.architecture), state, 1, scripted([8, 6, 7])
+        config,
+        config.hyper,
+        network_of(config.architecture),
+        state,
+        1,
+        scripted([8, 6, 7]),
     )
     # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
     assert (metrics.games, metrics.losses) == (64, before)
@@ -237,7 +272,9 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
     batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = targets.targets(config, network_of(config.architecture), params, params, batch)
+    found = losses.td_targets(
+        config, config.hyper, network_of(config.architecture), params, params, batch
+    )
     # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
 
@@ -260,6 +297,8 @@ def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
     batch = transition([0] * 9, 4, 0.25)._replace(
         discount=jnp.array([-1.0]), next_legal_action_mask=legal
     )
-    found = targets.targets(config, network_of(config.architecture), params, params, batch)
+    found = losses.td_targets(
+        config, config.hyper, network_of(config.architecture), params, params, batch
+    )
     # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
     assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])

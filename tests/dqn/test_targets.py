@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, targets
+from jax_ttt.dqn import equations, losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -44,7 +44,9 @@ def batch(discounts):
 def found(config, params, target_params):
     moves = batch([-0.5, 0.5, 0.0])
     network = network_of(config.architecture)
-    return targets.targets(config, network, params, target_params, moves)
+    return losses.td_targets(
+        config, config.hyper, network, params, target_params, moves
+    )
 
 
 ACTING = values(0.0, 0.75, -0.75)

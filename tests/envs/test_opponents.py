@@ -6,11 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import opponents
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import opponents, pgx_games
+from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.players import players
 
 CONFIG = Config.of(opponent="random", num_envs=2000)

@@ -16,7 +16,7 @@ from jax_ttt.players.network import network_of
 
 
 def test_a_network_of_nan_has_no_evaluation(tree):
-    network = network_of(Config.of(hidden_size=16, eval_games=0))
+    network = network_of(Config.of(hidden_size=16).architecture)
     params = q_network.init_params(network, jax.random.key(5))
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
     result = evaluation.evaluate(network, params, jax.random.key(0), tree)
@@ -36,7 +36,9 @@ def test_training_and_evaluate_agree_on_the_seat(
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = evaluation.evaluate(network_of(config.architecture), params, jax.random.key(0), tree)
+        found = evaluation.evaluate(
+            network_of(config.architecture), params, jax.random.key(0), tree
+        )
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
         assert evaluation.summary(found)["exact"]["unbeatable"] is expected

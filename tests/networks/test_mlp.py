@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, losses, rollout, targets
+from jax_ttt.dqn import learner, losses, rollout
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
@@ -63,7 +63,7 @@ def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
 @jax.jit
 def moves():
     """Return params, and a batch of moves, many of which ended their games."""
-    network = network_of(FLOAT32)
+    network = network_of(FLOAT32.architecture)
     state = learner.init(FLOAT32, FLOAT32.hyper, network, jax.random.key(0), SelfPlay())
 
     def play(env_state, key):
@@ -81,11 +81,16 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
 
     @functools.partial(jax.jit, static_argnums=0)
     def learned(config):
-        key, dtype = jax.random.key(1), q_network.learning_dtype(config.network.precision)
-        values = q_network.heads(network_of(config.architecture), params, batch.obs, dtype)
+        key, dtype = (
+            jax.random.key(1),
+            q_network.learning_dtype(config.network.precision),
+        )
+        values = q_network.heads(
+            network_of(config.architecture), params, batch.obs, dtype
+        )
         network = network_of(config.architecture)
-        target = targets.targets(config, network, params, params, batch)
-        lesson = losses.lesson(config, network, params, target, batch, key)
+        target = losses.td_targets(config, config.hyper, network, params, params, batch)
+        lesson = losses.loss_and_gradient(config, network, params, target, batch, key)
         return values, lesson.loss, lesson.grads
 
     exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
@@ -98,7 +103,7 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
 def test_an_agent_is_read_in_float32_however_it_learned():
     params, batch = moves()
     values = jax.jit(q_network.q_values)
-    networks = map(network_of, (FLOAT32, BFLOAT16))
+    networks = (network_of(config.architecture) for config in (FLOAT32, BFLOAT16))
     exact, rounded = (values(network, params, batch.obs) for network in networks)
     assert np.array_equal(exact, rounded)
 
@@ -107,12 +112,28 @@ def test_an_agent_is_read_in_float32_however_it_learned():
 def test_both_precisions_reach_the_same_verdict(tree):
     for precision in ("float32", "bfloat16"):
         config = PRESETS["default"].replace(precision=precision, eval_games=0)
-        state = learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), SelfPlay())
+        state = learner.init(
+            config,
+            config.hyper,
+            network_of(config.architecture),
+            jax.random.key(0),
+            SelfPlay(),
+        )
         state, _ = learner.train_chunk(
-            config, network_of(config.architecture), state, config.run.num_updates, SelfPlay()
+            config,
+            config.hyper,
+            network_of(config.architecture),
+            state,
+            config.run.num_updates,
+            SelfPlay(),
         )
         found = evaluations.evaluate(
-            network_of(config.architecture), state.params, jax.random.key(1), tree
+            network_of(config.architecture),
+            state.params,
+            jax.random.key(1),
+            tree,
+            config.seats,
+            0,
         )
         row = evaluations.summary(found)["exact"]
         assert row["unbeatable"]

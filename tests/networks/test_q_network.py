@@ -11,7 +11,7 @@ from flax import nnx
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.envs import pgx_games, stones, symmetry
-from jax_ttt.networks import q_network
+from jax_ttt.networks import canonical_views, q_network
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.players import network
 from jax_ttt.players.network import network_of
@@ -40,14 +40,6 @@ def views():
     found = symmetry.views("tic_tac_toe")
     assert found is not None
     return found
-
-
-def canonical_cells(cells):
-    """Return the canonical boards, and what stands on the boards, of these."""
-    planes = cells.reshape(-1, 3, 3, 1)
-    least = canonical.least_views(planes, views())
-    seen = canonical.turned(planes, views(), least).reshape(-1, 9)
-    return seen, canonical.turned_back(seen[None], views(), least)[0]
 
 
 @pytest.fixture(scope="module")
@@ -117,22 +109,6 @@ def test_layers_of_one_shape_start_with_different_weights():
     assert not np.array_equal(second, third)
 
 
-def test_every_view_of_a_board_has_one_canonical_board(tree):
-    cells = np.asarray(stones.cells(tree.obs))
-    find = jax.jit(canonical_cells)
-
-    def canonical(cells):
-        seen, back = map(np.asarray, find(cells))
-        assert np.array_equal(back, cells)  # as actions are cells
-        return seen
-
-    plain = canonical(cells)
-    for view in VIEWS:
-        assert np.array_equal(canonical(cells[:, view]), plain)
-    # The side to move follows from the stones: all classes, as the tree counts them.
-    assert len(np.unique(plain, axis=0)) == 765
-
-
 def test_q_values_turn_with_the_board(params, obs):
     seen = np.asarray(q_values(CONFIG, params, obs))
     cells = obs.reshape(-1, 9, 2)
@@ -145,7 +121,7 @@ def test_q_values_turn_with_the_board(params, obs):
 def test_a_plain_network_sees_the_board_as_it_is(params, obs):
     plain, canonical = q_values(PLAIN, params, obs), q_values(CONFIG, params, obs)
     planes = stones.cells(obs).reshape(-1, 3, 3, 1)
-    least = np.asarray(canonical.least_views(planes, views()))
+    least = np.asarray(canonical_views.least_views(planes, views()))
     # Not one of several: cells that mirror each other share a value.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)
     assert 0 < as_it_is.sum() < len(obs)
@@ -203,7 +179,9 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
         lambda x: x + jax.random.uniform(noise_key, x.shape),
         q_network.init_params(network_of(config.architecture), key),
     )
-    asked = q_network.q_values(network_of(config.architecture), params, tree.obs[tree.decisions])
+    asked = q_network.q_values(
+        network_of(config.architecture), params, tree.obs[tree.decisions]
+    )
     found = network.decision_values(network_of(config.architecture), params, tree)
     np.testing.assert_allclose(found, asked, atol=1e-5)
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import tabular
+from jax_ttt.dqn import losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -46,4 +46,4 @@ def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
             legal, q_network.q_values(network_of(config.architecture), params, obs), 0.0
         ).sum()
 
-    assert int(tabular.met(jax.grad(legal_sum)(params)).sum()) == rows
+    assert int(losses.visited_rows(jax.grad(legal_sum)(params)).sum()) == rows

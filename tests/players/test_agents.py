@@ -157,6 +157,7 @@ def test_numbers_of_another_kind_are_refused(kind, saved):
 
 
 FIELDS = CONFIG.as_dict()
+USUAL = Config().architecture.as_dict()
 
 
 @pytest.mark.parametrize(
@@ -167,9 +168,15 @@ FIELDS = CONFIG.as_dict()
         ({"config": FIELDS | {"env_id": "hex"}}, "settings say otherwise"),
         ({"config": FIELDS | {"more": 1}}, "more must be absent"),
         ({"network": "table"}, "a network of another kind"),
-        ({"config": {"env_id": "tic_tac_toe"}}, "don't fit"),  # 128 neurons by default
+        ({"config": {"env_id": "tic_tac_toe"}}, "another architecture"),  # 128 neurons
+        (
+            {"config": {"env_id": "tic_tac_toe"}, "architecture": USUAL},
+            "don't fit",
+        ),
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
-        ({"config": FIELDS | {"hidden_size": 16}}, "don't fit"),
+        ({"config": FIELDS | {"hidden_size": 16}}, "another architecture"),
+        ({"architecture": USUAL}, "another architecture"),
+        ({"architecture": None}, "another architecture"),
         ({"config": FIELDS | {"hidden_size": "8"}}, "damaged description"),
         ({"config": 3}, "damaged description"),
         ({"config": None}, "damaged description"),
@@ -216,4 +223,4 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     agent = agents.load(DATA / f"agent-1-{env_id}.safetensors")
     assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
-    assert Config.of(env_id=env_id).canonical  # what new agents learn with
+    assert Config.of(env_id=env_id).network.canonical  # what new agents learn with

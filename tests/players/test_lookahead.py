@@ -88,5 +88,7 @@ def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, for
     """Undiscounted, both cells win for sure, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    player = jax.jit(lookahead.player(network_of(config.architecture), params, 3))
+    player = jax.jit(
+        lookahead.player(network_of(config.architecture), params, gamma, 3)
+    )
     assert player(jax.random.key(0), forked).tolist() == [cell]

@@ -26,7 +26,11 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
 ):
     config = Config.of(env_id=env_id, hidden_size=16)
     agent = Agent(
-        config, q_network.init_params(network_of(config.architecture), jax.random.key(0)), 0, 0, {}
+        config,
+        q_network.init_params(network_of(config.architecture), jax.random.key(0)),
+        0,
+        0,
+        {},
     )
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
     # Infinite neurons, half of them counted against the other half: not a number.

@@ -179,7 +179,9 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
     assert {row.move: row.minimax_value for row in worth} == {
         move: 0.0 if move == 4 else -1.0 for move in range(1, 9)
     }
-    q_values = q_network.q_values(network_of(config.architecture), params, game.state.observation)[0]
+    q_values = q_network.q_values(
+        network_of(config.architecture), params, game.state.observation
+    )[0]
     assert [row.q_value for row in worth] == q_values[1:].tolist()
     best = max(worth, key=lambda row: row.q_value or 0.0)
     assert session.play_reply(game).moves[-1] == best.move

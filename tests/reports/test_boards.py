@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
@@ -24,7 +24,13 @@ def agent():
     config = PRESETS["default"]
     return Agent(
         config,
-        learner.init(config, config.hyper, network_of(config.architecture), jax.random.key(0), SelfPlay()).params,
+        learner.init(
+            config,
+            config.hyper,
+            network_of(config.architecture),
+            jax.random.key(0),
+            SelfPlay(),
+        ).params,
         0,
         0,
         {},

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay, Versus
 
 from jax_ttt.config.settings import Config
+from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.evaluation import evaluation
 from jax_ttt.players.network import network_of
 from jax_ttt.training import loop

@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import jax
 import numpy as np
 import pytest
-from jax_ttt.envs.opponents import SelfPlay
 
-from jax_ttt.config.settings import DATA, Config, joined, split
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
 from jax_ttt.training import loop, many_agents, programs
@@ -34,15 +35,20 @@ def leaves(params):
 
 def test_settings_that_are_data_leave_one_program():
     other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
-    (outline, numbers), (same, others) = split(CONFIG), split(other)
-    assert outline == same
-    assert numbers.keys() == others.keys() == set(DATA)
-    assert (others["tau"], others["gamma"]) == (0.5, 0.9)
-    assert joined(outline, others) == other
-    assert split(CONFIG.replace(num_envs=8))[0] != outline
+    assert CONFIG.static == other.static != other
+    assert (other.hyper.tau, other.hyper.gamma) == (0.5, 0.9)
+    assert other.static.replace(**changed(other, CONFIG)) == other
+    assert CONFIG.replace(num_envs=8).static != CONFIG.static
+    assert CONFIG.architecture == CONFIG.replace(num_envs=8, tau=0.5).architecture
 
 
-@pytest.mark.parametrize("field", DATA)
+def changed(config, usual):
+    """Return the numbers that are data in which two settings differ."""
+    pairs = zip(Hyper._fields, config.hyper, usual.hyper, strict=True)
+    return {name: number for name, number, old in pairs if number != old}
+
+
+@pytest.mark.parametrize("field", Hyper._fields)
 def test_each_of_them_reaches_the_learner(field):
     """The same program gives another agent when one of them is another."""
     config = CONFIG.replace(
@@ -63,10 +69,12 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(loop.train(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
-    state = learner.init(config, config.hyper, network_of(config.architecture), key, SelfPlay())
-    constant = learner.train_chunk(config, config.hyper, network_of(config.architecture), state, 6, SelfPlay())[
-        0
-    ].params
+    state = learner.init(
+        config, config.hyper, network_of(config.architecture), key, SelfPlay()
+    )
+    constant = learner.train_chunk(
+        config, config.hyper, network_of(config.architecture), state, 6, SelfPlay()
+    )[0].params
     for a, b in zip(leaves(data), leaves(constant), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
@@ -130,8 +138,8 @@ def test_a_second_run_compiles_nothing(caplog):
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     real = Programs.start
 
-    def start(self, key, opponent):
-        state = real(self, key, opponent)
+    def start(self, key, hyper, opponent):
+        state = real(self, key, hyper, opponent)
         seeds = jax.random.key_data(key)[..., 1]
 
         def poison(x):
@@ -158,7 +166,9 @@ def steps_of(*seconds, num=None):
     """Return a run that took so many seconds by each step; `num` agents at once."""
     shape = () if num is None else (num,)
     nothing = Evaluation(None, None, None)
-    for update, sum_so_far in enumerate(seconds, CONFIG.run.num_updates - len(seconds) + 1):
+    for update, sum_so_far in enumerate(
+        seconds, CONFIG.run.num_updates - len(seconds) + 1
+    ):
         yield SimpleNamespace(
             update=update,
             games=np.full(shape, 7),

@@ -1,0 +1,50 @@
+"""The parts of the settings: a field's type is its rule."""
+
+import dataclasses
+from typing import Annotated, Literal
+
+import pytest
+
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.parts.part import Fraction, Part, rules
+from jax_ttt.config.ranges import Name, Optional, Range, Switch, Words
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sample(Part):
+    """A part with a field of each kind."""
+
+    share: Fraction = 0.5
+    depth: Annotated[int | None, Optional(Range(int, 1, 9))] = None
+    mode: Literal["fast", "slow"] = "fast"
+    loud: bool = False
+    title: Annotated[str, Name("a title")] = "x"
+
+
+def test_a_fields_type_says_what_is_allowed():
+    assert rules(Sample) == {
+        "share": Range(float, 0, 1),
+        "depth": Optional(Range(int, 1, 9)),
+        "mode": Words(("fast", "slow")),
+        "loud": Switch(),
+        "title": Name("a title"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("share", 1.5, "a number from 0 to 1"),
+        ("depth", 10, "a whole number from 1 to 9"),
+        ("mode", "still", "one of fast, slow"),
+        ("loud", 1, "true or false"),
+        ("title", "", "a title"),
+    ],
+)
+def test_a_part_checks_each_of_its_fields(field, value, rule):
+    sample = Sample()
+    sample.check()
+    vars(sample)[field] = value  # past the type checks that run in tests
+    with pytest.raises(SettingError) as refusal:
+        sample.check()
+    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"

@@ -1,0 +1,70 @@
+"""What is needed to use a network: equal for agents that differ in how they learned."""
+
+import json
+
+import pytest
+
+from jax_ttt.config.architecture import Architecture
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+
+SAME = {
+    "num_envs": 8,
+    "num_updates": 7,
+    "learning_rate": 0.5,
+    "gamma": 0.5,
+    "opponent": "random",
+    "seat": "second",
+    "loss": "mse",
+    "precision": "bfloat16",
+    "eval_games": 0,
+    "target_update_every": 5,
+}
+OTHER = {
+    "env_id": "connect_four",
+    "network": "table",
+    "canonical": False,
+    "hidden_size": 64,
+    "hidden_layers": 1,
+    "activation": "tanh",
+    "backup": "two-ply",
+}
+
+
+def test_how_it_learned_is_no_part_of_it():
+    assert Config.of(**SAME).architecture == Config().architecture
+    table, other = (
+        Config.of(network="table", initial_value=x).architecture for x in (0.0, 1.0)
+    )
+    assert table == other
+
+
+@pytest.mark.parametrize("field", OTHER)
+def test_what_its_values_depend_on_is_part_of_it(field):
+    config = Config.of(**{field: OTHER[field]})
+    assert config.architecture != Config().architecture
+
+
+@pytest.mark.parametrize(
+    ("fields", "heads"),
+    [
+        ({}, "value"),
+        ({"double": True}, "value"),
+        ({"backup": "two-ply"}, "value-and-reply"),
+        ({"double": True, "network": "table"}, "two-tables"),
+    ],
+)
+def test_the_heads_follow_from_the_backup(fields, heads):
+    assert Config.of(**fields).architecture.heads == heads
+
+
+def test_boards_without_listed_symmetries_are_not_canonical():
+    assert not Config.of(env_id="othello").architecture.canonical
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_architecture_survives_json(preset):
+    architecture = PRESETS[preset].architecture
+    fields = json.loads(json.dumps(architecture.as_dict()))
+    fields["hidden_sizes"] = tuple(fields["hidden_sizes"])
+    assert Architecture(**fields) == architecture
