@@ -11,8 +11,11 @@ from jax_ttt.config.presets import PRESETS
 @pytest.fixture
 def short(monkeypatch):
     """Let every system learn for twelve updates, of which all are evaluated."""
-    small = {"num_envs": 8, "num_updates": 12, "hidden_size": 8}
-    presets = {name: PRESETS[name].replace(**small) for name in ("default", "table")}
+    small = {"num_envs": 8, "num_updates": 12}
+    presets = {
+        "default": PRESETS["default"].replace(**small, hidden_size=8),
+        "table": PRESETS["table"].replace(**small),
+    }
     monkeypatch.setattr(figures, "PRESETS", presets | {"article": presets["table"]})
     monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
     figures.trained.cache_clear()

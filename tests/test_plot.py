@@ -115,7 +115,7 @@ def test_settings_that_are_none_are_refused(make, capsys, wrong):
 
 
 def test_what_does_not_go_together_is_refused(make, trained, capsys):
-    others = vars(Config.of(env_id="connect_four"))
+    others = Config.of(env_id="connect_four").as_dict()
     runs = [str(make("a")), str(make("b", preset="plain", **others))]
     for flags, why in (
         ([], "needs the folder of a run"),

@@ -237,7 +237,7 @@ def test_pages_read_nothing_that_pgx_keeps_by_player_id():
         assert read_of_pgx(code) <= SHOWN.get(name, set()), f"{name}: {code}"
 
 
-NOT_PRIVATE = {"_asdict", "_replace", "_exit"}
+NOT_PRIVATE = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 PRIVATE_OF_OTHERS = {"benchmarks.openspiel": {"_q_values"}}
 """Private fields of other packages that a module has to read."""

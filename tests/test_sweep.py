@@ -105,7 +105,7 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
         ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,232 with"),
         ("--grid tau", "--grid must be made of SETTING=VALUE,VALUE"),
         ("--grid tau=2", "--tau must be a number above 0 and at most 1, got 2.0"),
-        ("--grid gamma=x", "--gamma must be a number, got 'x'"),
+        ("--grid gamma=x", "--gamma must be a number from 0 to 1, got 'x'"),
         ("--grid double=1", "--double must be true or false, got '1'"),
         ("--grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
         ("--grid opponent=nobody", "nobody"),

@@ -22,7 +22,7 @@ import pgx
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.published.jax_dqn import SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses, rollout
 from jax_ttt.envs import pgx_games, stones
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m jax_ttt.benchmarks.plain_loop")
     parser.add_argument("file", type=Path, help="where to save the weights, as .npz")
     path: Path = parser.parse_args(argv).file
-    config = PRESETS["article"]
+    config = SYSTEMS["article"].config
     train_key, eval_key = jax.random.split(jax.random.key(1))
     loop = train(config, train_key)
     num_updates, every = config.run.num_updates, config.evaluation.eval_every

@@ -5,6 +5,7 @@ Imports no JAX, so that bad settings are refused immediately.
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import field
 from typing import Any
 
 from jax_ttt.config.architecture import Architecture
@@ -12,30 +13,30 @@ from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.choices import HEADS_OF, SEATS_OF, BackupRule
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.evaluation import Evaluation
-from jax_ttt.config.parts.exploration import Exploration
-from jax_ttt.config.parts.network import Network
-from jax_ttt.config.parts.opponent import Opponent
-from jax_ttt.config.parts.optimizer import Optimizer
-from jax_ttt.config.parts.part import Part, rules
-from jax_ttt.config.parts.replay import Replay
-from jax_ttt.config.parts.run import Run
-from jax_ttt.config.parts.target import Target
+from jax_ttt.config.parts.evaluation import EvaluationSettings
+from jax_ttt.config.parts.exploration import ExplorationSettings
+from jax_ttt.config.parts.network import NetworkSettings
+from jax_ttt.config.parts.opponent import OpponentSettings
+from jax_ttt.config.parts.optimizer import OptimizerSettings
+from jax_ttt.config.parts.replay import ReplaySettings
+from jax_ttt.config.parts.run import RunSettings
+from jax_ttt.config.parts.target import TargetSettings
+from jax_ttt.config.ranges import Part, rules
 
 PARTS: dict[str, type[Part]] = {
-    "run": Run,
-    "opponent": Opponent,
-    "network": Network,
-    "target": Target,
-    "exploration": Exploration,
-    "optimizer": Optimizer,
-    "replay": Replay,
-    "evaluation": Evaluation,
+    "run": RunSettings,
+    "opponent": OpponentSettings,
+    "network": NetworkSettings,
+    "target": TargetSettings,
+    "exploration": ExplorationSettings,
+    "optimizer": OptimizerSettings,
+    "replay": ReplaySettings,
+    "evaluation": EvaluationSettings,
 }
 """The parts, in the order in which a person meets them."""
-PART_OF = {field: part for part, type_ in PARTS.items() for field in rules(type_)}
+PART_OF = {name: part for part, type_ in PARTS.items() for name in rules(type_)}
 """The part of each field: no two parts have a field of one name."""
-RULES = {field: rule for part in PARTS.values() for field, rule in rules(part).items()}
+RULES = {name: rule for part in PARTS.values() for name, rule in rules(part).items()}
 """What each field may be."""
 
 
@@ -47,27 +48,27 @@ class Config:
 
     Raises:
         SettingError: a field is outside its range, does not go with others, or is set
-            and has no effect; the message names the field, what is allowed and the
+            and has no effect; the message names the name, what is allowed and the
             value.
     """
 
-    run: Run = dataclasses.field(default_factory=Run)
-    opponent: Opponent = dataclasses.field(default_factory=Opponent)
-    network: Network = dataclasses.field(default_factory=Network)
-    target: Target = dataclasses.field(default_factory=Target)
-    exploration: Exploration = dataclasses.field(default_factory=Exploration)
-    optimizer: Optimizer = dataclasses.field(default_factory=Optimizer)
-    replay: Replay = dataclasses.field(default_factory=Replay)
-    evaluation: Evaluation = dataclasses.field(default_factory=Evaluation)
+    run: RunSettings = field(default_factory=RunSettings)
+    opponent: OpponentSettings = field(default_factory=OpponentSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    target: TargetSettings = field(default_factory=TargetSettings)
+    exploration: ExplorationSettings = field(default_factory=ExplorationSettings)
+    optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
+    replay: ReplaySettings = field(default_factory=ReplaySettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
     def __post_init__(self) -> None:
         for part in self.parts.values():
             part.check()
-        for field, rule in _conflicts(self):
-            raise SettingError(field, rule, self.value(field))
-        for field, cause in _unused(self):
-            if self.value(field) != default(field):
-                raise _useless(self, field, cause)
+        for name, rule in _conflicts(self):
+            raise SettingError(name, rule, self.value(name))
+        for name, cause in _unused(self):
+            if self.value(name) != default(name):
+                raise _useless(self, name, cause)
 
     @classmethod
     def of(cls, **fields: Any) -> "Config":  # noqa: ANN401
@@ -86,16 +87,16 @@ class Config:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields by their names."""
-        return {field: self.value(field) for field in PART_OF}
+        return {name: self.value(name) for name in PART_OF}
 
     @property
     def parts(self) -> dict[str, Any]:
         """The parts by their names."""
         return {part: getattr(self, part) for part in PARTS}
 
-    def value(self, field: str) -> Any:  # noqa: ANN401
+    def value(self, name: str) -> Any:  # noqa: ANN401
         """Return the field of this name."""
-        return getattr(getattr(self, PART_OF[field]), field)
+        return getattr(getattr(self, PART_OF[name]), name)
 
     @property
     def env_id(self) -> EnvId:
@@ -136,13 +137,13 @@ class Config:
     @property
     def static(self) -> "Config":
         """What a program is compiled for: the fields of `hyper` have their defaults."""
-        defaults = {field: default(field) for field in Hyper._fields}
+        defaults = {name: default(name) for name in Hyper._fields}
         return from_dict(self.as_dict() | defaults)
 
 
-def default(field: str) -> Any:  # noqa: ANN401
+def default(name: str) -> Any:  # noqa: ANN401
     """Return the default of the field of this name."""
-    return getattr(PARTS[PART_OF[field]], field)
+    return getattr(PARTS[PART_OF[name]], name)
 
 
 def from_dict(fields: Mapping[str, Any]) -> Config:
@@ -186,16 +187,16 @@ def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
     for part in draft.parts.values():
         part.check()
     causes = dict(_unused(draft))
-    for field in given:
-        if field in causes:
-            raise _useless(draft, field, causes[field])
+    for name in given:
+        if name in causes:
+            raise _useless(draft, name, causes[name])
     draft = Draft.of_fields({k: v for k, v in fields.items() if k not in causes})
     return Config(**draft.parts)
 
 
-def _useless(config: Config, field: str, cause: str) -> SettingError:
+def _useless(config: Config, name: str, cause: str) -> SettingError:
     rule = f"left out: it has no effect with {cause}"
-    return SettingError(field, rule, config.value(field))
+    return SettingError(name, rule, config.value(name))
 
 
 def _unused(config: Config) -> Iterator[tuple[str, str]]:
@@ -225,7 +226,7 @@ def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
         yield "backup", "one-ply against an opponent: its reply is part of the move"
 
 
-def _in_self_play(target: Target) -> Iterator[tuple[str, str]]:
+def _in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:
     if target.reward_draw != 0:
         yield "reward_draw", "0 in self-play: one's gain is the other's loss"
     if target.reward_loss != -target.reward_win:

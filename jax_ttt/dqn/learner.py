@@ -77,11 +77,11 @@ def init(
     Raises:
         ValueError: the settings name another opponent.
     """
-    opponents.check(config, opponent)
+    opponents.check(config.opponent, opponent)
     key, params_key, env_key = jax.random.split(key, 3)
     initial_value = config.network.initial_value
     params = q_network.init_params(network, params_key, initial_value)
-    env_state = opponent.start(config, env_key)
+    env_state = opponent.start(config.run, config.opponent, env_key)
     buffer = visited = None
     if config.replay.replay_capacity:
         args = config, hyper, network, params, key, env_state, jnp.float32(0), opponent
@@ -114,7 +114,7 @@ def update(
     Raises:
         ValueError: the settings name another opponent.
     """
-    opponents.check(config, opponent)
+    opponents.check(config.opponent, opponent)
     key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
     epsilon = rollout.exploration(config, hyper, state.update, state.games)
 
@@ -124,7 +124,7 @@ def update(
 
     learn = functools.partial(learn_from, config, hyper, network)
     if config.target.backward:
-        turns = opponents.max_turns(config)
+        turns = opponents.max_turns(config.env_id, config.opponent)
         keys = jax.random.split(act_key, turns)
         after, played = jax.lax.scan(play, state.env_state, keys)
         lessons = played.transition, jax.random.split(learn_key, turns)
@@ -135,7 +135,7 @@ def update(
         learned, steps = learn(learned, (batch, learn_key))
 
     found = measure(config, hyper, learned, played, steps, epsilon)
-    fresh = opponent.start(config, restart_key)
+    fresh = opponent.start(config.run, config.opponent, restart_key)
     learned = dataclasses.replace(
         learned,
         env_state=pgx_games.restart(fresh, after, config.run.lockstep),

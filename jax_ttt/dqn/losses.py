@@ -229,7 +229,11 @@ OPTIMIZERS = {
 
 def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
     """Return the settings' optimizer, its step size `step_size`."""
-    steps_per_update = opponents.max_turns(config) if config.target.backward else 1
+    steps_per_update = (
+        opponents.max_turns(config.env_id, config.opponent)
+        if config.target.backward
+        else 1
+    )
 
     def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
         return step_size(config, hyper)(jnp.floor_divide(count, steps_per_update))

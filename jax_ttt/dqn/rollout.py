@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.target import Target
+from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games, replies
@@ -82,7 +82,7 @@ def play(
 
 
 def scored(
-    target: Target, reward: Float[Array, " B"], ended: Bool[Array, " B"]
+    target: TargetSettings, reward: Float[Array, " B"], ended: Bool[Array, " B"]
 ) -> Float[Array, " B"]:
     """Return the settings' reward for the result of the games that ended, else 0."""
     win, draw, loss = target.reward_win, target.reward_draw, target.reward_loss

@@ -12,8 +12,9 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.parts.opponent import SELF
-from jax_ttt.config.settings import Config
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.parts.opponent import SELF, OpponentSettings
+from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.pgx_games import Move
 
@@ -25,9 +26,12 @@ class SelfPlay:
 
     name: ClassVar[str] = SELF
 
-    def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
+    def start(
+        self, run: RunSettings, settings: OpponentSettings, key: Key[Array, ""]
+    ) -> pgx.State:
         """Return new games; `key` is consumed."""
-        return pgx_games.init(pgx_games.make(config.env_id), key, config.run.num_envs)
+        del settings
+        return pgx_games.init(pgx_games.make(run.env_id), key, run.num_envs)
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
         """Return the keys of a move and of the reply, which there is none of."""
@@ -65,17 +69,19 @@ class Versus:
     name: str = dataclasses.field(metadata={"static": True})  # as the setting
     player: Partial  # (key, env_state of B games) -> actions
 
-    def start(self, config: Config, key: Key[Array, ""]) -> pgx.State:
+    def start(
+        self, run: RunSettings, settings: OpponentSettings, key: Key[Array, ""]
+    ) -> pgx.State:
         """Return new games in which it is the agent's turn; `key` is consumed.
 
         Where the agent moves second, the player has moved.
         """
-        env = pgx_games.make(config.env_id)
+        env = pgx_games.make(run.env_id)
         init_key, move_key = jax.random.split(key)
-        env_state = pgx_games.init(env, init_key, config.run.num_envs)
-        agent = pgx_games.seated(env_state, config.opponent.seat)
+        env_state = pgx_games.init(env, init_key, run.num_envs)
+        agent = pgx_games.seated(env_state, settings.seat)
         return replies.await_turn(
-            env, move_key, env_state, agent, self.player, config.opponent.first_move
+            env, move_key, env_state, agent, self.player, settings.first_move
         )[0]
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
@@ -110,22 +116,22 @@ class Versus:
 Opponent: TypeAlias = SelfPlay | Versus
 
 
-def check(config: Config, opponent: Opponent) -> None:
+def check(settings: OpponentSettings, opponent: Opponent) -> None:
     """Raise `ValueError` unless the opponent is the one that the settings name."""
-    if opponent.name != config.opponent.opponent:
+    if opponent.name != settings.opponent:
         raise ValueError(
-            f"the settings name the opponent {config.opponent.opponent!r}, "
+            f"the settings name the opponent {settings.opponent!r}, "
             f"the argument is {opponent.name!r}"
         )
 
 
-def max_turns(config: Config) -> int:
+def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
     """Return the most moves that the agent makes in a game.
 
     Raises:
         ValueError: it is not known how long a game can be.
     """
-    length = pgx_games.max_moves(config.env_id)
-    if config.opponent.is_self:
+    length = pgx_games.max_moves(env_id)
+    if settings.is_self:
         return length
-    return length // 2 if config.seats == ("second",) else (length + 1) // 2
+    return length // 2 if settings.seat == "second" else (length + 1) // 2

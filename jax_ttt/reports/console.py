@@ -82,7 +82,7 @@ class Console:
             losses = (progress.state.losses - before.state.losses) / played
             self._best = max(self._best, wins)
             rows = int(metrics.rows)
-            table = f" | {rows:,} rows of the table met" if rows else ""
+            table = f" | {rows:,} rows of the table visited" if rows else ""
             whose = " by the first player" if self._config.opponent.is_self else ""
             lines.append(
                 f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "

@@ -25,7 +25,7 @@ from jax_ttt.config.choices import (
 )
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.run import Run
+from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF, PARTS, Config, default, from_dict
 
@@ -147,7 +147,7 @@ def test_a_config_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Config().run.num_envs = 2  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Config().run = Run()  # type: ignore[misc]
+        Config().run = RunSettings()  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))

@@ -34,7 +34,7 @@ RANDOM = Versus("random", players.random_player)
 
 @functools.partial(jax.jit, static_argnames="config")
 def start(config, opponent, key):
-    return opponent.start(config, key)
+    return opponent.start(config.run, config.opponent, key)
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -136,7 +136,7 @@ def random_moves(config, opponent):
         )
         return env_state, env_state
 
-    env_state = opponent.start(config, jax.random.key(1))
+    env_state = opponent.start(config.run, config.opponent, jax.random.key(1))
     return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
 
 
@@ -191,4 +191,4 @@ def test_a_finished_game_teaches_and_counts_nothing():
 )
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
     config = Config.of(**{"opponent": "random"} | fields)
-    assert opponents.max_turns(config) == turns
+    assert opponents.max_turns(config.env_id, config.opponent) == turns

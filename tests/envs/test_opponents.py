@@ -19,7 +19,7 @@ RANDOM = Versus("random", players.random_player)
 
 @functools.partial(jax.jit, static_argnames="config")
 def start(config, opponent, key):
-    return opponent.start(config, key)
+    return opponent.start(config.run, config.opponent, key)
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -27,7 +27,7 @@ def moved(config, opponent, before, action):
     """Return the games after a move and, where there is one, the reply."""
     after, move = pgx_games.step(ENV, before, action, 1.0)
     key = jax.random.key(2)
-    after, move = opponent.reply(config, key, before, after, move)
+    after, move = opponent.reply(ENV, config.target.gamma, key, before, after, move)
     return (
         after,
         opponent.moves_made(before, after),
@@ -80,6 +80,6 @@ def test_a_result_is_the_first_players_in_self_play_and_else_the_agents():
 
 
 def test_an_opponent_is_the_one_that_the_settings_name():
-    opponents.check(CONFIG, RANDOM)
+    opponents.check(CONFIG.opponent, RANDOM)
     with pytest.raises(ValueError, match="name the opponent 'random', the argument is"):
-        opponents.check(CONFIG, SelfPlay())
+        opponents.check(CONFIG.opponent, SelfPlay())

@@ -19,7 +19,9 @@ def test_a_network_of_nan_has_no_evaluation(tree):
     network = network_of(Config.of(hidden_size=16).architecture)
     params = q_network.init_params(network, jax.random.key(5))
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
-    result = evaluation.evaluate(network, params, jax.random.key(0), tree)
+    result = evaluation.evaluate(
+        network, params, jax.random.key(0), tree, ("first", "second"), 0
+    )
     with pytest.raises(FloatingPointError, match="not finite"):
         evaluation.summary(result)
 
@@ -37,7 +39,12 @@ def test_training_and_evaluate_agree_on_the_seat(
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
         found = evaluation.evaluate(
-            network_of(config.architecture), params, jax.random.key(0), tree
+            network_of(config.architecture),
+            params,
+            jax.random.key(0),
+            tree,
+            config.seats,
+            0,
         )
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])

@@ -18,9 +18,11 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         "after-state": (5478, 1),
         "hash": (19_683, 9),
     }.items():
-        config = CONFIG.replace(table_key=key, initial_value=0.25)
+        config = CONFIG.replace(table_key=key)
         (table,) = jax.tree.leaves(
-            q_network.init_params(network_of(config.architecture), jax.random.key(0))
+            q_network.init_params(
+                network_of(config.architecture), jax.random.key(0), 0.25
+            )
         )
         assert table.shape == shape
         assert (table == 0.25).all()

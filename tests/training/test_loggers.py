@@ -129,7 +129,7 @@ def test_both_mirrors_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys)
     assert name == "init"
     changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
     changed |= {"eval_every": 2, "eval_games": 8}
-    settings = vars(PRESETS["default"]) | changed | {"preset": "default", "seed": 7}
+    settings = PRESETS["default"].as_dict() | changed | {"preset": "default", "seed": 7}
     assert about["config"] == settings
     assert (about["project"], about["name"]) == ("jax_ttt", "one")
     assert (about["env_mode"], about["dir"]) == ("offline", str(path))

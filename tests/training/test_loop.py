@@ -63,7 +63,7 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
             continue
         params, target_params = step.params, step.state.learner.target_params
         expected, other = (
-            evaluation.evaluate(network, values, key, tree)
+            evaluation.evaluate(network, values, key, tree, config.seats, 0)
             for values in (params, target_params)
         )
         leaves = map(jax.tree.leaves, (step.evaluation, expected, other))

@@ -3,12 +3,11 @@
 import dataclasses
 from typing import Annotated
 
-from jax_ttt.config.parts.part import Part
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Evaluation(Part):
+class EvaluationSettings(Part):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100

@@ -4,11 +4,11 @@ import dataclasses
 from collections.abc import Iterator
 
 from jax_ttt.config.choices import EpsilonSchedule
-from jax_ttt.config.parts.part import Fraction, Part
+from jax_ttt.config.ranges import Fraction, Part
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Exploration(Part):
+class ExplorationSettings(Part):
     """Epsilon, the share of random moves while training."""
 
     epsilon_start: Fraction = 1.0

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
-from jax_ttt.config.parts.part import Part, Result
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Part, Range, Result
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Network(Part):
+class NetworkSettings(Part):
     """The function from boards to action values."""
 
     network: NetworkKind = "mlp"

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.catalogue import SeatSetting
-from jax_ttt.config.parts.part import Part
-from jax_ttt.config.ranges import Name, Optional, Range
+from jax_ttt.config.ranges import Name, Optional, Part, Range
 
 SELF = "self"
 """The name of the opponent in self-play."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Opponent(Part):
+class OpponentSettings(Part):
     """The opponent that the agent trains against, and the agent's seat."""
 
     opponent: Annotated[str, Name("a player's name")] = SELF

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Loss, OptimizerKind
-from jax_ttt.config.parts.part import Fraction, Part
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Fraction, Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Optimizer(Part):
+class OptimizerSettings(Part):
     """The loss, and the gradient step on it."""
 
     optimizer: OptimizerKind = "adamw"

@@ -4,12 +4,11 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Annotated
 
-from jax_ttt.config.parts.part import Part
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Replay(Part):
+class ReplaySettings(Part):
     """The buffer of past moves to learn from again."""
 
     replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0

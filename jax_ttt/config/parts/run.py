@@ -5,12 +5,11 @@ from typing import Annotated
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.parts.part import Part
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Run(Part):
+class RunSettings(Part):
     """The game, and how much of it is played."""
 
     env_id: EnvId = catalogue.DEFAULT

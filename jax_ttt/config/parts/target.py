@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Backup
-from jax_ttt.config.parts.part import Fraction, Part, Result
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Fraction, Part, Range, Result
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Target(Part):
+class TargetSettings(Part):
     """What the value of a move should become."""
 
     backup: Backup = "one-ply"

@@ -1,15 +1,17 @@
 """The part `exploration`: what has no effect, and what goes together."""
 
-from jax_ttt.config.parts.exploration import Exploration
+from jax_ttt.config.parts.exploration import ExplorationSettings
 
 
 def test_what_has_no_effect():
-    unused = dict(Exploration().unused())
+    unused = dict(ExplorationSettings().unused())
     assert unused == {"epsilon_decay": "epsilon_schedule linear"}
     for schedule in ("steps", "exponential"):
-        assert not dict(Exploration(epsilon_schedule=schedule).unused())
+        assert not dict(ExplorationSettings(epsilon_schedule=schedule).unused())
 
 
 def test_epsilon_does_not_rise():
-    ((field, rule),) = Exploration(epsilon_start=0.2, epsilon_end=0.3).conflicts()
+    ((field, rule),) = ExplorationSettings(
+        epsilon_start=0.2, epsilon_end=0.3
+    ).conflicts()
     assert (field, rule) == ("epsilon_end", "at most 0.2 (epsilon_start)")

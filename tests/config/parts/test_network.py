@@ -1,18 +1,18 @@
 """The part `network`: what has no effect, and what goes together."""
 
-from jax_ttt.config.parts.network import Network
+from jax_ttt.config.parts.network import NetworkSettings
 
 
 def test_what_has_no_effect():
-    assert dict(Network().unused()) == {
+    assert dict(NetworkSettings().unused()) == {
         "table_key": "network mlp",
         "initial_value": "network mlp",
     }
-    unused = dict(Network(network="table").unused())
+    unused = dict(NetworkSettings(network="table").unused())
     assert unused.keys() == {"hidden_size", "hidden_layers", "activation", "precision"}
     assert set(unused.values()) == {"network table"}
 
 
 def test_a_table_has_no_hidden_layers():
-    assert Network(hidden_size=7, hidden_layers=3).hidden_sizes == (7, 7, 7)
-    assert Network(network="table").hidden_sizes == ()
+    assert NetworkSettings(hidden_size=7, hidden_layers=3).hidden_sizes == (7, 7, 7)
+    assert NetworkSettings(network="table").hidden_sizes == ()

@@ -6,8 +6,16 @@ from typing import Annotated, Literal
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.parts.part import Fraction, Part, rules
-from jax_ttt.config.ranges import Name, Optional, Range, Switch, Words
+from jax_ttt.config.ranges import (
+    Fraction,
+    Name,
+    Optional,
+    Part,
+    Range,
+    Switch,
+    Words,
+    rules,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
