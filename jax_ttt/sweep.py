@@ -88,8 +88,7 @@ def checked(args: Args) -> list[tuple[Point, Config]]:
     settings = grid.read(args.grid)
     points = grid.points(args.config, settings)
     for _, config in points:
-        if not config.opponent.is_self:
-            names.read(config.opponent.opponent, config.env_id)
+        names.check_opponent(config.opponent.opponent, config.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     if args.svg:

@@ -94,8 +94,7 @@ def checked(args: Args) -> Config:
         Refused: a setting or a flag is wrong, or a package is absent.
     """
     config = args.config
-    if not config.opponent.is_self:
-        names.read(config.opponent.opponent, config.env_id)
+    names.check_opponent(config.opponent.opponent, config.env_id)
     SEED_RANGE.check("seed", args.seed)
     if args.until_proven and not GAMES[config.env_id].enumerable:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"

@@ -298,9 +298,10 @@ def test_other_games_and_opponents_start_from_plain_settings(flags):
     given = args.config
     opponent = given.opponent.opponent
     assert given == Config.of(env_id=given.env_id, opponent=opponent)
-    for kept in ("table", "default"):
-        args = cli.parse_settings(train.Args, [*flags.split(), "--preset", kept], "x")
-        assert args.preset == kept
+    flags = [*flags.split(), "--preset", "article"]
+    args = cli.parse_settings(train.Args, flags, "train")
+    assert args.preset == "article"
+    assert args.config.run.num_envs == 2048
 
 
 @pytest.mark.parametrize(

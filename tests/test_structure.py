@@ -6,10 +6,14 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import jax_ttt
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.choices import BackupRule, Heads
+from jax_ttt.config.settings import RULES
 
 PACKAGE = Path(jax_ttt.__file__).parent
 TESTS = Path(__file__).parent
@@ -331,3 +335,59 @@ def test_settings_and_commands_are_imported_without_jax(name):
     code = "\n".join(["import sys", *lines])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+MOST_CONDITIONS = 30
+SWITCHES = {"double", "canonical", "lockstep", "backward", "is_self", "is_table"}
+"""Settings, and what is derived of them, that are true or false."""
+WORDED = {
+    *("network", "activation", "optimizer", "loss", "epsilon_schedule", "backup"),
+    *("backup_rule", "precision", "table_key", "key", "heads", "opponent", "seats"),
+    *("setting", "name"),
+}
+"""Names of settings that are words; a bare `seat` is one of a game, no setting."""
+
+
+def setting_words():
+    """Return the words that settings, and what is derived of them, may be."""
+    words = {word for rule in RULES.values() for word in getattr(rule, "allowed", ())}
+    return (words | {"self"} | set(get_args(BackupRule)) | set(get_args(Heads))) - {
+        *GAMES
+    }
+
+
+def conditions_on_settings(tree):
+    """Yield the place of each comparison with a setting's word, or test of a switch."""
+    words = setting_words()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            texts = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+            named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            read = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+            if (texts & words or "SELF" in named) and (
+                (named | read) & WORDED or "seat" in read
+            ):
+                yield node.lineno, node.col_offset
+        tests = [getattr(node, "test", None), *getattr(node, "ifs", ())]
+        if isinstance(node, ast.BoolOp):
+            tests += node.values
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            tests.append(node.operand)
+        for test in tests:
+            while isinstance(test, ast.UnaryOp):
+                test = test.operand
+            name = getattr(test, "attr", getattr(test, "id", None))
+            if name in SWITCHES:
+                yield test.lineno, test.col_offset
+
+
+def test_few_conditions_ask_for_the_word_of_a_setting():
+    """A variant is a function chosen once, not a word that many modules test."""
+    found = {
+        module: len(set(conditions_on_settings(ast.parse(path.read_text("utf-8")))))
+        for module, path in modules().items()
+    }
+    found = {module: number for module, number in found.items() if number}
+    assert 10 < sum(found.values()) <= MOST_CONDITIONS, found
+    owners = {"config", "envs", "networks", "dqn", "players", "training", "reports"}
+    assert {folder(module) for module in found} <= owners | {"root"}, found

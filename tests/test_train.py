@@ -568,7 +568,7 @@ def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
 
 
 BLOCK = re.compile(
-    r"  ([\d,]+) games; of the latest (\d+\.\d)% won \(best (\d+\.\d)%\), "
+    r"  ([\d,]+) games; of the latest (\d+\.\d)% won by the agent \(best (\d+\.\d)%\), "
     r"(\d+\.\d)% drawn, (\d+\.\d)% lost \| epsilon (\d\.\d{3})"
     r" \| (\d+) rows of the table visited"
 )

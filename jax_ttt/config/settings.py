@@ -10,7 +10,7 @@ from typing import Any
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.config.choices import HEADS_OF, SEATS_OF, BackupRule
+from jax_ttt.config.choices import HEADS_OF, RULE_OF, SEATS_OF, BackupRule
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.evaluation import EvaluationSettings
@@ -111,19 +111,17 @@ class Config:
     @property
     def backup_rule(self) -> BackupRule:
         """The TD target: the backup, and who chooses the best next action."""
-        if not self.target.double:
-            return self.target.backup
-        return "double-tables" if self.network.is_table else "double"
+        target = self.target
+        return RULE_OF[target.backup, target.double, self.network.network]
 
     @property
     def architecture(self) -> Architecture:
         """What is needed to use the network once it is trained."""
-        views = bool(GAMES[self.env_id].symmetries)
         return Architecture(
             env_id=self.env_id,
             network=self.network.network,
             heads=HEADS_OF[self.backup_rule],
-            canonical=self.network.canonical and views,
+            canonical=self.network.canonical,
             hidden_sizes=self.network.hidden_sizes,
             activation=self.network.activation,
             table_key=self.network.table_key,

@@ -12,7 +12,8 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.catalogue import SEATS, EnvId
+from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.parts.opponent import SELF, OpponentSettings
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.envs import pgx_games, replies
@@ -134,4 +135,5 @@ def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
     length = pgx_games.max_moves(env_id)
     if settings.is_self:
         return length
-    return length // 2 if settings.seat == "second" else (length + 1) // 2
+    later = SEATS.index(SEATS_OF[settings.seat][0])
+    return (length + 1 - later) // 2

@@ -74,7 +74,7 @@ def _contract(
     )
 
 
-_ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
+ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 
 
 class MLP(nnx.Module):
@@ -93,7 +93,7 @@ class MLP(nnx.Module):
         parts: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
             parts.append(Columns(num_in, num_out, dtype=dtype, rngs=rngs))
-            parts.append(_ACTIVATIONS[activation])
+            parts.append(ACTIVATIONS[activation])
         self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
 
     def __call__(self, planes: Float[Array, "B H W C"]) -> Float[Array, "B V"]:

@@ -22,7 +22,7 @@ from jax_ttt.envs import pgx_games, symmetry
 from jax_ttt.envs.stones import Positions
 from jax_ttt.networks import canonical_views
 from jax_ttt.networks.mlp import MLP
-from jax_ttt.networks.table import Table
+from jax_ttt.networks.table import KEYS, Table
 from jax_ttt.runtime import devices
 
 
@@ -71,16 +71,26 @@ HEADS = {
 """The heads by `Architecture.heads`."""
 
 
+def _fastest() -> DTypeLike:
+    amx = devices.current().platform == "cpu" and devices.has_amx()
+    return jnp.bfloat16 if amx else jnp.float32
+
+
+DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
+    "auto": _fastest,
+    "float32": lambda: jnp.float32,
+    "bfloat16": lambda: jnp.bfloat16,
+}
+"""What gives the dtype, by the setting `precision`."""
+
+
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return what the learner's products take: the one place that decides "auto".
 
     bfloat16 only where the processor has units for it. A GPU's time at these sizes goes
     elsewhere than into products, and a TPU takes float32 as bfloat16 anyway.
     """
-    if precision != "auto":
-        return jnp.dtype(precision)
-    amx = devices.current().platform == "cpu" and devices.has_amx()
-    return jnp.dtype(jnp.bfloat16 if amx else jnp.float32)
+    return jnp.dtype(DTYPES[precision]())
 
 
 class _Make(Protocol):
@@ -126,8 +136,17 @@ def _make_table(
     return Table(key, network.positions, *sizes, initial_value)
 
 
-NETWORKS: dict[NetworkKind, _Make] = {"mlp": _make_mlp, "table": _make_table}
-"""What makes the module, by the kind of the network."""
+class Kind(NamedTuple):
+    """A kind of network."""
+
+    make: _Make
+    needs_positions: bool
+
+
+NETWORKS: dict[NetworkKind, Kind] = {
+    "mlp": Kind(_make_mlp, needs_positions=False),
+    "table": Kind(_make_table, needs_positions=True),
+}
 
 
 def make(
@@ -145,7 +164,7 @@ def make(
     """
     architecture = network.architecture
     num_heads = HEADS[architecture.heads].num
-    make_module = NETWORKS[architecture.network]
+    make_module = NETWORKS[architecture.network].make
     return make_module(network, num_heads, rngs, dtype, initial_value)
 
 
@@ -192,7 +211,7 @@ def heads(
     views = symmetry.views(network.env_id)
     architecture = network.architecture
     # After-states that are symmetric share a row already.
-    shared = architecture.table_key == "after-state"
+    shared = KEYS[architecture.table_key].of_after_states
     if not architecture.canonical or shared or views is None:
         return _forward(network, params, planes, dtype)
     least = canonical_views.least_views(planes, views)

@@ -45,12 +45,12 @@ class Key(NamedTuple):
 
     values: Callable[..., jax.Array]
     row_of_each: str  # the field of `Positions` with an entry for each row
-    per_action: bool = True  # a value for each action, or one for all
+    of_after_states: bool = False  # one value, where others have one for each action
 
 
 KEYS: dict[TableKey, Key] = {
     "position": Key(by_position, "after"),
-    "after-state": Key(by_after_state, "after", per_action=False),
+    "after-state": Key(by_after_state, "after", of_after_states=True),
     "hash": Key(by_hash, "by_number"),
 }
 
@@ -68,7 +68,7 @@ class Table(nnx.Module):
     ) -> None:
         self.key: TableKey = key
         num_rows = len(getattr(positions, KEYS[key].row_of_each))
-        num_values = num_heads * (num_actions if KEYS[key].per_action else 1)
+        num_values = num_heads * (1 if KEYS[key].of_after_states else num_actions)
         self.values = nnx.Param(jnp.full((num_rows, num_values), initial_value))
 
     def __call__(

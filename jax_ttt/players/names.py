@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 
 KINDS = {
@@ -87,6 +88,12 @@ def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
     if not name or not _exists(name):
         raise _unknown(name)
     return Spec(name, "agent")
+
+
+def check_opponent(name: str, env_id: EnvId) -> None:
+    """Raise `PlayerError` unless a name is `self` or a player's in this game."""
+    if name != SELF:
+        read(name, env_id)
 
 
 def _exists(path: str) -> bool:

@@ -24,7 +24,7 @@ def network_of(architecture: Architecture) -> Network:
 
     Enumerates the game of a table the first time: call it where nothing is traced.
     """
-    if architecture.network == "table":
+    if q_network.NETWORKS[architecture.network].needs_positions:
         args = architecture.env_id, architecture.canonical
         return Network(architecture, positions.positions(*args))
     return Network(architecture)

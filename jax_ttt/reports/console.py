@@ -83,13 +83,13 @@ class Console:
             self._best = max(self._best, wins)
             rows = int(metrics.rows)
             table = f" | {rows:,} rows of the table visited" if rows else ""
-            whose = " by the first player" if self._config.opponent.is_self else ""
+            player = self._config.opponent.counted_player
             lines.append(
-                f"  {progress.games:,} games; of the latest {wins:.1%} won{whose} "
+                f"  {progress.games:,} games; of the latest {wins:.1%} won by {player} "
                 f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
                 f"{losses:.1%} lost | epsilon {metrics.epsilon:.3f}{table}"
             )
-        if self._config.seats == ("second",):  # it never sees the empty board
+        if "first" not in self._config.seats:  # it never sees the empty board
             return lines
         return [*lines, *start_values(self._config, progress.params)]
 
@@ -111,12 +111,11 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
 
 def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
     """Return what is about to run."""
-    run, opponent = config.run, config.opponent
-    against = "" if opponent.is_self else f" against {opponent.opponent}"
+    run = config.run
     return (
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
         f"seed {seed}\n"
-        f"{run.num_updates:,} updates of {run.num_envs:,} games at once{against}"
+        f"{run.num_updates:,} updates of {run.num_envs:,} games at once {config.opponent.pairing}"
         f"; writing to {folder}"
     )
 

@@ -47,8 +47,8 @@ def learning(
         panels["A"].set_ylabel("% against random")
         panels["A"].legend(loc="center right")
         _shares(panels["C"], chunks, theme)
-        whose = "who moves first" if config.opponent.is_self else "the agent's"
-        panels["C"].set_title(f"training games, %: {whose}", fontsize=11)
+        player = config.opponent.counted_player
+        panels["C"].set_title(f"training games, %: {player}", fontsize=11)
         panels["D"].plot(updates, [row["loss"] for row in chunks])
         panels["D"].set(title="loss", yscale="log")
         _schedules(panels["E"], updates, chunks)

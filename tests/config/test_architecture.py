@@ -58,10 +58,6 @@ def test_the_heads_follow_from_the_backup(fields, heads):
     assert Config.of(**fields).architecture.heads == heads
 
 
-def test_boards_without_listed_symmetries_are_not_canonical():
-    assert not Config.of(env_id="othello").architecture.canonical
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 def test_an_architecture_survives_json(preset):
     architecture = PRESETS[preset].architecture

@@ -103,3 +103,12 @@ def test_who_needs_a_tree_is_refused_in_a_large_game(name):
 def test_names_are_read_without_jax():
     code = "import sys; import jax_ttt.arena; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_opponent_is_the_agent_itself_or_a_player():
+    names.check_opponent("self", "tic_tac_toe")
+    names.check_opponent("mcts:9", "tic_tac_toe")
+    with pytest.raises(PlayerError, match="self: no such file"):
+        names.read("self", "tic_tac_toe")
+    with pytest.raises(PlayerError, match="needs a game whose tree"):
+        names.check_opponent("minimax", "othello")

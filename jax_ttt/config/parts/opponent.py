@@ -30,6 +30,16 @@ class OpponentSettings(Part):
         """Whether the agent plays both sides."""
         return self.opponent == SELF
 
+    @property
+    def counted_player(self) -> str:
+        """Whose results a run counts."""
+        return {SELF: "the first player"}.get(self.opponent, "the agent")
+
+    @property
+    def pairing(self) -> str:
+        """Who plays: `in self-play`, or `against` a name."""
+        return {SELF: "in self-play"}.get(self.opponent, f"against {self.opponent}")
+
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """Yield each field that others of the part rule out, and what it must be."""
         if self.is_self and self.seat != "both":

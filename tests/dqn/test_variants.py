@@ -1,0 +1,179 @@
+"""Variants: each is a function chosen once, and every accepted pair of them works."""
+
+import ast
+import functools
+import itertools
+from pathlib import Path
+from typing import get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt.config.choices import HEADS_OF, BackupRule, Heads
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.ranges import Words
+from jax_ttt.config.settings import RULES, Config
+from jax_ttt.dqn import learner, losses, rollout
+from jax_ttt.networks import mlp, q_network, table
+from jax_ttt.players.network import network_of
+from jax_ttt.training import loop
+
+SMALL = {"num_envs": 4, "num_updates": 4}
+VALUES = {
+    "env_id": ("tic_tac_toe", "connect_four", "othello"),
+    "lockstep": (False, True),
+    "opponent": ("self", "random"),
+    "seat": ("first", "second"),
+    "first_move": (None, 2),
+    "network": ("mlp", "table"),
+    "canonical": (False, True),
+    "hidden_layers": (0, 2),
+    "activation": ("relu", "tanh", "sigmoid"),
+    "precision": ("auto", "float32", "bfloat16"),
+    "table_key": ("position", "after-state", "hash"),
+    "initial_value": (0.5,),
+    "backup": ("one-ply", "two-ply"),
+    "double": (False, True),
+    "backward": (False, True),
+    "tau": (0.5,),
+    "target_update_every": (0, 3),
+    "reward_draw": (0.0, 0.5),
+    "epsilon_schedule": ("linear", "steps", "exponential"),
+    "epsilon_decay": (0.5,),
+    "optimizer": ("adamw", "sgd"),
+    "weight_decay": (0.25,),
+    "loss": ("huber", "mse"),
+    "replay_capacity": (0, 2000),
+    "replay_batch": (8,),
+}
+"""The values of every setting that chooses what is computed."""
+NEEDS = {
+    "seat": {"opponent": "random"},
+    "reward_draw": {"opponent": "random"},
+    "table_key": {"network": "table"},
+    "initial_value": {"network": "table"},
+    "epsilon_decay": {"epsilon_schedule": "steps"},
+    "replay_batch": {"replay_capacity": 2000},
+}
+"""What a setting has an effect with, where that is not the default."""
+
+
+def accepted(choice):
+    """Return the settings with these fields, or None if they are refused."""
+    needed = {}
+    for field in choice:
+        needed |= NEEDS.get(field, {})
+    try:
+        return Config.of(**SMALL, **needed | choice)
+    except SettingError:
+        return None
+
+
+def pairs_of(choice):
+    return set(itertools.combinations(sorted(choice.items(), key=str), 2))
+
+
+@functools.cache
+def accepted_pairs():
+    """Return every pair of values that is accepted, and how many are refused."""
+    values = [(field, value) for field, some in VALUES.items() for value in some]
+    pairs = [p for p in itertools.combinations(values, 2) if p[0][0] != p[1][0]]
+    found = {tuple(sorted(p, key=str)) for p in pairs if accepted(dict(p))}
+    return found, len(pairs) - len(found)
+
+
+def covering():
+    """Yield settings that together hold every accepted pair of values."""
+    left = set(accepted_pairs()[0])
+    while left:
+        choice = dict(min(left, key=str))
+        for field, some in VALUES.items():
+            if field in choice:
+                continue
+            fitting = [
+                choice | {field: value}
+                for value in some
+                if accepted(choice | {field: value})
+            ]
+            if fitting:
+                choice = max(fitting, key=lambda one: len(pairs_of(one) & left))
+        assert pairs_of(choice) & left
+        left -= pairs_of(choice)
+        yield accepted(choice)
+
+
+def test_every_accepted_pair_of_variants_can_be_traced():
+    """Traced, not compiled: the shapes and types of a state outlive an update."""
+    accepted_count, refused = len(accepted_pairs()[0]), accepted_pairs()[1]
+    assert accepted_count > 700
+    assert refused > 50
+    for config in covering():
+        assert config is not None
+        network = network_of(config.architecture)
+        opponent = loop.make_opponent(config, 0)
+        args = config.hyper, network, jax.random.key(0), opponent
+        before = jax.eval_shape(functools.partial(learner.init, config), *args)
+        one_update = functools.partial(learner.update, config, config.hyper, network)
+        after, metrics = jax.eval_shape(one_update, before, opponent)
+        assert jax.tree.structure(before) == jax.tree.structure(after), config
+        for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), config
+        assert {leaf.shape for leaf in metrics} == {()}, config
+
+
+@pytest.mark.parametrize(
+    ("functions", "field"),
+    [
+        (losses.COSTS, "loss"),
+        (losses.OPTIMIZERS, "optimizer"),
+        (rollout.EPSILONS, "epsilon_schedule"),
+        (q_network.NETWORKS, "network"),
+        (table.KEYS, "table_key"),
+        (mlp.ACTIVATIONS, "activation"),
+    ],
+)
+def test_a_setting_of_words_has_a_function_for_each(functions, field):
+    rule = RULES[field]
+    assert isinstance(rule, Words)
+    assert tuple(functions) == rule.allowed
+
+
+def test_a_backup_is_one_function_and_its_heads():
+    assert tuple(losses.BACKUPS) == tuple(HEADS_OF) == get_args(BackupRule)
+    assert set(losses.LEARNING_HEADS) == set(q_network.HEADS) == set(get_args(Heads))
+
+
+def test_the_learner_reads_the_numbers_that_are_data_from_hyper_alone():
+    """In the settings of a compiled program they have their defaults."""
+    for folder in ("dqn", "envs", "networks"):
+        for path in (Path(jax_ttt.__file__).parent / folder).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Attribute) and node.attr in Hyper._fields:
+                    # `rows` are metrics, which name what was used.
+                    assert ast.unparse(node.value) in ("hyper", "rows"), path
+
+
+def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
+    """Targets that are the reward alone: with them a value is what a game ends with."""
+
+    def reward_alone(hyper, batch, target_net, online_net):
+        del hyper, target_net, online_net
+        return batch.reward[None]
+
+    monkeypatch.setitem(losses.BACKUPS, "one-ply", reward_alone)
+    config = Config.of(**SMALL, hidden_size=8, hidden_layers=1)
+    network = network_of(config.architecture)
+    opponent = loop.make_opponent(config, 0)
+    state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
+    played = rollout.play(
+        *(config, config.hyper, network, state.params, jax.random.key(1)),
+        *(state.env_state, jnp.float32(1), opponent),
+    )[1].transition
+    targets = losses.td_targets(
+        config, config.hyper, network, state.params, state.target_params, played
+    )
+    np.testing.assert_array_equal(targets, played.reward[None])
