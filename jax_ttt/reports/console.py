@@ -111,12 +111,12 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
 
 def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
     """Return what is about to run."""
-    run = config.run
+    run, pairing = config.run, config.opponent.pairing
     return (
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
         f"seed {seed}\n"
-        f"{run.num_updates:,} updates of {run.num_envs:,} games at once {config.opponent.pairing}"
-        f"; writing to {folder}"
+        f"{run.num_updates:,} updates of {run.num_envs:,} games at once {pairing}; "
+        f"writing to {folder}"
     )
 
 

@@ -13,7 +13,7 @@ from jax_ttt.reports import console
 
 
 @pytest.mark.parametrize(
-    ("opponent", "against"), [("self", ""), ("random", " against random")]
+    ("opponent", "against"), [("self", " in self-play"), ("random", " against random")]
 )
 def test_the_banner_word_for_word(opponent, against):
     config = Config.of(opponent=opponent, num_updates=1500, num_envs=2048)
