@@ -17,7 +17,7 @@ from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config, from_dict
+from jax_ttt.config.settings import READABLE, Config, from_dict
 from jax_ttt.reports.pictures import Theme
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ def about(run: Path) -> tuple[str, Config]:
     path = run / "config.json"
     try:
         said = json.loads(path.read_text("utf-8"))
+        version = said.get("format_version", 1)
+        if version not in READABLE:
+            raise ValueError(f"format version {version!r}")
         config, usual = from_dict(said["config"]), PRESETS[said["preset"]]
     except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
         raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None

@@ -1,6 +1,8 @@
 """The command draws runs as they are, and refuses in a line what it can't draw."""
 
 import json
+import shutil
+from pathlib import Path
 
 import jax
 import pytest
@@ -126,3 +128,19 @@ def test_what_does_not_go_together_is_refused(make, trained, capsys):
     ):
         assert plot.main(flags) == 2
         assert why in said(capsys)
+
+
+def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys):
+    """Its settings had no version, and held values without effect."""
+    old = Path(__file__).parent / "data" / "run-1"
+    settings = json.loads((old / "config.json").read_text())
+    assert "format_version" not in settings
+    picture = tmp_path / "curve.svg"
+    assert plot.main([str(old), "--svg", str(picture)]) == 0
+    assert f"wrote {picture}" in said(capsys)
+    assert plot.about(old)[0] == "default num_envs=8 num_updates=4 hidden_size=8"
+    run = tmp_path / "newer"
+    shutil.copytree(old, run)
+    (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))
+    assert plot.main([str(run)]) == 2
+    assert "config.json: not a run's settings" in said(capsys)

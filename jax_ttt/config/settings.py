@@ -23,6 +23,11 @@ from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.ranges import Part, rules
 
+FORMAT_VERSION = 2
+"""Of the files that hold settings: an agent's, and a run's config.json."""
+READABLE = (1, 2)
+"""The format versions that this program reads."""
+
 PARTS: dict[str, type[Part]] = {
     "run": RunSettings,
     "opponent": OpponentSettings,

@@ -22,16 +22,13 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.config.settings import Config, from_dict
+from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, from_dict
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players.names import Spec
 from jax_ttt.players.network import network_of
 from jax_ttt.runtime import files
 
-FORMAT_VERSION = 2
-READABLE = (1, 2)
-"""The format versions that this program reads."""
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
 UPDATES_DONE = Range(int, 0, 10**9)
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order

@@ -17,14 +17,12 @@ from typing import Any, TextIO
 import jax
 
 from jax_ttt import __version__
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
 
-FORMAT_VERSION = 2
-"""Of config.json; files of before have none."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
 

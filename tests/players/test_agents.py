@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, default
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
@@ -224,3 +224,17 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
     assert Config.of(env_id=env_id).network.canonical  # what new agents learn with
+
+
+def test_an_agent_of_the_second_format_loads_without_its_useless_settings():
+    """It was saved with values that had no effect and are refused by now."""
+    path = DATA / "agent-2-tic_tac_toe.safetensors"
+    agent = agents.load(path)
+    with safetensors.safe_open(path, framework="numpy") as file:
+        saved = json.loads(file.metadata()["jax_ttt"])["config"]
+    useless = {"replay_batch": 64, "epsilon_decay": 0.5, "initial_value": 0.25}
+    assert {name: saved[name] for name in useless} == useless
+    fields = saved | {name: default(name) for name in useless}
+    assert agent.config.as_dict() == fields
+    assert agent.config.network.hidden_size == 8
+    assert agent.config.architecture.heads == "value-and-reply"
