@@ -19,17 +19,27 @@ PACKAGE = Path(jax_ttt.__file__).parent
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 
-LOWER = ("config", "runtime", "envs", "networks", "solver", "dqn", "players")
+LOWER = (
+    *("config", "runtime", "results", "envs"),
+    *("networks", "solver", "dqn", "players"),
+)
 MAY_IMPORT = {
     "config": (),
     "runtime": (),
+    "results": ("config",),
     "envs": ("config",),
     "networks": ("config", "runtime", "envs"),
     "solver": ("envs",),
     "dqn": ("config", "envs", "networks"),
-    "players": ("config", "runtime", "envs", "networks", "dqn", "solver"),
-    "evaluation": ("config", "envs", "solver", "players"),
-    "training": ("config", "runtime", "envs", "dqn", "players", "evaluation"),
+    "players": (
+        *("config", "runtime", "results", "envs"),
+        *("networks", "dqn", "solver"),
+    ),
+    "evaluation": ("config", "results", "envs", "solver", "players"),
+    "training": (
+        *("config", "runtime", "results", "envs"),
+        *("dqn", "players", "evaluation"),
+    ),
     "reports": (*LOWER, "evaluation", "training"),
     "benchmarks": (*LOWER, "evaluation", "training", "reports"),
 }
@@ -321,8 +331,8 @@ def test_contributing_shows_the_caches():
     assert shown == CACHES
 
 
-@pytest.mark.parametrize("name", ["config", ""])
-def test_settings_and_commands_are_imported_without_jax(name):
+@pytest.mark.parametrize("name", ["config", "results", ""])
+def test_settings_results_and_commands_are_imported_without_jax(name):
     """In a process of its own, as this one has imported JAX."""
     import subprocess
 

@@ -1,0 +1,1 @@
+"""What came of a run or a match, as plain data."""

@@ -1,0 +1,172 @@
+"""How strong a player is, in plain numbers: exactly, and by sampling.
+
+Rates are fractions, 0 to 1, and the player's own: a win is a win of the player that is
+graded. Imports no JAX.
+"""
+
+import dataclasses
+from typing import ClassVar, Literal, get_args
+
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.results import plain
+
+Rate = Literal["win_rate", "draw_rate", "loss_rate"]
+RATES: tuple[Rate, ...] = get_args(Rate)
+"""The fields of `Rates`, in their order."""
+
+Interval = tuple[float, float]
+"""The ends of a 95 % interval, the lower one first."""
+
+_OLD_SEATS = {"first": "as_first", "second": "as_second"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rates:
+    """How often a player wins, draws and loses; the three add up to 1."""
+
+    win_rate: float
+    draw_rate: float
+    loss_rate: float
+
+    def rate(self, name: Rate) -> float:
+        """Return one of the three."""
+        return getattr(self, name)
+
+    @property
+    def all_rates(self) -> tuple[float, float, float]:
+        """The rates of wins, draws and losses."""
+        return self.win_rate, self.draw_rate, self.loss_rate
+
+
+def mean_rates(first: Rates, second: Rates) -> Rates:
+    """Return the mean of both seats' rates."""
+    pairs = zip(first.all_rates, second.all_rates, strict=True)
+    wins, draws, losses = ((a + b) / 2 for a, b in pairs)
+    return Rates(win_rate=wins, draw_rate=draws, loss_rate=losses)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeatExact(Rates):
+    """Exact results in one seat, against random."""
+
+    worst_loss_rate: float  # against the opponent who beats the player most often
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Exact(Rates):
+    """Exact results against random: the mean of both seats, and each seat."""
+
+    OLD_NAMES: ClassVar = _OLD_SEATS
+
+    first: SeatExact
+    second: SeatExact
+    unbeatable: bool  # in the seats that the player learned
+
+    def seat(self, seat: Seat) -> SeatExact:
+        """Return the results in one seat."""
+        return self.first if seat == "first" else self.second
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lines:
+    """Lines of play by how they end for the player, whatever its opponent does."""
+
+    won: int
+    drawn: int
+    lost: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimalMoveRate:
+    """How often the player's move is one that minimax might play."""
+
+    all: float  # over all positions to decide
+    reachable: float  # over those that come up on its turn against some opponent
+    num_reachable: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FullExact(Exact):
+    """Everything that the game's tree proves of a player."""
+
+    opponents: dict[str, dict[Seat, Rates]]  # by the opponent's name
+    lines: dict[Seat, Lines]
+    exploitability: float  # what a best response gains, mean of both seats: 0 to 1
+    optimal_move_rate: OptimalMoveRate
+    mean_abs_q_error: float | None = None  # of a saved agent: |Q - minimax|
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SampledRates(Rates):
+    """Rates that were seen in a match, with their 95 % intervals."""
+
+    num_games: int
+    win_rate_interval: Interval
+    draw_rate_interval: Interval
+    loss_rate_interval: Interval
+
+    def interval(self, name: Rate) -> Interval:
+        """Return the interval of one of the rates."""
+        return getattr(self, f"{name}_interval")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """An exact rate that is outside its sampled interval."""
+
+    seat: Seat
+    rate: Rate
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sampled(SampledRates):
+    """A sampled match against random: all games, and those of each seat."""
+
+    OLD_NAMES: ClassVar = _OLD_SEATS
+
+    first: SampledRates
+    second: SampledRates
+    disagreements: tuple[Disagreement, ...] | None = None  # None: nothing to compare
+
+    def seat(self, seat: Seat) -> SampledRates:
+        """Return the results in one seat."""
+        return self.first if seat == "first" else self.second
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Grades:
+    """An evaluation; a part is None where it was not asked for or is not available."""
+
+    exact: Exact | None = None
+    sampled: Sampled | None = None
+
+    @property
+    def best_known(self) -> Exact | Sampled | None:
+        """The exact results, or else the sampled ones; None if there are neither."""
+        return self.exact or self.sampled
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the player is proven unbeatable; never without exact results."""
+        return self.exact is not None and self.exact.unbeatable
+
+    @property
+    def parts(self) -> "Grades":
+        """The grades alone, where this is a record with more fields."""
+        return Grades(exact=self.exact, sampled=self.sampled)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FullGrades(Grades):
+    """The grades of a full report, as `evaluate` gives it."""
+
+    exact: FullExact | None = None
+
+
+def read_grades(value: object, where: str = "") -> Grades:
+    """Return the grades of a JSON object, of this version or of an earlier one.
+
+    Raises:
+        ValueError: a field is missing, or not of its type.
+    """
+    return plain.from_dict(Grades, value, where)

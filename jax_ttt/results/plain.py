@@ -1,0 +1,116 @@
+"""Typed records to plain JSON objects, and back. Imports no JAX.
+
+A record is a frozen dataclass. A field that is None is left out of its object, and a
+field with a default may be absent from an object that is read.
+"""
+
+import dataclasses
+import types
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+JsonObject = dict[str, object]
+"""An object of JSON: its values are what `json` reads and writes."""
+
+Record = TypeVar("Record")
+
+_KINDS = {
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    str: "a text",
+}
+
+
+def to_dict(record: object) -> JsonObject:
+    """Return the fields of a record that are not None, as JSON can hold them."""
+    if not dataclasses.is_dataclass(record):
+        raise TypeError(f"not a record: {record!r}")
+    pairs = ((f.name, getattr(record, f.name)) for f in dataclasses.fields(record))
+    return {name: _plain(value) for name, value in pairs if value is not None}
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        return to_dict(value)
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return value
+
+
+def from_dict(kind: type[Record], value: object, where: str = "") -> Record:
+    """Return the record of a JSON object; fields that the record has not are ignored.
+
+    `where` names the object in messages. A class may name its fields' earlier names in
+    `OLD_NAMES`; they are read where the present ones are absent.
+
+    Raises:
+        ValueError: a field is missing, or not of its type.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{where or 'it'} must be an object, got {value!r}")
+    old, hints = getattr(kind, "OLD_NAMES", {}), get_type_hints(kind)
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        name = field.name if field.name in value else old.get(field.name, field.name)
+        path = f"{where}.{name}" if where else name
+        if name in value:
+            found[field.name] = _read(hints[field.name], value[name], path)
+        elif field.default is dataclasses.MISSING:
+            raise ValueError(f"{path} is missing")
+    return kind(**found)
+
+
+def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
+    """Return a value as its annotation asks for it, or raise `ValueError`."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        (inner,) = (arg for arg in args if arg is not types.NoneType)
+        return None if value is None else _read(inner, value, path)
+    if dataclasses.is_dataclass(hint):
+        return from_dict(hint, value, path)  # type: ignore[arg-type]
+    if origin is Literal:
+        if value in args:
+            return value
+        raise ValueError(f"{path} must be one of {', '.join(args)}, got {value!r}")
+    if origin is tuple:
+        return _read_list(args, value, path)
+    if hint in (bool, str) and isinstance(value, hint):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if hint is float:
+            return float(value)
+        # Earlier versions wrote some counts as 0.0.
+        if hint is int and value == value // 1:
+            return int(value)
+    raise ValueError(f"{path} must be {_KINDS[hint]}, got {value!r}")
+
+
+def _read_list(args: tuple, value: object, path: str) -> tuple:
+    if not isinstance(value, list):
+        raise ValueError(f"{path} must be a list, got {value!r}")
+    kinds = args[:1] * len(value) if args[-1] is Ellipsis else args
+    if len(kinds) != len(value):
+        raise ValueError(f"{path} must have {len(kinds)} parts, got {value!r}")
+    parts = zip(kinds, value, strict=True)
+    return tuple(
+        _read(kind, part, f"{path}[{i}]") for i, (kind, part) in enumerate(parts)
+    )
+
+
+def flat(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
+    """Return an object without levels: names are joined, as in `exact/first/win_rate`.
+
+    An interval, a list of two numbers, becomes `NAME_low` and `NAME_high`.
+    """
+    found: JsonObject = {}
+    for name, part in value.items():
+        match part:
+            case dict():
+                found |= flat(part, separator, f"{prefix}{name}{separator}")
+            case [low, high]:
+                found |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
+            case _:
+                found[prefix + name] = part
+    return found

@@ -1,0 +1,80 @@
+"""The rows of a run and of many agents: how far they came, and their grades.
+
+Imports no JAX.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from jax_ttt.results import plain
+from jax_ttt.results.grades import Grades
+
+Event = Literal["chunk", "evaluation"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How far an agent's training has come; all but `seconds` repeat with the seed."""
+
+    update: int  # updates done
+    games: int  # training games that have ended
+    wins: int  # of these; the agent's, in self-play the first player's
+    losses: int
+    env_steps: int  # moves made
+    seconds: float  # spent training, excluding compilation and evaluation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """What kind of row it is."""
+
+    event: Event
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Chunk(Counts, Step):
+    """A row of `metrics.jsonl` after a chunk of updates."""
+
+    event: Literal["chunk"] = "chunk"
+    loss: float  # mean of the chunk, like the next two
+    grad_norm: float  # L2 norm of the whole gradient
+    mean_max_q: float  # value of the best legal action
+    epsilon: float  # at the end of the chunk, like the next two
+    learning_rate: float
+    rows: int  # entries of a table visited so far; 0 for a network
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evaluated(Grades, Counts, Step):
+    """A row of `metrics.jsonl` after an evaluation."""
+
+    event: Literal["evaluation"] = "evaluation"
+
+
+Row = Chunk | Evaluated
+"""A row of `metrics.jsonl`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentResult(Grades, Counts):
+    """What came of one agent among many; without grades if it diverged."""
+
+    seed: int
+    diverged: bool  # its loss, gradient or an action value was not finite
+
+
+def read_row(value: object) -> Row:
+    """Return a row of `metrics.jsonl`, of this version or of an earlier one.
+
+    Raises:
+        ValueError: a field is missing, or not of its type.
+    """
+    step = plain.from_dict(Step, value)
+    return plain.from_dict(Chunk if step.event == "chunk" else Evaluated, value)
+
+
+def evaluations(rows: Sequence[Row]) -> list[Evaluated]:
+    """Return the rows that have grades."""
+    found = (row for row in rows if isinstance(row, Evaluated))
+    return [row for row in found if row.best_known is not None]
