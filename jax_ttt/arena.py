@@ -17,6 +17,8 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.players import names
+from jax_ttt.results import plain
+from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import files
 
 _GAMES = Range(int, 1, 2**20)
@@ -72,15 +74,21 @@ def main(argv: Sequence[str] | None) -> int:
     entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
     table = crosstable.play(entrants, env_id, match_key, args.games, watch)
     if args.csv:
-        files.write_csv(args.csv, table.as_dict()["pairs"])
+        rows = [plain.flat(plain.to_dict(pair), "_") for pair in table.pairs]
+        files.write_csv(args.csv, rows)
     if args.svg:
         from jax_ttt.reports import charts
 
         charts.cross_table(table, env_id).save(args.svg)
     if args.json:
-        about = {"env_id": env_id, "seed": args.seed, **table.as_dict()}
-        seats = {entrant.name: entrant.seats for entrant in entrants}
-        print(json.dumps(about | {"learned_seats": seats}))
+        result = ArenaResult(
+            env_id=env_id,
+            seed=args.seed,
+            pairs=table.pairs,
+            order=table.ranking,
+            learned_seats={entrant.name: entrant.seats for entrant in entrants},
+        )
+        print(json.dumps(plain.to_dict(result)))
     else:
         print(f"{env_id} on {device}\n")
         print(standings.text(env_id, table))

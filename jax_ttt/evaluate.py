@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tyro
 
@@ -18,6 +18,9 @@ from jax_ttt.config.catalogue import ENUMERABLE, EnvId
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.players import names
+from jax_ttt.results import plain
+from jax_ttt.results.commands import EvaluateResult
+from jax_ttt.results.grades import FullGrades
 
 if TYPE_CHECKING:
     import jax
@@ -80,13 +83,12 @@ def main(argv: Sequence[str] | None) -> int:
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrant = registry.enter(spec, env_id, player_key)
     tree = trees.on_host(env_id)
-    summary = grade(env_id, args.games, entrant, match_key, tree)
+    grades = grade(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
-    verdict = result_text.verdict(env_id, summary, tree, *player)
+    verdict = result_text.verdict(env_id, grades, tree, *player)
     write_policy(args, entrant, tree)
     if args.json:
-        about = {"agent": args.agent, "env_id": env_id}
-        print(json.dumps(about | _origin(entrant) | summary | {"verdict": verdict}))
+        print(as_json(args, env_id, entrant, grades, verdict))
         return 0
     title = f"{args.agent}: {env_id}"
     if entrant.agent:
@@ -94,7 +96,7 @@ def main(argv: Sequence[str] | None) -> int:
     if learned := result_text.learned_seat(env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
-    print(result_text.graded(env_id, summary, tree, entrant.probs, verdict))
+    print(result_text.graded(env_id, grades, tree, entrant.probs, verdict))
     return 0
 
 
@@ -117,44 +119,56 @@ def grade(
     entrant: "Entrant",
     key: "jax.Array",
     tree: "Tree | None",
-) -> dict[str, Any]:
-    """Return what can be said of the player, exactly and by sample."""
-    import numpy as np
-
+) -> FullGrades:
+    """Return what can be said of the player, exactly and by sampling."""
     from jax_ttt.envs import pgx_games
     from jax_ttt.evaluation import grades, matches
-    from jax_ttt.players import network, players
+    from jax_ttt.players import players
 
-    summary: dict[str, Any] = {}
+    exact = sampled = None
     if tree is not None and entrant.probs is not None:
-        summary["exact"] = grades.exactly(tree, entrant.probs, entrant.seats)
-        if (agent := entrant.agent) is not None:
-            q_values = network.decision_values(agent.network, agent.params, tree)
-            error = grades.q_error(tree, np.asarray(q_values))
-            summary["exact"]["mean_abs_q_error"] = error
+        error = q_error(entrant, tree)
+        exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
     if num_games is None:
-        num_games = 0 if "exact" in summary else 1024
+        num_games = 1024 if exact is None else 0
     if num_games:
         env = pgx_games.make(env_id)
         pair = entrant.player, players.random_player
-        summary["sampled"] = matches.sampled_rates(
-            matches.play_match(env, key, *pair, num_games)
-        )
-    if num_games and "exact" in summary:
-        found = grades.disagreements(summary["exact"], summary["sampled"])
-        summary["sampled"]["disagreements"] = [list(pair) for pair in found]
-    return summary
+        sampled = matches.sampled(matches.play_match(env, key, *pair, num_games))
+    if exact is not None and sampled is not None:
+        found = grades.disagreements(exact, sampled)
+        sampled = dataclasses.replace(sampled, disagreements=found)
+    return FullGrades(exact=exact, sampled=sampled)
 
 
-def _origin(entrant: "Entrant") -> dict[str, Any]:
-    """Return how a saved agent came about."""
+def q_error(entrant: "Entrant", tree: "Tree") -> float | None:
+    """Return the mean error of a saved agent's values; None for other players."""
+    import numpy as np
+
+    from jax_ttt.evaluation import grades
+    from jax_ttt.players import network
+
     if (agent := entrant.agent) is None:
-        return {}
-    return {
-        "seed": agent.seed,
-        "num_updates": agent.num_updates,
-        "config": agent.config.as_dict(),
-    }
+        return None
+    q_values = network.decision_values(agent.network, agent.params, tree)
+    return grades.q_error(tree, np.asarray(q_values))
+
+
+def as_json(
+    args: Args, env_id: EnvId, entrant: "Entrant", grades: FullGrades, verdict: str
+) -> str:
+    """Return the grades as one JSON object, with how a saved agent came about."""
+    agent = entrant.agent
+    result = EvaluateResult(
+        **vars(grades),
+        agent=args.agent,
+        env_id=env_id,
+        seed=agent and agent.seed,
+        update=agent and agent.num_updates,
+        config=agent and agent.config.as_dict(),
+        verdict=verdict,
+    )
+    return json.dumps(plain.to_dict(result))
 
 
 def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:

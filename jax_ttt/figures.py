@@ -9,7 +9,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tqdm import tqdm
 
@@ -17,6 +17,7 @@ from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.reports.pictures import Theme
+from jax_ttt.results.rows import Row
 
 if TYPE_CHECKING:
     from jax_ttt.players.agents import Agent
@@ -101,17 +102,17 @@ def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
 
 def runs(
     presets: Sequence[Preset], seeds: Sequence[int]
-) -> dict[Preset, list[list[dict[str, Any]]]]:
+) -> dict[Preset, list[list[Row]]]:
     """Return the metrics of every seed's run, by preset."""
     jobs: list[tuple[Preset, int]] = list(itertools.product(presets, seeds))
-    found: dict[Preset, list[list[dict[str, Any]]]] = {}
+    found: dict[Preset, list[list[Row]]] = {}
     for preset, seed in tqdm(jobs, unit="run", disable=not sys.stderr.isatty()):
         found.setdefault(preset, []).append(trained(preset, seed)[1])
     return found
 
 
 @functools.cache
-def trained(preset: Preset, seed: int) -> tuple["Agent", list[dict[str, Any]]]:
+def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
     """Train an agent, and return it with its metrics; it is evaluated 30 times."""
     from jax_ttt.envs import tree as trees
     from jax_ttt.players import agents

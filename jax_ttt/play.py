@@ -13,7 +13,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import names
 
@@ -28,8 +28,8 @@ class Args(cli.Machine):
     player: tyro.conf.Positional[str | None] = None
     """A run's folder, an agent's file, or a player of the arena, for instance minimax;
     by default the newest run below runs/."""
-    side: Literal["x", "o"] = "x"
-    """Yours; x moves first, in every game."""
+    side: Literal["x", "o", "first", "second"] = "x"
+    """Yours; x, or first, moves first in every game."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: int = 0
@@ -40,6 +40,7 @@ class Args(cli.Machine):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "play")
+    seat: Seat = "first" if args.side in ("x", "first") else "second"
     SEED_RANGE.check("seed", args.seed)
     name = newest() if args.player is None else args.player
     spec = names.read(name, args.env_id or catalogue.DEFAULT)
@@ -48,15 +49,15 @@ def main(argv: Sequence[str] | None) -> int:
     import jax
 
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import result_text, session_text
+    from jax_ttt.reports import result_text, session_text, text_board
 
     env_id = agents.game([spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(args.seed))
     opponent = registry.enter(spec, env_id, player_key)
-    print(f"{env_id} against {opponent.name}: you are {args.side.upper()}")
+    you = text_board.letters_of(env_id)[SEATS.index(seat)]
+    print(f"{env_id} against {opponent.name}: you are {you}")
     if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    seat: Seat = "first" if args.side == "x" else "second"
     print(session_text.play_session(opponent, env_id, seat, key, ask=input))
     return 0
 

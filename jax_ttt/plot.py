@@ -8,22 +8,21 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tyro
 
 from jax_ttt import cli
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import READABLE, Config, from_dict
 from jax_ttt.reports.pictures import Theme
+from jax_ttt.results import rows
+from jax_ttt.results.rows import Chunk, Row
 
 if TYPE_CHECKING:
     from jax_ttt.reports.pictures import Picture
-
-_DRAWN = ("update", "games", "wins", "losses", "loss", "epsilon", "learning_rate")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,7 +78,7 @@ def default_path(args: Args) -> Path:
     return args.runs[0] / f"{name}.svg"
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read(path: Path) -> list[Row]:
     """Return the rows of a run's metrics.
 
     Raises:
@@ -88,21 +87,14 @@ def read(path: Path) -> list[dict[str, Any]]:
     try:
         lines = path.read_text("utf-8").split("\n")
         # What stands after the last line break is the half of a line at most.
-        rows = [json.loads(line) for line in lines[:-1]]
-        chunks = [row for row in rows if row["event"] == "chunk"]
-        graded = [row for row in rows if {"exact", "sampled"} & set(row)]
-        for row in chunks:
-            _ = [float(row[name]) for name in _DRAWN]
-        for row in graded:
-            grades, _ = row.get("exact") or row["sampled"], float(row["update"])
-            _ = [float(grades[s][rate]) for s in LEARNED["both"] for rate in RATES]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        found = [rows.read_row(json.loads(line)) for line in lines[:-1]]
+    except (OSError, ValueError) as error:
         raise cli.UsageError(f"{path}: not a run's metrics ({error!r})") from None
-    if not chunks:
+    if not any(isinstance(row, Chunk) for row in found):
         raise cli.UsageError(f"{path}: no training in it")
-    if not graded:
+    if not rows.evaluations(found):
         raise cli.UsageError(f"{path}: no evaluation in it")
-    return rows
+    return found
 
 
 def about(run: Path) -> tuple[str, Config]:
@@ -140,7 +132,7 @@ def show_learned_seat(run: Path, config: Config) -> str:
     return learned
 
 
-def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
+def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     """Draw one run's curves, or those of several, together where they are alike."""
     known = {run: about(run) for run in runs}
     first, *others = (config for _, config in known.values())
@@ -153,12 +145,12 @@ def of_runs(args: Args, runs: dict[Path, list[dict[str, Any]]]) -> "Picture":
     learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
     note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
-        (run, rows), *_ = runs.items()
+        (run, found), *_ = runs.items()
         title = f"{run.resolve().name}{note}"
-        return curves.learning(rows, title, first, args.theme)
-    groups: dict[str, list[Any]] = {}
-    for run, rows in runs.items():
-        groups.setdefault(known[run][0], []).append(rows)
+        return curves.learning(found, title, first, args.theme)
+    groups: dict[str, list[list[Row]]] = {}
+    for run, found in runs.items():
+        groups.setdefault(known[run][0], []).append(found)
     return curves.several(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 

@@ -10,17 +10,19 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
 
 import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.config.choices import LEARNED, RATES
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.results import plain
+from jax_ttt.results.commands import PublishedResult, SystemResult
+from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 from jax_ttt.runtime.interrupts import interruptible
 
@@ -61,12 +63,12 @@ def main(argv: Sequence[str] | None) -> int:
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
     with interruptible() as signals:
         device = cli.set_up(args)
-        found: dict[Preset, list[dict[str, Any]]] = {name: [] for name in args.only}
+        found: dict[Preset, list[AgentResult]] = {name: [] for name in args.only}
         for name, row in agents(args, signals):
             found[name].append(row)
         found = {name: rows for name, rows in found.items() if rows}
         if args.json:
-            print(json.dumps(as_dict(args, device, found)))
+            print(as_json(args, device, found))
         else:
             print(f"jax_ttt {__version__} on {device}\n\n{table(found)}")
         if args.csv and found:
@@ -74,13 +76,13 @@ def main(argv: Sequence[str] | None) -> int:
 
             named = ((name, row) for name, rows in found.items() for row in rows)
             table_rows = [
-                {"preset": name} | many_agents.as_cells(row) for name, row in named
+                {"preset": name, **many_agents.as_cells(row)} for name, row in named
             ]
             files.write_csv(args.csv, table_rows)
         return cli.interrupted(signals[0]) if signals else 0
 
 
-def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, Any]]]:
+def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, AgentResult]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
     from jax_ttt.training import many_agents
 
@@ -98,31 +100,30 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, dict[str, A
             yield name, row
 
 
-def redone(name: Preset, rows: list[dict[str, Any]], source: str) -> Result:
+def redone(name: Preset, rows: list[AgentResult], source: str) -> Result:
     """Return our figures: mean rates, the range of the wins, and the median time.
 
     The rates are those of the agents that did not diverge.
     """
-    learned = LEARNED[PRESETS[name].opponent.seat]
-    graded = [row["exact"] for row in rows if not row["diverged"]]
+    graded = [row.exact for row in rows if row.exact is not None]
 
-    def seat(name: str) -> str | None:
-        if name not in learned or not graded:
+    def results(seat: Seat) -> str | None:
+        if seat not in PRESETS[name].seats or not graded:
             return None
-        rates = [100 * mean(row[name][rate] for row in graded) for rate in RATES]
-        wins = [100 * row[name]["win_rate"] for row in graded]
+        of_agents = [exact.seat(seat).all_rates for exact in graded]
+        rates = [100 * mean(rates) for rates in zip(*of_agents, strict=True)]
+        wins = [100 * rates[0] for rates in of_agents]
         return (
             "/".join(f"{rate:.2f}" for rate in rates)
             + f" ({min(wins):.1f} to {max(wins):.1f})"
         )
 
-    proven = sum(row["unbeatable"] for row in graded)
-    seconds = f"{median(row['seconds'] for row in rows):.2f}"
-    as_first, as_second = map(seat, LEARNED["both"])
-    return Result(source, as_first, as_second, f"{proven} of {len(rows)}", seconds)
+    proven = f"{sum(row.is_proven for row in rows)} of {len(rows)}"
+    seconds = f"{median(row.seconds for row in rows):.2f}"
+    return Result(source, results("first"), results("second"), proven, seconds)
 
 
-def table(found: dict[Preset, list[dict[str, Any]]]) -> str:
+def table(found: dict[Preset, list[AgentResult]]) -> str:
     """Return the systems one below the other, theirs and ours, and the footnotes."""
     lines = [_cells("wins/ties/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
@@ -131,17 +132,17 @@ def table(found: dict[Preset, list[dict[str, Any]]]) -> str:
         lines += ["", f"{name} [{number}]: {system.title}"]
         ours = redone(name, rows, f"redone, {seeds}" if system.results else seeds)
         for result in (*system.results, ours):
-            lines.append(_cells(*(cell or "" for cell in result)))
+            cells = result.first, result.second, result.unbeatable, result.seconds
+            lines.append(_cells(result.source, *(cell or "" for cell in cells)))
         note = f"[{number}] {system.why}{_not_proven(rows)}"
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
 
 
-def _not_proven(rows: list[dict[str, Any]]) -> str:
+def _not_proven(rows: list[AgentResult]) -> str:
     """Return the seeds of the agents that can be beaten, and of those that diverged."""
-    diverged = [row["seed"] for row in rows if row["diverged"]]
-    graded = [row for row in rows if not row["diverged"]]
-    beatable = [row["seed"] for row in graded if not row["exact"]["unbeatable"]]
+    diverged = [row.seed for row in rows if row.diverged]
+    beatable = [row.seed for row in rows if not (row.diverged or row.is_proven)]
     named = {"Beatable": beatable, "Diverged": diverged}
     return "".join(
         f" {what} seeds: {', '.join(map(str, seeds))}."
@@ -156,24 +157,20 @@ def _cells(source: str, *cells: str) -> str:
     return (f"  {source:<22}" + "".join(padded)).rstrip()
 
 
-def as_dict(
-    args: Args, device: str, found: dict[Preset, list[dict[str, Any]]]
-) -> dict[str, Any]:
-    """Return everything as plain numbers; rates are fractions, 0 to 1."""
-    return {
-        "device": device,
-        "first_seed": args.first_seed,
-        "systems": {
-            name: {
-                "title": SYSTEMS[name].title,
-                "published": [result._asdict() for result in SYSTEMS[name].results],
-                "redone": redone(name, rows, "redone")._asdict(),
-                "why": SYSTEMS[name].why,
-                "agents": rows,
-            }
-            for name, rows in found.items()
-        },
+def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> str:
+    """Return everything as one JSON object."""
+    systems: dict[str, SystemResult] = {
+        name: SystemResult(
+            title=SYSTEMS[name].title,
+            published=SYSTEMS[name].results,
+            redone=redone(name, rows, "redone"),
+            why=SYSTEMS[name].why,
+            agents=tuple(rows),
+        )
+        for name, rows in found.items()
     }
+    result = PublishedResult(device=device, first_seed=args.first_seed, systems=systems)
+    return json.dumps(plain.to_dict(result))
 
 
 if __name__ == "__main__":

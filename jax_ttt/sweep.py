@@ -9,20 +9,21 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.config import grid
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.catalogue import GAMES, SEATS
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
+from jax_ttt.results import plain
+from jax_ttt.results.commands import GroupResult, Spread, SweepResult
+from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 from jax_ttt.runtime.interrupts import interruptible
 
@@ -104,7 +105,7 @@ class Group:
 
     point: Point
     config: Config
-    rows: list[dict[str, Any]]
+    rows: list[AgentResult]
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
@@ -119,7 +120,6 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
 
 def train(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
-    from jax_ttt.evaluation import grades
     from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
@@ -129,7 +129,7 @@ def train(args: Args, groups: list[Group], signals: list[int]) -> None:
         rows = many_agents.train(jobs, args.at_once or None, lambda: bool(signals))
         for number, row in enumerate(rows):
             groups[number // args.num_seeds].rows.append(row)
-            proven += grades.is_proven(row)
+            proven += row.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
 
@@ -138,11 +138,13 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     """Print the table or the JSON object, and write the files that are asked for."""
     from jax_ttt.training import many_agents
 
-    found = [many_agents.summary(group.rows, group.config) for group in groups]
+    found = [
+        many_agents.summary(group.rows, group.config, group.point) for group in groups
+    ]
     if args.json:
-        print(json.dumps(as_dict(args, device, groups, found, seconds)))
+        print(as_json(args, device, found, seconds))
     else:
-        print(table(args, device, groups, found, seconds))
+        print(table(args, device, found, seconds))
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **many_agents.as_cells(row)}
@@ -155,25 +157,20 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
 
         first = groups[0]
         if args.grid:
-            points = [group.point for group in groups]
-            picture = charts.grid(points, found, args.preset)
+            picture = charts.grid(found, args.preset)
         else:
             picture = charts.agents(first.config, first.rows, args.preset)
         picture.save(args.svg)
 
 
 def table(
-    args: Args,
-    device: str,
-    groups: list[Group],
-    found: list[dict[str, Any]],
-    seconds: float,
+    args: Args, device: str, groups: Sequence[GroupResult], seconds: float
 ) -> str:
     """Return what came of each combination, a line each, and which seeds failed."""
     if not groups:
         return "no agent was finished"
-    num_agents = sum(len(group.rows) for group in groups)
-    names = [grid.text(group.point) or args.preset for group in groups]
+    num_agents = sum(group.num_agents for group in groups)
+    names = [grid.text(group.settings) or args.preset for group in groups]
     width = max(map(len, ["", *names])) + 2
     seats = GAMES[args.config.env_id].seats
     first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
@@ -182,55 +179,52 @@ def table(
         f"{args.first_seed}\n",
         " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
     ]
-    for name, group in zip(names, found, strict=True):
-        proven = "by sample"
-        if group["proven"] is not None:
-            low, high = (f"{100 * end:.1f}" for end in group["interval"])
-            proven = f"{group['proven']} of {group['num_agents']} ({low} to {high} %)"
-        first, second = (_wins(group["wins"].get(seat)) for seat in LEARNED["both"])
-        lines.append(
-            f"{name:<{width}}"
-            + _cells(proven, first, second, f"{group['seconds']:.2f}")
-        )
-    for fault, text in (("not_proven", "not proven"), ("diverged", "diverged")):
-        for name, group in zip(names, found, strict=True):
-            if group[fault]:
-                lines.append(f"{text}, {name}: {', '.join(map(str, group[fault]))}")
+    for name, group in zip(names, groups, strict=True):
+        first, second = (_wins(group.wins.get(seat)) for seat in SEATS)
+        cells = _cells(_proven(group), first, second, f"{group.seconds:.2f}")
+        lines.append(f"{name:<{width}}{cells}")
+    pairs = list(zip(names, groups, strict=True))
+    faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
+    faults += [("diverged", name, group.diverged) for name, group in pairs]
+    for text, name, seeds in faults:
+        if seeds:
+            lines.append(f"{text}, {name}: {', '.join(map(str, seeds))}")
     each = seconds / num_agents
     lines.append(f"\n{num_agents:,} agents in {seconds:.1f} s, {each:.2f} s each; the")
     lines[-1] += " seconds above are of training one, in the median"
     return "\n".join(lines)
 
 
+def _proven(group: GroupResult) -> str:
+    if group.proven is None or group.interval is None:
+        return "by sample"
+    low, high = (f"{100 * end:.1f}" for end in group.interval)
+    return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
+
+
 def _cells(proven: str, first: str, second: str, seconds: str) -> str:
     return f"{proven:>26}{first:>32}{second:>32}{seconds:>9}"
 
 
-def _wins(wins: dict[str, float] | None) -> str:
+def _wins(wins: Spread | None) -> str:
     if wins is None:
         return "-"
-    mean, low, high = (100 * wins[name] for name in ("mean", "min", "max"))
+    mean, low, high = (100 * rate for rate in (wins.mean, wins.min, wins.max))
     return f"{mean:.3f} ({low:.3f} to {high:.3f})"
 
 
-def as_dict(
-    args: Args,
-    device: str,
-    groups: list[Group],
-    found: list[dict[str, Any]],
-    seconds: float,
-) -> dict[str, Any]:
-    """Return everything as plain numbers; rates are fractions, 0 to 1."""
-    return {
-        "device": device,
-        "preset": args.preset,
-        "first_seed": args.first_seed,
-        "seconds": seconds,
-        "groups": [
-            {"settings": group.point, **summary, "agents": group.rows}
-            for group, summary in zip(groups, found, strict=True)
-        ],
-    }
+def as_json(
+    args: Args, device: str, groups: Sequence[GroupResult], seconds: float
+) -> str:
+    """Return everything as one JSON object."""
+    result = SweepResult(
+        device=device,
+        preset=args.preset,
+        first_seed=args.first_seed,
+        seconds=seconds,
+        groups=tuple(groups),
+    )
+    return json.dumps(plain.to_dict(result))
 
 
 if __name__ == "__main__":

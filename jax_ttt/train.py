@@ -9,7 +9,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tyro
 
@@ -19,6 +19,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
+from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -163,7 +164,6 @@ def train(
     """Train, show and record how it goes, and save the agent."""
     with folder.times.recording("imports"):
         from jax_ttt.envs import tree as trees
-        from jax_ttt.evaluation import grades
         from jax_ttt.players import agents
         from jax_ttt.reports import console
         from jax_ttt.training import loop
@@ -174,10 +174,10 @@ def train(
         print(about, flush=True)  # before it compiles
 
     def agent() -> "Agent":
-        return agents.Agent(config, latest.params, args.seed, latest.update, summary)
+        return agents.Agent(config, latest.params, args.seed, latest.update, grades)
 
     def stop() -> bool:
-        return bool(signals) or (args.until_proven and grades.is_proven(summary))
+        return bool(signals) or (args.until_proven and grades.is_proven)
 
     with (
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
@@ -186,10 +186,10 @@ def train(
         tree = trees.of(config.env_id)
         steps = loop.train(config, args.seed, tree, stop, opponent, folder.times)
         steps = loop.graded(steps)
-        latest, summary = start = next(steps)  # a run has at least its first evaluation
+        latest, grades = start = next(steps)  # a run has at least its first evaluation
         try:
-            for latest, summary in itertools.chain([start], steps):
-                record(latest, summary, shown, folder, mirrored)
+            for latest, grades in itertools.chain([start], steps):
+                record(latest, grades, shown, folder, mirrored)
         except OSError:  # whoever read our output has gone, or the disk is full
             save(folder, agent(), signals)
             raise
@@ -199,7 +199,7 @@ def train(
 
 def record(
     progress: "Progress",
-    summary: dict[str, Any],
+    grades: Grades,
     shown: "Console",
     folder: "RunFolder",
     mirrored: Mirrors,
@@ -207,8 +207,8 @@ def record(
     """Show a step of the run and write it down."""
     from jax_ttt.training import loop
 
-    row = loop.row(progress, summary)
-    shown.show(progress, summary)
+    row = loop.row(progress, grades)
+    shown.show(progress, grades)
     folder.write_row(row)
     mirrored.write_row(row)
 

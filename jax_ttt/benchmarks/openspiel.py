@@ -22,11 +22,11 @@ from jax_ttt.benchmarks import timing
 from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures, show
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.config.choices import LEARNED
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.evaluation import Evaluation, summary
+from jax_ttt.results.grades import Exact
 from jax_ttt.solver import outcomes, policies, proof
 
 NUM_EPISODES = 200_000
@@ -52,16 +52,17 @@ def openspiel(seeds: range, quick: bool) -> Figures:
     rows = [proven_when(seed, evaluations(seed, num_episodes)) for seed in bar]
     end = f"all {num_episodes:,} episodes"
     figures = show_agents(name, rows, end, ("games",))
-    for seat in LEARNED["both"]:
-        wins = [100 * row[f"{seat}_win_rate"] for row in rows]
-        text = f"{name}, wins v random {seat.replace('_', ' ')}"
-        figures[f"{seat}_wins"] = show(text, wins, "%", 3)
-    rates = [row["end"].games / row["end"].seconds for row in rows]
+    figures["wins_by_seat"] = {}
+    for seat in SEATS:
+        wins = [100 * row.exact.seat(seat).win_rate for row in rows]
+        text = f"{name}, wins v random as {seat}"
+        figures["wins_by_seat"][seat] = show(text, wins, "%", 3)
+    rates = [row.end.games / row.end.seconds for row in rows]
     figures["rate"] = show(f"{name}, training", rates, "episodes/s", 0)
     return {"openspiel": figures}
 
 
-def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, dict[str, Any]]]:
+def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
     """Train a pair, yielding its exact evaluations and what it has cost by then."""
     from open_spiel.python import rl_environment  # type: ignore[import-not-found]
     from open_spiel.python.algorithms import (  # type: ignore[import-not-found]
@@ -78,8 +79,8 @@ def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, dict[str,
         wall, cpu = wall + took[0], cpu + took[1]
         probs = greedy(tree, [learner._q_values for learner in learners])
         evaluation = _evaluate(trees.of("tic_tac_toe"), jnp.float32(probs))
-        found = summary(evaluation)["exact"]
-        yield Spent(wall, cpu, count, count), found
+        if (exact := summary(evaluation).exact) is not None:
+            yield Spent(wall, cpu, count, count), exact
 
 
 def play(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401

@@ -4,7 +4,6 @@ import itertools
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tqdm import tqdm
 
@@ -14,6 +13,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
+from jax_ttt.results.grades import Exact
 from jax_ttt.training.loop import train
 
 EVAL_EVERY = 25
@@ -36,7 +36,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
     return show_agents(preset, rows, end, ("updates", "games"))
 
 
-def evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, dict[str, Any]]]:
+def evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
     """Train one agent, yielding its exact evaluations and what it has cost by then."""
     steps = train(config, seed, trees.of(config.env_id))
     cpu_seconds = 0.0
@@ -51,4 +51,5 @@ def evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, dict[str, An
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        yield spent, summary(progress.evaluation)["exact"]
+        if (exact := summary(progress.evaluation).exact) is not None:
+            yield spent, exact

@@ -39,10 +39,3 @@ SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
     "second": ("second",),
 }
 """The seats that an agent learns, by `Config.seat`."""
-LEARNED: dict[SeatSetting, tuple[str, ...]] = {
-    setting: tuple(f"as_{seat}" for seat in seats)
-    for setting, seats in SEATS_OF.items()
-}
-"""The same seats, as an agent's grades name them."""
-RATES = ("win_rate", "draw_rate", "loss_rate")
-"""The results of a seat, as its grades name them."""

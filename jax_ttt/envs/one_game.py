@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.envs import pgx_games
 
 Result = Literal["won", "drawn", "lost"]
@@ -45,7 +45,7 @@ def seat_to_move(start: pgx.State, env_state: pgx.State) -> Seat:
     After the last move it is that of the player who would be next.
     """
     first = pgx_games.seated(start, "first")
-    return SEATS[0] if bool(pgx_games.is_turn(env_state, first)[0]) else SEATS[1]
+    return "first" if bool(pgx_games.is_turn(env_state, first)[0]) else "second"
 
 
 def result(start: pgx.State, env_state: pgx.State, seat: Seat) -> Result | None:

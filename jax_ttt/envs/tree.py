@@ -66,6 +66,10 @@ class Tree:
         """The number of positions, finished ones included."""
         return self.level_start[-1]
 
+    def to_move(self, position: int) -> Seat:
+        """Return the seat whose turn it is in a position."""
+        return "first" if self.first_to_move[position] else "second"
+
     def moves_of(self, seat: Seat) -> AnyArray:
         """Return where the player in this seat is to move, `(P,)` bool."""
         return self.first_to_move == (seat == "first")

@@ -5,19 +5,18 @@ Axes: `N` entrants, rows as first player and columns as second.
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import RATES
 from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import matches, statistics
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
+from jax_ttt.results.commands import Pair, Ranked
 from jax_ttt.solver import outcomes
 
 
@@ -40,8 +39,8 @@ class CrossTable:
 
         A win is 1, a draw 0.5.
         """
-        as_first = self.rates @ [1, 0.5, 0]
-        return (as_first + 1 - as_first.T) / 2
+        moving_first = self.rates @ [1, 0.5, 0]
+        return (moving_first + 1 - moving_first.T) / 2
 
     @property
     def order(self) -> list[tuple[int, float, float]]:
@@ -57,29 +56,36 @@ class CrossTable:
         ranked = np.argsort(-rating, kind="stable")
         return [(int(i), float(rating[i]), float(score[i])) for i in ranked]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table as plain numbers: a row for each pair, and the order.
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """A record for each pair.
 
         `num_games` is 0 for an exact pair; its intervals are then the value itself.
         """
-        pairs = []
-        for row, column in np.ndindex(self.sampled.shape):
-            pair: dict[str, Any] = {
-                "first": self.names[row],
-                "second": self.names[column],
-                "num_games": int(self.counts[row, column].sum()),
-            }
-            for name, rate, low, high in zip(
-                RATES, self.rates[row, column], *self.interval(row, column), strict=True
-            ):
-                bounds = {f"{name}_low": float(low), f"{name}_high": float(high)}
-                pair |= {name: float(rate)} | bounds
-            pairs.append(pair)
-        order = [
-            {"player": self.names[i], "elo": rating, "score": score}
+        return tuple(self._pair(*place) for place in np.ndindex(self.sampled.shape))
+
+    def _pair(self, row: int, column: int) -> Pair:
+        wins, draws, losses = self.rates[row, column].tolist()
+        intervals = list(zip(*self.interval(row, column), strict=True))
+        return Pair(
+            first=self.names[row],
+            second=self.names[column],
+            num_games=int(self.counts[row, column].sum()),
+            win_rate=wins,
+            draw_rate=draws,
+            loss_rate=losses,
+            win_rate_interval=intervals[0],
+            draw_rate_interval=intervals[1],
+            loss_rate_interval=intervals[2],
+        )
+
+    @property
+    def ranking(self) -> tuple[Ranked, ...]:
+        """A record for each entrant, the strongest first."""
+        return tuple(
+            Ranked(player=self.names[i], elo=rating, score=score)
             for i, rating, score in self.order
-        ]
-        return {"pairs": pairs, "order": order}
+        )
 
     def interval(self, row: int, column: int) -> tuple[list[float], list[float]]:
         """Return the ends of a pair's 95 % intervals; the rates themselves if exact."""

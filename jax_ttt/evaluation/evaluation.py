@@ -1,7 +1,7 @@
 """How strong an agent is: exactly where the tree can be walked, by sample elsewhere."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -9,12 +9,13 @@ from flax import nnx
 from jaxtyping import Array, Key
 
 from jax_ttt.config.catalogue import Seat, SeatSetting
-from jax_ttt.config.choices import LEARNED, RATES, SEATS_OF
+from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import matches
 from jax_ttt.players import players
 from jax_ttt.players.network import Network, greedy_player, policy
+from jax_ttt.results.grades import Exact, Grades, SeatExact, mean_rates
 from jax_ttt.solver import outcomes, proof
 
 
@@ -61,26 +62,37 @@ def evaluate(
     return Evaluation(report, unbeatable, match)
 
 
-def summary(evaluation: Evaluation) -> dict[str, Any]:
-    """Return an evaluation as plain numbers; rates are fractions, 0 to 1.
+def summary(evaluation: Evaluation) -> Grades:
+    """Return an evaluation as plain numbers.
 
     Raises:
         FloatingPointError: an action value is not finite.
     """
-    row: dict[str, Any] = {}
+    exact = sampled = None
     if (report := evaluation.exact) is not None:
         if not np.isfinite(report.first.random.win_rate):
             raise FloatingPointError("the network's action values are not finite")
-        pairs = zip(LEARNED["both"], report, strict=True)
-        seats = {name: _exact_row(seat) for name, seat in pairs}
-        row["exact"] = {
-            **seats,
-            "unbeatable": bool(evaluation.unbeatable),
-            **{r: sum(seat[r] for seat in seats.values()) / 2 for r in RATES},
-        }
+        first, second = map(seat_grades, report)
+        exact = Exact(
+            **vars(mean_rates(first, second)),
+            first=first,
+            second=second,
+            unbeatable=bool(evaluation.unbeatable),
+        )
     if evaluation.sampled is not None:
-        row["sampled"] = matches.sampled_rates(evaluation.sampled)
-    return row
+        sampled = matches.sampled(evaluation.sampled)
+    return Grades(exact=exact, sampled=sampled)
+
+
+def seat_grades(seat: outcomes.SeatResults) -> SeatExact:
+    """Return the results in one seat as plain numbers."""
+    wins, draws, losses = map(float, seat.random)
+    return SeatExact(
+        win_rate=wins,
+        draw_rate=draws,
+        loss_rate=losses,
+        worst_loss_rate=float(seat.worst_loss_rate),
+    )
 
 
 def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
@@ -94,7 +106,7 @@ def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
         losses = [row.worst_loss_rate for row in rows]
         wins = [row.random.win_rate for row in rows]
     elif (match := evaluation.sampled) is not None:
-        counts = [getattr(match, f"as_{name}") for name in seats]
+        counts = [getattr(match, name) for name in seats]
         games = [np.maximum(sum(row), 1) for row in counts]
         losses = [row.losses / n for row, n in zip(counts, games, strict=True)]
         wins = [row.wins / n for row, n in zip(counts, games, strict=True)]
@@ -105,8 +117,3 @@ def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
     if proven is None:
         proven = np.zeros(means[0].shape, bool)
     return Standing(np.asarray(proven), *means)
-
-
-def _exact_row(seat: outcomes.SeatResults) -> dict[str, float]:
-    rates = {name: float(rate) for name, rate in seat.random._asdict().items()}
-    return rates | {"worst_loss_rate": float(seat.worst_loss_rate)}

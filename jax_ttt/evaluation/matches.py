@@ -4,7 +4,8 @@ Axes: `B` games.
 """
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +13,10 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt.config.choices import LEARNED, RATES
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
 from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.results.grades import Sampled, SampledRates
 
 
 class Counts(NamedTuple):
@@ -29,8 +30,8 @@ class Counts(NamedTuple):
 class Match(NamedTuple):
     """A match from the first named player's side, by who moved first."""
 
-    as_first: Counts
-    as_second: Counts
+    first: Counts
+    second: Counts
 
 
 class _Games(NamedTuple):
@@ -129,20 +130,24 @@ def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
 
 
-def sampled_rates(match: Match) -> dict[str, Any]:
+def sampled(match: Match) -> Sampled:
     """Return a match's rates with their 95 % intervals, by seat and in all."""
-    by_seat = [[int(count) for count in counts] for counts in match]
-    both = [sum(counts) for counts in zip(*by_seat, strict=True)]
-    rows = {
-        seat: _rates(row) for seat, row in zip(LEARNED["both"], by_seat, strict=True)
-    }
-    return rows | _rates(both)
+    first, second = ([int(count) for count in counts] for counts in match)
+    total = rates([a + b for a, b in zip(first, second, strict=True)])
+    return Sampled(**vars(total), first=rates(first), second=rates(second))
 
 
-def _rates(games: list[int]) -> dict[str, Any]:
+def rates(games: Sequence[int]) -> SampledRates:
+    """Return the rates of games won, drawn and lost; 0 where there are no games."""
     total = sum(games)
-    row: dict[str, Any] = {"num_games": total}
-    for name, count in zip(RATES, games, strict=True):
-        row[name] = count / max(total, 1)
-        row[f"{name}_interval"] = list(wilson_interval(count, total))
-    return row
+    wins, draws, losses = (count / max(total, 1) for count in games)
+    intervals = [wilson_interval(count, total) for count in games]
+    return SampledRates(
+        num_games=total,
+        win_rate=wins,
+        draw_rate=draws,
+        loss_rate=losses,
+        win_rate_interval=intervals[0],
+        draw_rate_interval=intervals[1],
+        loss_rate_interval=intervals[2],
+    )

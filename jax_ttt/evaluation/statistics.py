@@ -9,7 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 
-def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> tuple:
+def wilson_interval(
+    successes: int, num_games: int, z: float = 1.96
+) -> tuple[float, float]:
     """Return the interval, 95 % by default, for a rate seen in `num_games` games.
 
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical

@@ -27,6 +27,8 @@ from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players.names import Spec
 from jax_ttt.players.network import network_of
+from jax_ttt.results import plain
+from jax_ttt.results.grades import Grades, read_grades
 from jax_ttt.runtime import files
 
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
@@ -46,7 +48,7 @@ class Agent:
     params: nnx.State
     seed: int
     num_updates: int  # updates done, fewer than the settings' if stopped early
-    score: dict[str, Any]  # the last evaluation, as evaluation.summary gives it
+    score: Grades  # of the last evaluation
 
     @property
     def network(self) -> Network:
@@ -73,7 +75,7 @@ def save(agent: Agent, path: Path) -> None:
         "config": agent.config.as_dict(),
         "seed": agent.seed,
         "num_updates": agent.num_updates,
-        "score": agent.score,
+        "score": plain.to_dict(agent.score),
         "sha256": _digest(tensors),
     }
     text = json.dumps(about, sort_keys=True, allow_nan=False)
@@ -179,12 +181,11 @@ def _read(
         raise AgentError(f"{path}: made for {game}, asked for {env_id}")
     try:
         config = _settings(dict(about["config"]), about["format_version"])
-        seed, updates, score = about["seed"], about["num_updates"], about["score"]
+        seed, updates = about["seed"], about["num_updates"]
+        score = read_grades(about["score"], "score")
         digest = about["sha256"]
         SEED_RANGE.check("seed", seed)
         UPDATES_DONE.check("num_updates", updates)
-        if not isinstance(score, dict):
-            raise SettingError("score", "an object", score)
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, SettingError) else repr(error)
         raise AgentError(f"{path}: damaged description ({reason})") from error

@@ -1,16 +1,17 @@
 """Pictures of many agents and players; they need the extra `plots` (matplotlib)."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation import grades
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import pictures
 from jax_ttt.reports.pictures import Picture
+from jax_ttt.results.commands import GroupResult
+from jax_ttt.results.rows import AgentResult
 
 
 def cross_table(table: CrossTable, env_id: EnvId) -> Picture:
@@ -39,30 +40,29 @@ def _cell(rates: np.ndarray, known: bool) -> str:
     return ("" if known else "~") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
 
 
-def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
-    """Draw the wins of every agent against random, by seat; who is not proven, apart.
-
-    `rows` are those of `many_agents.train`.
-    """
+def agents(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
+    """Draw each agent's wins against random by seat, and who is not proven."""
     from matplotlib.figure import Figure
 
-    graded = [row for row in rows if not row["diverged"]]
-    seeds = np.array([row["seed"] for row in graded])
-    known = [grades.best_known(row) for row in graded]
-    proven = np.array([bool(grade.get("unbeatable")) for grade in known], bool)
+    graded = [(row, grades) for row in rows if (grades := row.best_known)]
+    seeds = np.array([row.seed for row, _ in graded])
+    proven = np.array([row.is_proven for row, _ in graded], bool)
     exact = GAMES[config.env_id].enumerable
-    names = dict(zip(LEARNED["both"], GAMES[config.env_id].seats, strict=True))
-    colours = dict(zip(names, pictures.colours("light")[::2], strict=True))
+    colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
     with pictures.style("light"):
         figure = Figure(figsize=(7, 4), layout="constrained")
         axes = figure.subplots()
-        for seat in LEARNED[config.opponent.seat]:
-            wins = np.array([100 * grade[seat]["win_rate"] for grade in known])
+        for seat in config.seats:
+            wins = np.array([100 * grades.seat(seat).win_rate for _, grades in graded])
             for shown, marker, note in (
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if exact else ""),
             ):
-                label = f"as {names[seat]}{note}" if shown.any() else None
+                label = (
+                    f"as {seat_name(config.env_id, seat)}{note}"
+                    if shown.any()
+                    else None
+                )
                 style = {"s": 18, "marker": marker, "color": colours[seat]}
                 axes.scatter(seeds[shown], wins[shown], label=label, **style)
         told = (
@@ -77,35 +77,30 @@ def agents(config: Config, rows: list[dict[str, Any]], title: str) -> Picture:
         return pictures.of(figure)
 
 
-def _share(group: dict[str, Any]) -> float:
+def _share(group: GroupResult) -> float:
     """Return the share that is proven; where nothing can be, the mean of the wins."""
-    if group["proven"] is not None:
-        return group["proven"] / group["num_agents"]
-    return float(np.mean([seat["mean"] for seat in group["wins"].values()]))
+    if group.proven is not None:
+        return group.proven / group.num_agents
+    return float(np.mean([wins.mean for wins in group.wins.values()]))
 
 
-def grid(
-    points: list[dict[str, Any]], found: list[dict[str, Any]], title: str
-) -> Picture:
-    """Draw the share of proven agents over one or two settings, as a heat map.
-
-    `points` are the combinations of a grid, `found` what `many_agents.summary` says of
-    each.
-    """
+def grid(groups: Sequence[GroupResult], title: str) -> Picture:
+    """Draw the share of proven agents over one or two settings, as a heat map."""
     from matplotlib.figure import Figure
 
+    points = [group.settings for group in groups]
     across, *down = list(points[0])[::-1]
     columns = list(dict.fromkeys(point[across] for point in points))
     rows = list(dict.fromkeys(tuple(point[name] for name in down) for point in points))
     share = np.full((len(rows), len(columns)), np.nan)
     texts = [[""] * len(columns) for _ in rows]
-    for point, group in zip(points, found, strict=True):
+    for point, group in zip(points, groups, strict=True):
         row = rows.index(tuple(point[name] for name in down))
         column = columns.index(point[across])
         share[row, column] = _share(group)
         texts[row][column] = f"{100 * share[row, column]:.0f} %"
-        if group["proven"] is not None:
-            texts[row][column] = f"{group['proven']} of {group['num_agents']}"
+        if group.proven is not None:
+            texts[row][column] = f"{group.proven} of {group.num_agents}"
     with pictures.style("light"):
         size = (3 + 1.1 * len(columns), 2 + 0.75 * len(rows))
         figure = Figure(figsize=size, layout="constrained")
@@ -113,7 +108,7 @@ def grid(
         axes = pictures.heat_map(figure, share, texts, downwards, sideways)
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
-        exact = found[0]["proven"] is not None
+        exact = groups[0].proven is not None
         what = "proven unbeatable" if exact else "mean wins against random"
         axes.set_title(f"{title}: {what}")
         label = "share of the agents" if exact else "sampled"
@@ -121,7 +116,7 @@ def grid(
         return pictures.of(figure)
 
 
-def growth(figures: dict[str, Any], title: str) -> Picture:
+def growth(figures: Mapping[str, Any], title: str) -> Picture:
     """Draw how an update's time grows, from the benchmark's figures of it."""
     from matplotlib.figure import Figure
 

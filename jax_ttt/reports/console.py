@@ -18,6 +18,9 @@ from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import result_text
+from jax_ttt.results import plain
+from jax_ttt.results.commands import Stopped, TrainResult
+from jax_ttt.results.grades import Grades
 from jax_ttt.training.run_state import Progress
 
 
@@ -42,8 +45,8 @@ class Console:
         """Take the bar away."""
         self._bar.close()
 
-    def show(self, progress: Progress, summary: dict[str, Any]) -> None:
-        """Show where the run stands; `summary` is of its last evaluation."""
+    def show(self, progress: Progress, grades: Grades) -> None:
+        """Show where the run stands; `grades` are of its last evaluation."""
         if progress.metrics is not None:
             self._metrics = progress.metrics
             self._move_bar(progress, progress.metrics)
@@ -52,7 +55,7 @@ class Console:
                 result_text.step_line(
                     self._config.env_id,
                     progress.update,
-                    summary,
+                    grades,
                     self._config.seats,
                 )
             ]
@@ -147,18 +150,17 @@ def as_json(
     agent: Agent,
     progress: Progress,
     verdict: str,
-    stopped: str,
+    stopped: Stopped,
 ) -> str:
     """Return what came of the run as one JSON object."""
-    about = {
-        "preset": preset,
-        "seed": agent.seed,
-        "run_dir": str(folder),
-        "agent": str(agent_path),
-        "stopped": stopped,
-        **progress.as_dict(),
-        **agent.score,
-        "verdict": verdict,
-    }
-    del about["event"]
-    return json.dumps(about)
+    result = TrainResult(
+        **vars(progress.counts()),
+        **vars(agent.score),
+        preset=preset,
+        seed=agent.seed,
+        run_dir=str(folder),
+        agent=str(agent_path),
+        stopped=stopped,
+        verdict=verdict,
+    )
+    return json.dumps(plain.to_dict(result))

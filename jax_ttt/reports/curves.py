@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.choices import LEARNED, RATES
+from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation import grades
 from jax_ttt.reports import pictures
 from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations
 
-Rows = Sequence[dict[str, Any]]
+Rows = Sequence[Row]
 """A run's metrics, as `metrics.jsonl` has them."""
 
 _ENDS = ("wins", "draws", "losses")
@@ -35,8 +34,8 @@ def learning(
     """
     from matplotlib.figure import Figure
 
-    chunks = [row for row in rows if row["event"] == "chunk"]
-    updates = [row["update"] for row in chunks]
+    chunks = [row for row in rows if isinstance(row, Chunk)]
+    updates = [row.update for row in chunks]
     seats = _seats(config)
     above = "AAABBB" if len(seats) > 1 else "AAAAAA"
     with pictures.style(theme):
@@ -49,7 +48,7 @@ def learning(
         _shares(panels["C"], chunks, theme)
         player = config.opponent.counted_player
         panels["C"].set_title(f"training games, %: {player}", fontsize=11)
-        panels["D"].plot(updates, [row["loss"] for row in chunks])
+        panels["D"].plot(updates, [row.loss for row in chunks])
         panels["D"].set(title="loss", yscale="log")
         _schedules(panels["E"], updates, chunks)
         for axes in panels.values():
@@ -59,53 +58,49 @@ def learning(
         return pictures.of(figure)
 
 
-def _seats(config: Config) -> dict[str, str]:
+def _seats(config: Config) -> dict[Seat, str]:
     """Return what the seats that are learned are called."""
-    names = dict(zip(LEARNED["both"], GAMES[config.env_id].seats, strict=True))
-    return {seat: f"as {names[seat]}" for seat in LEARNED[config.opponent.seat]}
+    return {seat: f"as {seat_name(config.env_id, seat)}" for seat in config.seats}
 
 
 def proven_from(rows: Rows) -> int | None:
     """Return the update from which on every evaluation proves the agent unbeatable."""
     since = None
-    for row in _evaluations(rows):
-        first = row["update"] if since is None else since
-        since = first if grades.is_proven(row) else None
+    for row in evaluations(rows):
+        first = row.update if since is None else since
+        since = first if row.is_proven else None
     return since
 
 
-def _exact(graded: Rows) -> bool:
-    return all("exact" in row for row in graded)
+def _exact(graded: Sequence[Evaluated]) -> bool:
+    return all(row.exact is not None for row in graded)
 
 
-def _evaluations(rows: Rows) -> list[dict[str, Any]]:
-    graded = [row for row in rows if row["event"] == "evaluation"]
-    return [row for row in graded if "exact" in row or "sampled" in row]
-
-
-def _results(axes: Any, rows: Rows, seat: str, title: str, theme: Theme) -> None:  # noqa: ANN401
+def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> None:  # noqa: ANN401
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
-    graded = _evaluations(rows)
-    lines = zip(_ENDS, RATES, pictures.colours(theme), _DASHES, strict=False)
-    for name, rate, colour, dashes in lines:
-        shares = [100 * grades.best_known(row)[seat][rate] for row in graded]
-        updates = [row["update"] for row in graded]
+    graded = evaluations(rows)
+    updates = [row.update for row in graded]
+    known = [row.best_known for row in graded]
+    rates = zip(*(g.seat(seat).all_rates for g in known if g), strict=True)
+    lines = zip(_ENDS, rates, pictures.colours(theme), _DASHES, strict=False)
+    for name, of_end, colour, dashes in lines:
+        shares = [100 * rate for rate in of_end]
         style = {"color": colour, "ls": dashes, "marker": "o", "ms": 3}
         axes.plot(updates, shares, label=name, **style)
     if (since := proven_from(rows)) is not None:
         grey = pictures.colours(theme)[1]
         axes.axvline(since, color=grey, lw=1)
-        late = since > graded[-1]["update"] / 2  # then there is more room before it
+        late = since > updates[-1] / 2  # then there is more room before it
         style = {"ha": "right" if late else "left", "color": grey}
         axes.annotate(f" proven from {since:,} on ", (since, 70), **style)
     axes.set_title(f"{title}, {'exact' if _exact(graded) else 'sampled'}")
     axes.set_ylim(-2, 102)
 
 
-def _shares(axes: Any, chunks: Rows, theme: Theme) -> None:  # noqa: ANN401
+def _shares(axes: Any, chunks: Sequence[Chunk], theme: Theme) -> None:  # noqa: ANN401
     """Draw how the games of the training ended, in blocks of them."""
-    fields = ("update", "games", "wins", "losses")
-    ends = np.array([[0] * 4, *([row[name] for name in fields] for row in chunks)])
+    counts = ([row.update, row.games, row.wins, row.losses] for row in chunks)
+    ends = np.array([[0] * 4, *counts])
     # In at most 50 blocks, so that a block holds enough games.
     ends = ends[np.unique(np.linspace(0, len(ends) - 1, 51).astype(int))]
     played, wins, losses = np.diff(ends[:, 1:], axis=0).T
@@ -118,11 +113,11 @@ def _shares(axes: Any, chunks: Rows, theme: Theme) -> None:  # noqa: ANN401
     axes.set_ylim(-2, 102)
 
 
-def _schedules(axes: Any, updates: list[int], chunks: Rows) -> None:  # noqa: ANN401
+def _schedules(axes: Any, updates: list[int], chunks: Sequence[Chunk]) -> None:  # noqa: ANN401
     """Draw epsilon, and the learning rate as a share of its greatest."""
-    rates = np.array([row["learning_rate"] for row in chunks])
+    rates = np.array([row.learning_rate for row in chunks])
     most = max([*rates, 1e-30])
-    axes.plot(updates, [row["epsilon"] for row in chunks], label="epsilon")
+    axes.plot(updates, [row.epsilon for row in chunks], label="epsilon")
     axes.plot(updates, rates / most, ls="--", label=f"step size / {most:.2g}")
     axes.set(title="schedules", ylim=(-0.02, 1.6), yticks=(0, 0.5, 1))
     axes.legend(loc="upper right")
@@ -153,7 +148,7 @@ def several(
             panels[panel].set_title(f"% wins {name}{'' if exact else ', sampled'}")
             for number, (label, rows) in enumerate(common.items()):
                 told = f"{label}: mean and range of {len(runs[label])}"
-                updates = [row[0]["update"] for row in rows]
+                updates = [row[0].update for row in rows]
                 _band(panels[panel], updates, _wins(rows, seat), told, number)
         if exact:
             _proofs(panels["C"], common)
@@ -165,30 +160,27 @@ def several(
         return pictures.of(figure)
 
 
-def _proofs(axes: Any, common: Mapping[str, list[list[dict[str, Any]]]]) -> None:  # noqa: ANN401
+def _proofs(axes: Any, common: Mapping[str, list[list[Evaluated]]]) -> None:  # noqa: ANN401
     """Draw the share of the runs that are proven, by label."""
     for number, rows in enumerate(common.values()):
-        shares = [
-            100 * np.mean([grades.is_proven(row) for row in runs]) for runs in rows
-        ]
-        updates = [row[0]["update"] for row in rows]
+        shares = [100 * np.mean([row.is_proven for row in runs]) for runs in rows]
+        updates = [row[0].update for row in rows]
         dashes = _DASHES[number % len(_DASHES)]
         axes.plot(updates, shares, ls=dashes, marker="o", ms=3)
     axes.set(title="% of the runs proven unbeatable", ylim=(-4, 104))
 
 
-def _common(group: Sequence[Rows]) -> list[list[dict[str, Any]]]:
+def _common(group: Sequence[Rows]) -> list[list[Evaluated]]:
     """Return the evaluations that all runs have, each a row of every run."""
-    by_update = [{row["update"]: row for row in _evaluations(rows)} for rows in group]
+    by_update = [{row.update: row for row in evaluations(rows)} for rows in group]
     updates = sorted(set.intersection(*map(set, by_update)))
     return [[rows[update] for rows in by_update] for update in updates]
 
 
-def _wins(common: list[list[dict[str, Any]]], seat: str) -> np.ndarray:
+def _wins(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
-    shares = [
-        [grades.best_known(row)[seat]["win_rate"] for row in rows] for rows in common
-    ]
+    known = [[row.best_known for row in rows] for rows in common]
+    shares = [[g.seat(seat).win_rate for g in grades if g] for grades in known]
     return 100 * np.array(shares)
 
 
@@ -216,9 +208,7 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
             _grown(axes, preset, group, pictures.colours(theme)[1])
         for axes in every[len(runs) :]:
             axes.set_axis_off()
-        told: dict[str, Any] = {}
-        for axes in every:
-            told |= {line.get_label(): line for line in axes.lines}
+        told = {str(x.get_label()): x for axes in every for x in axes.lines}
         style = {"loc": "outside upper center", "ncols": len(told)}
         figure.legend(told.values(), told.keys(), **style)
         figure.supxlabel("games played")
@@ -229,12 +219,11 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
 def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401
     """Draw one system's field."""
     # Not where no game has ended yet: the axis is logarithmic.
-    common = [rows for rows in _common(group) if all(row["games"] for row in rows)]
-    played = np.array([[row["games"] for row in rows] for rows in common]).mean(axis=1)
-    names = GAMES[PRESETS[preset].env_id].seats
-    for number, (seat, name) in enumerate(zip(LEARNED["both"], names, strict=True)):
-        if seat in LEARNED[PRESETS[preset].opponent.seat]:
-            _band(axes, played, _wins(common, seat), f"ours as {name}", number)
+    common = [rows for rows in _common(group) if all(row.games for row in rows)]
+    played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
+    for seat, name in _seats(PRESETS[preset]).items():
+        wins, number = _wins(common, seat), SEATS.index(seat)
+        _band(axes, played, wins, f"ours {name}", number)
     if points := SYSTEMS[preset].curve:
         axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="theirs")
     axes.set(title=preset, xscale="log", ylim=(20, 102))

@@ -1,21 +1,30 @@
 """Results as text: the line of an evaluation, the table, the verdict."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
-from jax_ttt.config.choices import RATES
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat, seat_name
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.grades import best_known, disagreements
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.reports import text_board
+from jax_ttt.results.grades import (
+    RATES,
+    Exact,
+    FullExact,
+    FullGrades,
+    Grades,
+    Rate,
+    Rates,
+    Sampled,
+    SampledRates,
+    SeatExact,
+)
 from jax_ttt.solver import proof
 
 
 def step_line(
-    env_id: EnvId, update: int, summary: dict[str, Any], seats: Sequence[Seat] = SEATS
+    env_id: EnvId, update: int, grades: Grades, seats: Sequence[Seat] = SEATS
 ) -> str:
     """Return an evaluation in one line, for instance
 
@@ -23,50 +32,55 @@ def step_line(
     as O 87.3/6.8/5.9  | beatable`: exact if it can be, else sampled, and then so
     marked. `seats` are those that the agent learns.
     """  # noqa: D415
-    result = best_known(summary)
-    if not result:
+    result = grades.best_known
+    if result is None:
         return f"Step {update}: not evaluated"
-    wins, ties, losses = (f"{result[rate]:.2%}" for rate in RATES)
+    wins, ties, losses = (f"{rate:.2%}" for rate in result.all_rates)
     by_seat = "  ".join(
-        f"as {name} " + "/".join(f"{100 * result[seat][rate]:.1f}" for rate in RATES)
-        for name, seat in _seats(env_id)
+        f"as {seat_name(env_id, seat)} "
+        + "/".join(f"{100 * rate:.1f}" for rate in result.seat(seat).all_rates)
+        for seat in SEATS
     )
-    if "exact" in summary:
-        mark = "unbeatable" if result["unbeatable"] else "beatable"
+    if isinstance(result, Exact):
+        mark = "unbeatable" if result.unbeatable else "beatable"
         if len(seats) == 1:
             mark += f" as {seat_name(env_id, *seats)}"
     else:
-        mark = f"{result['num_games']} games sampled"
+        mark = f"{result.num_games} games sampled"
     return (
         f"Step {update}: Wins: {wins}  Ties: {ties}  Losses: {losses}"
         f"  | {by_seat}  | {mark}"
     )
 
 
-def table(env_id: EnvId, summary: dict[str, Any]) -> str:
+def table(env_id: EnvId, grades: Grades) -> str:
     """Return an evaluation as a table by seat; percentages."""
-    exactly = "exact" in summary
-    result = best_known(summary)
-    if not result:
+    result = grades.best_known
+    if result is None:
         return "not evaluated"
+    exactly = isinstance(result, Exact)
     worst = "  worst case" if exactly else "     games"
     source = "exact" if exactly else "sampled"
     lines = [f"{'v random, ' + source:<18}{'wins':>9}{'ties':>9}{'losses':>9}{worst}"]
-    rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
-    for name, row in [*rows, ("mean" if exactly else "all", result)]:
-        cells = "".join(f"{row[rate]:>9.3%}" for rate in RATES)
-        if not exactly:
-            cells += f"{row['num_games']:>10}"
-        elif "worst_loss_rate" in row:
-            lost = row["worst_loss_rate"]
-            cells += f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
-        lines.append(f"{name:<18}{cells}")
+    for seat in SEATS:
+        lines.append(_row(f"as {seat_name(env_id, seat)}", result.seat(seat)))
+    lines.append(_row("mean" if exactly else "all", result))
     return "\n".join(lines)
+
+
+def _row(name: str, rates: Rates) -> str:
+    cells = "".join(f"{rate:>9.3%}" for rate in rates.all_rates)
+    if isinstance(rates, SampledRates):
+        cells += f"{rates.num_games:>10}"
+    elif isinstance(rates, SeatExact):
+        lost = rates.worst_loss_rate
+        cells += f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
+    return f"{name:<18}{cells}"
 
 
 def verdict(
     env_id: EnvId,
-    summary: dict[str, Any],
+    grades: Grades,
     tree: Tree | None,
     probs: np.ndarray | None,
     seats: Sequence[Seat],
@@ -77,7 +91,7 @@ def verdict(
     them, the verdict is what the sampled match can say.
     """
     if tree is None or probs is None:
-        return sampled_verdict(summary)
+        return sampled_verdict(grades)
     learned: dict[Seat, str] = {seat: seat_name(env_id, seat) for seat in seats}
     if proof.unbeatable(tree, probs, seats):
         where = " or ".join(f"as {name}" for name in learned.values())
@@ -101,20 +115,20 @@ def verdict(
 
 def graded(
     env_id: EnvId,
-    summary: dict[str, Any],
+    grades: FullGrades,
     tree: Tree | None,
     probs: np.ndarray | None,
     verdict: str,
 ) -> str:
     """Return all that `evaluate` finds; `tree` and `probs` are of NumPy arrays."""
     parts = [verdict]
-    if tree is not None and probs is not None:
-        parts.insert(0, strength(env_id, summary["exact"]))
-        parts.append(measures(env_id, summary["exact"], tree))
+    if grades.exact is not None and tree is not None and probs is not None:
+        parts.insert(0, strength(env_id, grades.exact))
+        parts.append(measures(env_id, grades.exact, tree))
         pictures = likeliest_game(env_id, tree, probs)
         parts.append(f"its likeliest moves against itself\n{pictures}")
-    if "sampled" in summary:
-        parts.append(sample(env_id, summary))
+    if grades.sampled is not None:
+        parts.append(sample(env_id, grades.sampled, grades.exact))
     return "\n\n".join(parts)
 
 
@@ -124,85 +138,84 @@ def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
     return text_board.side_by_side(tree, line, text_board.letters_of(env_id))
 
 
-def strength(env_id: EnvId, grades: dict[str, Any]) -> str:
-    """Return what `grades.exactly` found as a table by opponent; percentages."""
-    seats = _seats(env_id)
+def strength(env_id: EnvId, exact: FullExact) -> str:
+    """Return the results against each opponent as a table; percentages."""
     head = "".join(
-        f"{f'as {name}: wins':>15}{'ties':>9}{'losses':>9}" for name, _ in seats
+        f"{f'as {seat_name(env_id, seat)}: wins':>15}{'ties':>9}{'losses':>9}"
+        for seat in SEATS
     )
     lines = [f"{'exact':<16}{head}"]
-    for opponent, rows in grades["opponents"].items():
+    for opponent, rows in exact.opponents.items():
         cells = "".join(
-            f"{100 * rows[seat][rate]:>{width}.3f}"
-            for _, seat in seats
-            for rate, width in zip(RATES, (15, 9, 9), strict=True)
+            f"{100 * rate:>{width}.3f}"
+            for seat in SEATS
+            for rate, width in zip(rows[seat].all_rates, (15, 9, 9), strict=True)
         )
         lines.append(f"{'v ' + opponent:<16}{cells}")
     return "\n".join(lines)
 
 
-def measures(env_id: EnvId, grades: dict[str, Any], tree: Tree) -> str:
-    """Return the rest of what `grades.exactly` found, a line each."""
-    optimal = grades["optimal_move_rate"]
+def measures(env_id: EnvId, exact: FullExact, tree: Tree) -> str:
+    """Return the rest of what the tree proves, a line each."""
+    optimal = exact.optimal_move_rate
     played = "; ".join(
-        f"as {name} "
-        + ", ".join(f"{n:,} {end}" for end, n in grades["lines"][s].items())
-        for name, s in _seats(env_id)
+        f"as {seat_name(env_id, seat)} "
+        f"{found.won:,} won, {found.drawn:,} drawn, {found.lost:,} lost"
+        for seat, found in exact.lines.items()
     )
     rows = {
         "lines of play": played,
-        "optimal_move_rate": f"{optimal['all']:.3%} of all {len(tree.decisions):,} "
-        f"positions, {optimal['reachable']:.3%} of the "
-        f"{optimal['num_reachable']:,} it can reach",
-        "exploitability": f"{grades['exploitability']:.6f} (0 none, 1 always beaten)",
+        "optimal_move_rate": f"{optimal.all:.3%} of all {len(tree.decisions):,} "
+        f"positions, {optimal.reachable:.3%} of the "
+        f"{optimal.num_reachable:,} it can reach",
+        "exploitability": f"{exact.exploitability:.6f} (0 none, 1 always beaten)",
     }
-    if "mean_abs_q_error" in grades:
+    if (error := exact.mean_abs_q_error) is not None:
         moves = int(tree.legal_action_mask.sum())
-        error = grades["mean_abs_q_error"]
         rows["|Q - minimax|"] = f"{error:.4f} on average over {moves:,} legal moves"
     return "\n".join(f"{name:<20}{text}" for name, text in rows.items())
 
 
-def sample(env_id: EnvId, summary: dict[str, Any]) -> str:
+def sample(env_id: EnvId, sampled: Sampled, exact: Exact | None) -> str:
     """Return a sampled match with its intervals, and where it disagrees with exact."""
-    result = summary["sampled"]
     head = "".join(f"{name:>29}" for name in ("wins", "ties", "losses"))
     lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]
-    rows = [(f"as {name}", result[seat]) for name, seat in _seats(env_id)]
-    for name, row in [*rows, ("all", result)]:
+    rows: dict[str, SampledRates] = {
+        f"as {seat_name(env_id, seat)}": sampled.seat(seat) for seat in SEATS
+    }
+    for name, row in (rows | {"all": sampled}).items():
         cells = "".join(_with_interval(row, rate) for rate in RATES)
-        lines.append(f"{name:<18}{cells}{row['num_games']:>9,}")
+        lines.append(f"{name:<18}{cells}{row.num_games:>9,}")
     lines.append("(in brackets: 95 % intervals)")
-    if "exact" in summary:
-        names = {seat: name for name, seat in _seats(env_id)}
-        found = disagreements(summary["exact"], result)
+    if exact is not None and sampled.disagreements is not None:
         lines += [
-            f"the sample disagrees with the exact value as {names[seat]}: {rate} "
-            f"{summary['exact'][seat][rate]:.3%} is outside its interval"
-            for seat, rate in found
+            f"the sample disagrees with the exact value as "
+            f"{seat_name(env_id, found.seat)}: {found.rate} "
+            f"{exact.seat(found.seat).rate(found.rate):.3%} is outside its interval"
+            for found in sampled.disagreements
         ] or ["the sample agrees with the exact values"]
-        if found:
-            lines.append(
-                "by chance, 1 in 20 intervals misses its value: see whether another "
-                "--seed or more --games disagree too"
-            )
+    if sampled.disagreements:
+        lines.append(
+            "by chance, 1 in 20 intervals misses its value: see whether another "
+            "--seed or more --games disagree too"
+        )
     return "\n".join(lines)
 
 
-def _with_interval(row: dict[str, Any], rate: str) -> str:
-    low, high = row[f"{rate}_interval"]
-    return f"{f'{row[rate]:.2%} ({low:.2%} to {high:.2%})':>29}"
+def _with_interval(row: SampledRates, rate: Rate) -> str:
+    low, high = row.interval(rate)
+    return f"{f'{row.rate(rate):.2%} ({low:.2%} to {high:.2%})':>29}"
 
 
-def sampled_verdict(summary: dict[str, Any]) -> str:
+def sampled_verdict(grades: Grades) -> str:
     """Return how far a sampled match can be trusted."""
-    result = summary.get("sampled")
+    result = grades.sampled
     if result is None:
         return "not evaluated: nothing is proven"
-    lost = round(result["loss_rate"] * result["num_games"])
-    low, high = wilson_interval(lost, result["num_games"])
+    lost = round(result.loss_rate * result.num_games)
+    low, high = wilson_interval(lost, result.num_games)
     return (
-        f"nothing is proven: {lost} of {result['num_games']} sampled games against "
+        f"nothing is proven: {lost} of {result.num_games} sampled games against "
         f"random lost, a loss rate of {low:.2%} to {high:.2%} (95 % interval)"
     )
 
@@ -213,7 +226,3 @@ def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
         return ""
     (seat,) = seats
     return f"learned to move {seat} only, as {seat_name(env_id, seat)}"
-
-
-def _seats(env_id: EnvId) -> list[tuple[str, str]]:
-    return list(zip(GAMES[env_id].seats, ("as_first", "as_second"), strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.players import session
 from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import MoveValue, Session
@@ -54,7 +54,7 @@ def play_session(
 def _letters(game: Session) -> tuple[str, str]:
     """Return the letters of the person's stones and of the opponent's."""
     first, second = text_board.letters_of(game.env_id)
-    return (first, second) if game.seat == SEATS[0] else (second, first)
+    return (first, second) if game.seat == "first" else (second, first)
 
 
 def _asked(game: Session, ask: Callable[[str], str], say: Callable[[str], None]) -> str:
@@ -82,7 +82,7 @@ def board(game: Session) -> str:
         return f"({game.env_id} is not drawn in text)"
     cells = text_board.grid(
         obs,
-        session.to_move(game) == SEATS[0],
+        session.to_move(game),
         text_board.letters_of(game.env_id),
         free=".",
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId, MovesOn
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, MovesOn, Seat
 from jax_ttt.envs.tree import Tree
 
 LETTERS = ("X", "O")
@@ -25,7 +25,7 @@ def letters_of(env_id: EnvId) -> tuple[str, str]:
 
 def grid(
     obs: Shaped[np.ndarray, "H W planes"],
-    first_to_move: bool,
+    to_move: Seat,
     letters: tuple[str, str] = LETTERS,
     free: str = FREE,
 ) -> Shaped[np.ndarray, "H W"]:
@@ -35,7 +35,7 @@ def grid(
     view it is, the one to move, and of the other player.
     """
     cells = np.full(obs.shape[:2], free, object)
-    for plane, stone in enumerate(letters if first_to_move else letters[::-1]):
+    for plane, stone in enumerate(letters if to_move == "first" else letters[::-1]):
         cells[np.asarray(obs[..., plane]) > 0] = stone
     return cells
 
@@ -44,8 +44,7 @@ def tree_grid(
     tree: Tree, position: int, letters: tuple[str, str] = LETTERS
 ) -> Shaped[np.ndarray, "H W"]:
     """Return the cells of an enumerated position, `(H, W)`."""
-    first_to_move = bool(tree.first_to_move[position])
-    return grid(np.asarray(tree.obs[position]), first_to_move, letters)
+    return grid(np.asarray(tree.obs[position]), tree.to_move(position), letters)
 
 
 def flat(tree: Tree, position: int, letters: tuple[str, str] = LETTERS) -> str:
@@ -62,7 +61,7 @@ def side_by_side(
     """
     columns = []
     for number, (position, action) in enumerate(line, start=1):
-        mover = letters[0] if tree.first_to_move[position] else letters[1]
+        mover = letters[SEATS.index(tree.to_move(position))]
         after = tree_grid(tree, int(tree.successor[position, action]), letters)
         rows = [" ".join(row) for row in after]
         columns.append([f"{number}. {mover}{action}", *rows])

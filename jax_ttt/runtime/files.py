@@ -5,7 +5,6 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -23,7 +22,7 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Write a file of columns; one that a row lacks is empty there."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)))

@@ -8,7 +8,7 @@ Axes: `P` positions, `A` actions.
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.envs.tree import Tree
+from jax_ttt.envs.tree import Seat, Tree
 from jax_ttt.solver import minimax, outcomes, policies
 from jax_ttt.solver.backward import backward
 
@@ -22,23 +22,23 @@ def best_response(
     Each row holds for the seat that is to move there.
     """
     drawn = tree.terminal & (tree.outcome == 0)
-    first = tree.first_to_move
 
-    def values_as(as_first: bool) -> np.ndarray:
+    def values_of(seat: Seat) -> np.ndarray:
+        own, sign = tree.moves_of(seat), 1 if seat == "first" else -1
+
         def node_value(here: slice, after: np.ndarray) -> np.ndarray:
             worth = sign * after[..., 0]
             best = np.where(tree.legal_action_mask[here], worth, -np.inf).max(axis=1)
             mean = (probs[here] * after[..., 0]).sum(axis=1)
-            return np.where(first[here] == as_first, sign * best, mean)[:, None]
+            return np.where(own[here], sign * best, mean)[:, None]
 
-        sign = 1 if as_first else -1
         leaves = np.where(drawn, sign * draw, tree.outcome)[:, None]
         return backward(tree, leaves, node_value)[:, 0]
 
     best = np.where(
-        first[:, None],
-        minimax.best_moves(tree, values_as(True)),
-        minimax.best_moves(tree, values_as(False)),
+        tree.first_to_move[:, None],
+        minimax.best_moves(tree, values_of("first")),
+        minimax.best_moves(tree, values_of("second")),
     )
     return policies.shared(minimax.first_marked(best))
 
@@ -51,5 +51,5 @@ def exploitability(tree: Tree, probs: Float[np.ndarray, "P A"]) -> float:
     """
     best = best_response(tree, probs)
     seats = outcomes.outcome(tree, probs, best), outcomes.outcome(tree, best, probs)
-    as_first, as_second = (float(x.win_rate - x.loss_rate) for x in seats)
-    return (as_second - as_first) / 2
+    first, second = (float(x.win_rate - x.loss_rate) for x in seats)
+    return (second - first) / 2

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jax_ttt.results import plain
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
 
 EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
@@ -37,12 +40,12 @@ class Mirrors:
             if (mirror := self._tried(name, opener)) is not None:
                 self._mirrors[name] = mirror
 
-    def write_row(self, row: dict[str, Any]) -> None:
+    def write_row(self, row: Row) -> None:
         """Send a row of the metrics."""
-        sent = numbers(row)
+        sent = numbers(plain.to_dict(row))
         del sent["update"]
         for name, mirror in list(self._mirrors.items()):
-            self._tried(name, mirror.write, sent, row["update"])
+            self._tried(name, mirror.write, sent, row.update)
 
     def close(self) -> None:
         """Write what is not written yet, and close all mirrors."""
@@ -58,25 +61,16 @@ class Mirrors:
             return None
 
 
-def numbers(row: dict[str, Any], prefix: str = "") -> Numbers:
-    """Return the numbers of a row, without levels: `exact/as_first/win_rate`.
+def numbers(row: JsonObject) -> Numbers:
+    """Return the numbers of a row, without levels: `exact/first/win_rate`.
 
     Booleans are 0 or 1, an interval is two numbers, `_low` and `_high`; texts are left
     out.
     """
     found: Numbers = {}
-    for name, value in row.items():
-        match value:
-            case str():
-                pass
-            case dict():
-                found |= numbers(value, f"{prefix}{name}/")
-            case [low, high]:
-                found |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
-            case bool():
-                found[prefix + name] = int(value)
-            case _:
-                found[prefix + name] = value
+    for name, value in plain.flat(row, "/").items():
+        if isinstance(value, int | float):
+            found[name] = int(value) if isinstance(value, bool) else value
     return found
 
 
@@ -110,7 +104,7 @@ def tensorboard(folder: Path) -> Mirror:
     return Mirror(write, file.close)
 
 
-def wandb(folder: Path, about: dict[str, Any]) -> Mirror:
+def wandb(folder: Path, about: JsonObject) -> Mirror:
     """Mirror to a run of W&B, with its files below the run's folder.
 
     `about` is what W&B calls its config. Offline unless $WANDB_MODE says otherwise.

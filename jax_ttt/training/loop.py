@@ -5,7 +5,7 @@ Axes: `S` agents that train at once; where there is one, the axis is absent.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,8 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import programs, run_state
 from jax_ttt.training.programs import Programs
@@ -184,25 +186,34 @@ def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     return Progress(state, metrics, None)
 
 
-def graded(
-    steps: Iterator[Progress],
-) -> Iterator[tuple[Progress, dict[str, Any]]]:
-    """Yield the steps of an agent's run, each with the summary of its last evaluation.
+def graded(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
+    """Yield the steps of an agent's run, each with the grades of its last evaluation.
 
     Raises:
         FloatingPointError: an action value is not finite.
     """
-    last, summary = None, dict[str, Any]()
+    last, grades = None, Grades()
     for progress in steps:
         if progress.state.last is not last:
             last = progress.state.last
-            summary = evaluation.summary(last)
-        yield progress, summary
+            grades = evaluation.summary(last)
+        yield progress, grades
 
 
-def row(progress: Progress, summary: dict[str, Any]) -> dict[str, Any]:
-    """Return a step as a row of metrics: its numbers, and an evaluation's summary."""
-    return progress.as_dict() | ({} if progress.evaluation is None else summary)
+def row(progress: Progress, grades: Grades) -> Row:
+    """Return a step as a row of metrics: its numbers, and an evaluation's grades."""
+    counts = vars(progress.counts())
+    if (metrics := progress.metrics) is None:
+        return Evaluated(**counts, **vars(grades))
+    return Chunk(
+        **counts,
+        loss=float(metrics.loss),
+        grad_norm=float(metrics.grad_norm),
+        mean_max_q=float(metrics.mean_max_q),
+        epsilon=float(metrics.epsilon),
+        learning_rate=float(metrics.learning_rate),
+        rows=int(metrics.rows),
+    )
 
 
 def size(config: Config, tree: Tree | None) -> int:

@@ -5,22 +5,29 @@ after another: at once they are hardly faster (0.80 for 0.88 ms an update, 16 ag
 two cores), and alone each is the agent of a run of its own.
 """
 
+import contextlib
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from statistics import mean, median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.choices import LEARNED
+from jax_ttt.config.catalogue import GAMES, SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import evaluation, grades
+from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.results import plain
+from jax_ttt.results.commands import GroupResult, Spread
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop
+from jax_ttt.training.run_state import Progress
 
 MOST = 4096
 """Agents at once, even where more would fit."""
@@ -37,16 +44,14 @@ def train(
     jobs: Sequence[Job],
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[AgentResult]:
     """Train every agent and grade it at its end, until `stop()`; yield their rows.
 
     `at_once` train at once; by default what `room` says.
 
-    The rows come in the order of the jobs, rates as fractions, 0 to 1: `seed`, `games`,
-    `seconds` of training (those of all agents that train at once, shared evenly),
-    `diverged`, and unless it did the grades, as `evaluation.summary` gives them. An
-    agent that trains alone is that of `loop.train`, to the bit; one that trains
-    beside others is not.
+    The rows come in the order of the jobs. The seconds of agents that train at once
+    are shared evenly among them. An agent that trains alone is that of `loop.train`,
+    to the bit; one that trains beside others is not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
@@ -66,20 +71,20 @@ def _graded_at_the_end(job: Job) -> Job:
     return job._replace(config=config)
 
 
-def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
     run = loop.train(*job, trees.of(job.config.env_id), stop)
     last = next(run)
     try:
         for last in run:  # noqa: B007
             pass
     except FloatingPointError:
-        yield _row(job, int(last.games), last.seconds, None)
+        yield _row(job, last, None)
         return
     if last.update == job.config.run.num_updates:
-        yield _row(job, int(last.games), last.seconds, last.evaluation)
+        yield _row(job, last, last.evaluation)
 
 
-def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[AgentResult]:
     tree = trees.of(jobs[0].config.env_id)
     configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
     *_, last = loop.train_many(configs, seeds, tree, stop)
@@ -87,20 +92,24 @@ def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[dict[str
         return
     for i, job in enumerate(jobs):
         graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)
-        graded = None if last.diverged[i] else graded
-        yield _row(job, int(last.games[i]), last.seconds / len(jobs), graded)
+        yield _row(job, last, None if last.diverged[i] else graded, i, len(jobs))
 
 
 def _row(
-    job: Job, games: int, seconds: float, graded: Evaluation | None
-) -> dict[str, Any]:
-    row = {"seed": job.seed, "games": games, "seconds": seconds, "diverged": False}
-    try:
-        if graded is not None:
-            return row | evaluation.summary(graded)
-    except FloatingPointError:
-        pass
-    return row | {"diverged": True}
+    job: Job,
+    last: Progress,
+    graded: Evaluation | None,
+    place: int | tuple[()] = (),
+    num_at_once: int = 1,
+) -> AgentResult:
+    """Return an agent's row after its last step; `place` is its own among many."""
+    grades = None
+    with contextlib.suppress(FloatingPointError):
+        grades = None if graded is None else evaluation.summary(graded)
+    counts = last.counts(place, num_at_once)
+    diverged = grades is None
+    about = vars(counts) | vars(grades or Grades())
+    return AgentResult(**about, seed=job.seed, diverged=diverged)
 
 
 def room(config: Config, most: int = MOST) -> int:
@@ -119,44 +128,51 @@ def room(config: Config, most: int = MOST) -> int:
     return int(min(max(0.5 * free // size, 1), most))
 
 
-def summary(rows: Sequence[dict[str, Any]], config: Config) -> dict[str, Any]:
-    """Return what came of agents with these settings, as plain numbers.
+def summary(
+    rows: Sequence[AgentResult], config: Config, settings: JsonObject | None = None
+) -> GroupResult:
+    """Return what came of agents with these settings, `settings` those of a grid.
 
-    `proven` of `num_agents` are unbeatable, with the rate's 95 % `interval`; the seeds
-    of the others are `not_proven`. Where no tree can be walked these are None. `wins`
-    against random are those of each seat that is learned, mean, least and greatest of
-    the agents that did not diverge.
+    The win rates are those of the agents that did not diverge.
     """
-    diverged = [row["seed"] for row in rows if row["diverged"]]
-    graded = [grades.best_known(row) for row in rows if not row["diverged"]]
-    wins = {}
-    for name in LEARNED[config.opponent.seat] if graded else ():
-        rates = [row[name]["win_rate"] for row in graded]
-        wins[name] = {"mean": mean(rates), "min": min(rates), "max": max(rates)}
-    found = {
-        "num_agents": len(rows),
-        "proven": None,
-        "interval": None,
-        "not_proven": None,
-        "diverged": diverged,
-        "wins": wins,
-        "seconds": median(row["seconds"] for row in rows),
+    graded = [row.best_known for row in rows if not row.diverged]
+    wins: dict[Seat, list[float]] = {
+        seat: [g.seat(seat).win_rate for g in graded if g] for seat in config.seats
     }
+    found = GroupResult(
+        settings=settings or {},
+        num_agents=len(rows),
+        diverged=tuple(row.seed for row in rows if row.diverged),
+        wins={seat: spread(rates) for seat, rates in wins.items() if rates},
+        seconds=median(row.seconds for row in rows),
+        agents=tuple(rows),
+    )
     if not GAMES[config.env_id].enumerable:
         return found
-    proven = [grades.is_proven(row) for row in rows]
-    return found | {
-        "proven": sum(proven),
-        "interval": list(wilson_interval(sum(proven), len(rows))),
-        "not_proven": [r["seed"] for r, p in zip(rows, proven, strict=True) if not p],
-    }
+    not_proven = tuple(row.seed for row in rows if not row.is_proven)
+    proven = len(rows) - len(not_proven)
+    return dataclasses.replace(
+        found,
+        proven=proven,
+        interval=wilson_interval(proven, len(rows)),
+        not_proven=not_proven,
+    )
 
 
-def as_cells(row: dict[str, Any]) -> dict[str, Any]:
+def spread(rates: Sequence[float]) -> Spread:
+    """Return the mean, the least and the greatest."""
+    return Spread(mean=mean(rates), min=min(rates), max=max(rates))
+
+
+def as_cells(row: AgentResult) -> JsonObject:
     """Return a row without levels, for a file of columns."""
-    known = grades.best_known(row)
-    cells = {name: row[name] for name in ("seed", "games", "seconds", "diverged")}
-    for seat in LEARNED["both"]:
-        rates = {k: v for k, v in known.get(seat, {}).items() if k.endswith("_rate")}
-        cells |= {f"{seat}_{name}": rate for name, rate in rates.items()}
-    return cells | {"unbeatable": known.get("unbeatable")}
+    names = ("seed", "games", "seconds", "diverged")
+    cells: JsonObject = {name: getattr(row, name) for name in names}
+    if (known := row.best_known) is not None:
+        for seat in SEATS:
+            rates = plain.to_dict(known.seat(seat))
+            of_seat = {
+                f"{seat}_{k}": v for k, v in rates.items() if k.endswith("_rate")
+            }
+            cells |= of_seat
+    return cells | {"unbeatable": row.exact.unbeatable if row.exact else None}

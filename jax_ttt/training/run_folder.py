@@ -12,13 +12,15 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import jax
 
 from jax_ttt import __version__
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
+from jax_ttt.results import plain
+from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
@@ -111,10 +113,10 @@ class RunFolder:
         with self.times.recording("write"):
             files.write_whole(self.path / "config.json", text.encode())
 
-    def write_row(self, row: dict[str, Any]) -> None:
+    def write_row(self, row: Row) -> None:
         """Add a row to the metrics; it is on disk when this returns."""
         with self.times.recording("write"):
-            self._metrics.write(json.dumps(row) + "\n")
+            self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
             self._metrics.flush()
 
     def save_agent(self, agent: agents.Agent) -> None:

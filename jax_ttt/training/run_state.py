@@ -14,6 +14,7 @@ import numpy as np
 from flax import nnx
 
 from jax_ttt.dqn.learner import Metrics, TrainState
+from jax_ttt.results.rows import Counts
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 
@@ -85,18 +86,15 @@ class Progress(NamedTuple):
         """Whether the loss or the gradient was not finite, `(S,)` bool."""
         return self.state.diverged
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return an agent's plain numbers; all but `seconds` are the same each time."""
-        row: dict[str, Any] = {
-            "event": "evaluation" if self.metrics is None else "chunk",
-            "update": self.update,
-            **{name: int(getattr(self.state, name)) for name in _COUNTS},
-            "seconds": round(self.seconds, 4),
-        }
-        if self.metrics is not None:
-            metrics = self.metrics._asdict()
-            row |= {k: float(v) for k, v in metrics.items() if k not in row}
-        return row
+    def counts(self, place: int | tuple[()] = (), num_at_once: int = 1) -> Counts:
+        """Return how far an agent's training has come.
+
+        Of many agents that train at once, `place` is its own; it is given its share of
+        the seconds.
+        """
+        counts = {name: int(getattr(self.state, name)[place]) for name in _COUNTS}
+        seconds = round(self.seconds / num_at_once, 4)
+        return Counts(update=self.update, seconds=seconds, **counts)
 
 
 def fresh(learner: TrainState, key: jax.Array) -> RunState:

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.catalogue import GAMES, SEATS
 from jax_ttt.envs import pgx_games
 from jax_ttt.reports import text_board
 
@@ -22,22 +22,22 @@ WIDE = planes(["1000", "0000"], ["0010", "0001"])
 
 def test_a_grid_has_the_shape_of_the_board():
     """Own stones come first in an observation, whoever is to move."""
-    assert text_board.grid(WIDE, first_to_move=True).tolist() == [
+    assert text_board.grid(WIDE, to_move="first").tolist() == [
         ["X", "-", "O", "-"],
         ["-", "-", "-", "O"],
     ]
-    assert text_board.grid(WIDE, first_to_move=False).tolist() == [
+    assert text_board.grid(WIDE, to_move="second").tolist() == [
         ["O", "-", "X", "-"],
         ["-", "-", "-", "X"],
     ]
-    named = text_board.grid(WIDE, True, ("black", "white"), free="")
+    named = text_board.grid(WIDE, "first", ("black", "white"), free="")
     assert named[0].tolist() == ["black", "", "white", ""]
 
 
 def test_more_planes_than_two_are_not_stones():
     history = np.concatenate([WIDE, np.ones_like(WIDE)], axis=-1)
-    drawn = text_board.grid(history, first_to_move=True)
-    assert drawn.tolist() == text_board.grid(WIDE, first_to_move=True).tolist()
+    drawn = text_board.grid(history, to_move="first")
+    assert drawn.tolist() == text_board.grid(WIDE, to_move="first").tolist()
 
 
 def test_a_position_in_one_string(host_tree):
@@ -72,18 +72,18 @@ def test_boards_word_for_word(host_tree):
 
 
 def test_moves_stand_on_cells_or_below_columns():
-    cells = text_board.grid(WIDE, True, free=".")
+    cells = text_board.grid(WIDE, "first", free=".")
     assert text_board.with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
     assert text_board.with_moves(cells, "columns", [0]).splitlines() == [
         "  X . O .",
         "  . . . O",
         "  0 1 2 3",
     ]
-    assert cells.tolist() == text_board.grid(WIDE, True, free=".").tolist()
+    assert cells.tolist() == text_board.grid(WIDE, "first", free=".").tolist()
 
 
 def test_numbers_of_two_digits_stay_in_their_columns():
-    cells = text_board.grid(np.zeros((4, 4, 2)), True, free=".")
+    cells = text_board.grid(np.zeros((4, 4, 2)), "first", free=".")
     rows = text_board.with_moves(cells, "cells", range(9, 16)).splitlines()
     assert rows == [
         "   .  .  .  .",
@@ -108,7 +108,7 @@ def test_every_board_of_stones_is_drawn(env_id, size):
     assert GAMES[env_id].moves_on == "cells"
     rows, swapped = (
         text_board.with_moves(text_board.grid(obs, first, free="."), "cells", moves)
-        for first in (True, False)
+        for first in SEATS
     )
     assert [len(row.split()) for row in rows.splitlines()] == [size] * size
     assert swapped == rows.translate(str.maketrans("XO", "OX"))

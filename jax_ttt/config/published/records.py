@@ -1,5 +1,6 @@
 """The record of a published system. Rates are in %, wins/ties/losses against random."""
 
+import dataclasses
 from typing import NamedTuple
 
 from jax_ttt.config.settings import Config
@@ -15,12 +16,13 @@ TABLE = Config.of(
 )
 
 
-class Result(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Result:
     """Somebody's figures of one system."""
 
     source: str
-    as_first: str | None  # wins/ties/losses
-    as_second: str | None
+    first: str | None  # in this seat: wins/ties/losses
+    second: str | None
     unbeatable: str | None  # n of N seeds
     seconds: str | None
 
