@@ -167,5 +167,5 @@ def one_seat(host_tree, q_star, tmp_path_factory):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
-    agents.save(Agent(config, params, 5, 0, {}), path)
+    agents.save(Agent(config, params, 5, 0), path)
     return path

@@ -15,6 +15,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
+from jax_ttt.results import plain
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0, {}), path)
+    agents.save(Agent(config, params, 0, 0), path)
     return path
 
 
@@ -58,7 +59,9 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [{k: str(v) for k, v in pair.items()} for pair in about["pairs"]] == rows
+    flat = [plain.flat(pair, "_") for pair in about["pairs"]]
+    assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
+    assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 
 
 def test_sampled_pairs_are_marked_with_their_intervals(capsys):
@@ -132,7 +135,7 @@ def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     config = Config.of(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0, {}), path)
+    agents.save(Agent(config, params, 0, 0), path)
     out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)
     assert out.startswith("connect_four on ")
     assert "minimax: needs a game whose tree can be" in refuse(

@@ -167,7 +167,7 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     config = Config.of(network="table")
     empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
-    agent = agents.Agent(config, params, 0, 0, {})
+    agent = agents.Agent(config, params, 0, 0)
     probs = np.asarray(network.policy(network_of(config.architecture), params, tree))
     path = empty_folder / "policy.csv"
     export.write_csv(path, export.decisions(agent, probs, host_tree), num_actions=9)

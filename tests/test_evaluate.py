@@ -84,7 +84,7 @@ def test_json_agrees_with_the_run(run_dir, capsys):
     for name, value in last["exact"].items():
         assert about["exact"][name] == pytest.approx(value, abs=1e-6)
     assert "sampled" not in about
-    assert (about["env_id"], about["seed"], about["num_updates"]) == (
+    assert (about["env_id"], about["seed"], about["update"]) == (
         "tic_tac_toe",
         1,
         4,
@@ -101,7 +101,7 @@ def test_the_csv_has_each_position_to_decide(policy):
         assert len(board) == 9
         assert set(board) <= set("XO-")
         ahead = board.count("X") - board.count("O")
-        assert row["to_move"] == {0: "X", 1: "O"}[ahead]
+        assert row["to_move"] == {0: "first", 1: "second"}[ahead]
         assert not won(board)
         q_values = [row[f"q{cell}"] for cell in range(9)]
         assert [q == "" for q in q_values] == [cell != "-" for cell in board]
@@ -130,7 +130,7 @@ def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys)
 
     evaluate.main([str(run_dir), "--json"])
     report = json.loads(capsys.readouterr().out)["exact"]
-    for agent, seat in (("X", "as_first"), ("O", "as_second")):
+    for agent, seat in (("X", "first"), ("O", "second")):
         reported = [report[seat][r] for r in ("win_rate", "draw_rate", "loss_rate")]
         assert reported == pytest.approx(outcome("-" * 9, agent), abs=1e-5)
 
@@ -141,7 +141,7 @@ def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
     about = json.loads(capsys.readouterr().out)
     assert about["sampled"]["num_games"] == 2000
     assert isinstance(about["sampled"]["disagreements"], list)
-    for seat in ("as_first", "as_second"):
+    for seat in ("first", "second"):
         for rate in ("win_rate", "draw_rate", "loss_rate"):
             seen, true = about["sampled"][seat][rate], about["exact"][seat][rate]
             assert abs(seen - true) < 4 * (true * (1 - true) / 950) ** 0.5 + 1e-9
@@ -154,7 +154,7 @@ def test_any_player_is_graded(capsys):
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["unbeatable"] is True
     assert about["exact"]["exploitability"] == 0
-    assert about["exact"]["as_first"]["win_rate"] == pytest.approx(0.99479, abs=5e-6)
+    assert about["exact"]["first"]["win_rate"] == pytest.approx(0.99479, abs=5e-6)
     assert about["verdict"].startswith("unbeatable: ")
     assert "config" not in about
 
@@ -191,7 +191,7 @@ def other_game(tmp_path_factory):
     config = Config.of(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0, {}), path)
+    agents.save(Agent(config, params, 0, 0), path)
     return path
 
 
@@ -235,7 +235,7 @@ def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
 def test_evaluate_proves_the_seat_that_was_learned(name, one_seat, capsys):
     assert evaluate.main([name.replace("AGENT", str(one_seat)), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
-    assert about["exact"]["as_second"]["worst_loss_rate"] == 1
+    assert about["exact"]["second"]["worst_loss_rate"] == 1
     assert about["exact"]["unbeatable"] is True
     assert about["verdict"] == (
         "unbeatable: no line of play by any opponent wins against it, "

@@ -6,6 +6,7 @@ import pytest
 
 from jax_ttt import figures
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.results.rows import evaluations
 
 
 @pytest.fixture
@@ -43,9 +44,9 @@ def test_a_run_is_evaluated_at_each_of_its_thirtieths(short):
     agent, rows = figures.trained("default", 7)
     updates = {"evaluation": [], "chunk": []}
     for row in rows:
-        updates[row["event"]].append(row["update"])
+        updates[row.event].append(row.update)
     assert updates == {"evaluation": [*range(13)], "chunk": [*range(1, 13)]}
-    assert agent.score == {"exact": rows[-1]["exact"]}
+    assert evaluations(rows)[-1].parts == agent.score
     assert figures.trained("default", 7)[0] is agent, "no run is done twice"
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import jax
+import made
 import pytest
 
 from jax_ttt import plot
@@ -13,15 +14,10 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
+from jax_ttt.results import plain
 
-RATES = {"win_rate": 0.5, "draw_rate": 0.25, "loss_rate": 0.25}
-GRADES = {"as_first": RATES, "as_second": RATES}
-EVALUATION = {"event": "evaluation", "update": 0, "exact": GRADES}
-CHUNK = {"event": "chunk", "update": 5, "games": 4, "wins": 2, "losses": 1} | {
-    "loss": 0.5,
-    "epsilon": 0.5,
-    "learning_rate": 0.1,
-}
+EVALUATION = plain.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
+CHUNK = plain.to_dict(made.chunk(5, 4, 2, 1))
 
 
 @pytest.fixture
@@ -47,7 +43,7 @@ def trained(make):
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(agents.Agent(config, params, 0, 0, {}), folder / "agent.safetensors")
+    agents.save(agents.Agent(config, params, 0, 0), folder / "agent.safetensors")
     return folder
 
 
@@ -97,7 +93,7 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
         ([CHUNK], "no evaluation in it"),
         ([EVALUATION, CHUNK | {"loss": None}], "not a run's metrics"),
         ([EVALUATION, {"event": "chunk"}], "not a run's metrics"),
-        ([EVALUATION | {"exact": {"as_first": RATES}}, CHUNK], "not a run's metrics"),
+        ([EVALUATION | {"exact": {"unbeatable": True}}, CHUNK], "not a run's metrics"),
         ([CHUNK, 7], "not a run's metrics"),
     ],
 )

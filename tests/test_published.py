@@ -3,11 +3,12 @@
 import csv
 import json
 
+import made
 import pytest
 
 from jax_ttt import published
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation.grades import RATES
+from jax_ttt.results.grades import RATES
 from jax_ttt.training import many_agents
 
 
@@ -41,7 +42,7 @@ def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
         ("go-second", "8"),
     ]
     for row in rows:
-        rates = [float(row[f"as_first_{r}"]) for r in RATES]
+        rates = [float(row[f"first_{r}"]) for r in RATES]
         assert sum(rates) == pytest.approx(1)
 
 
@@ -50,40 +51,36 @@ def test_json_holds_all_of_it(quick, capsys):
     assert published.main(flags.split()) == 0
     found = json.loads(capsys.readouterr().out)
     (system,) = found["systems"].values()
-    assert system["published"][0]["as_second"] == "78.30/2.60/19.10"
-    assert system["redone"]["as_first"].endswith(")")
+    assert system["published"][0]["second"] == "78.30/2.60/19.10"
+    assert system["redone"]["first"].endswith(")")
     assert system["redone"]["unbeatable"] == "0 of 1"
     (agent,) = system["agents"]
     assert agent["seed"] == 3
-    assert agent["exact"]["as_second"]["worst_loss_rate"] > 0
+    assert agent["exact"]["second"]["worst_loss_rate"] > 0
 
 
-def graded(loss_as_first, loss_as_second, win=0.5):
-    seats = {}
-    for name, loss in (("as_first", loss_as_first), ("as_second", loss_as_second)):
-        rates = {"win_rate": win, "draw_rate": 1 - win - loss, "loss_rate": loss}
-        seats[name] = rates | {"worst_loss_rate": 1.0 if loss else 0.0}
-    return {"exact": seats, "seconds": 2.0, "diverged": False}
+def graded(loss_first, loss_second, win=0.5, unbeatable=False, seconds=2.0):
+    first, second = ((win, 1 - win - loss, loss) for loss in (loss_first, loss_second))
+    worst = float(loss_first > 0), float(loss_second > 0)
+    exact = made.exact(first, second, unbeatable, worst)
+    return made.agent(7, exact, games=5, seconds=seconds)
 
 
 def test_our_figures_are_means_with_the_range_of_the_wins():
-    rows = [graded(0.0, 0.25, 0.5), graded(0.125, 0.0, 0.75), graded(0.0, 0.0, 0.25)]
-    rows[0]["seconds"] = 9.0
-    for row, proven in zip(rows, (False, False, True), strict=True):
-        row["exact"]["unbeatable"] = proven
+    rows = [
+        graded(0.0, 0.25, 0.5, seconds=9.0),
+        graded(0.125, 0.0, 0.75),
+        graded(0.0, 0.0, 0.25, unbeatable=True),
+    ]
     found = published.redone("web", rows, "redone")
-    assert found.as_first == "50.00/45.83/4.17 (25.0 to 75.0)"
+    assert found.first == "50.00/45.83/4.17 (25.0 to 75.0)"
     assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
     found = published.redone("go-first", rows, "redone")
-    assert (found.unbeatable, found.as_second) == ("1 of 3", None)
+    assert (found.unbeatable, found.second) == ("1 of 3", None)
 
 
 def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp_path):
-    rows = [
-        graded(0.0, 0.0) | {"seed": 7, "games": 5},
-        {"seed": 8, "games": 5, "seconds": 2.0, "diverged": True},
-    ]
-    rows[0]["exact"]["unbeatable"] = True
+    rows = [graded(0.0, 0.0, unbeatable=True), made.agent(8, games=5, seconds=2.0)]
     for found, count in ((rows, "1 of 2"), (rows[1:], "0 of 1")):
         monkeypatch.setattr(
             many_agents, "train", lambda *args, found=found: iter(found)
@@ -130,18 +127,17 @@ def test_an_unknown_system_is_refused(capsys):
 )
 def test_the_redone_systems_cannot_be_beaten(preset):
     args = published.Args(only=(preset,), num_seeds=4, first_seed=0)
-    assert all(row["exact"]["unbeatable"] for _, row in published.agents(args, []))
+    assert all(row.is_proven for _, row in published.agents(args, []))
 
 
 def test_the_table_reaches_the_ceiling():
     """Of all players who never lose, none wins more often against random."""
     args = published.Args(only=("table",), num_seeds=2, first_seed=0)
     for _, row in published.agents(args, []):
-        assert row["exact"]["unbeatable"]
-        assert row["exact"]["as_first"]["win_rate"] == pytest.approx(0.994792, abs=1e-6)
-        assert row["exact"]["as_second"]["win_rate"] == pytest.approx(
-            0.916402, abs=1e-6
-        )
+        assert row.is_proven
+        assert row.exact is not None
+        assert row.exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
+        assert row.exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
 def test_nothing_finished_leaves_an_old_file_alone(tmp_path, monkeypatch, capsys):

@@ -4,6 +4,7 @@ import csv
 import json
 import signal
 
+import made
 import pytest
 
 from jax_ttt import sweep
@@ -47,7 +48,7 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
         ("default", "7", "False"),
         ("default", "8", "False"),
     ]
-    wins = [float(row["as_first_win_rate"]) for row in rows]
+    wins = [float(row["first_win_rate"]) for row in rows]
     mean = 100 * sum(wins) / 2
     assert f"{mean:.3f} ({100 * min(wins):.3f} to {100 * max(wins):.3f})" in lines[3]
     drawn = files[1].read_text(encoding="utf-8")
@@ -70,9 +71,7 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         assert (group["num_agents"], group["proven"]) == (1, 0)
         (agent,) = group["agents"]
         assert agent["seed"] == 7
-        assert (
-            agent["exact"]["as_first"]["win_rate"] == group["wins"]["as_first"]["mean"]
-        )
+        assert agent["exact"]["first"]["win_rate"] == group["wins"]["first"]["mean"]
     drawn = path.read_text(encoding="utf-8")
     assert drawn.count("0 of 1") == 4
     for text in ("tau", "learning_rate", "0.001", "0.2"):
@@ -128,23 +127,18 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
 
 def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     """Neither is anything said to be beatable."""
-    sampled = {
-        seat: {"win_rate": rate, "draw_rate": 0.0, "loss_rate": 1 - rate}
-        for seat, rate in (("as_first", 0.75), ("as_second", 0.25))
-    }
-    row = {"seed": 1, "games": 7, "seconds": 0.5, "diverged": False}
-    rows = [row | {"sampled": sampled}]
+    rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]
     config = Config.of(env_id="connect_four")
-    found = many_agents.summary(rows, config)
-    assert (found["proven"], found["interval"], found["not_proven"]) == (None,) * 3
+    found = many_agents.summary(rows, config, {"tau": 0.1})
+    assert (found.proven, found.interval, found.not_proven) == (None,) * 3
     args = sweep.Args(**config.parts)
-    text = sweep.table(args, "cpu", [sweep.Group({}, config, rows)], [found], 1.0)
+    text = sweep.table(args, "cpu", [found], 1.0)
     assert "by sample" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
     drawn = [
         charts.agents(config, rows, "connect_four").svg,
-        charts.grid([{"tau": 0.1}], [found], "connect_four").svg,
+        charts.grid([found], "connect_four").svg,
     ]
     assert "connect_four: sampled" in drawn[0]
     assert "proven" not in drawn[0] + drawn[1]

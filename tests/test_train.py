@@ -1,6 +1,7 @@
 """The command `train`: its output, its files, and how a run can end."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
+from jax_ttt.results.grades import read_grades
 from jax_ttt.training import loop, programs, run_folder
 from jax_ttt.training.programs import Programs
 
@@ -171,7 +173,7 @@ def test_evaluation_rows_add_up(tiny):
     for row in rows(tiny[0]):
         for kind in row.keys() & {"exact", "sampled"}:
             result = row[kind]
-            for part in (result, result["as_first"], result["as_second"]):
+            for part in (result, result["first"], result["second"]):
                 rates = [part[r] for r in ("win_rate", "draw_rate", "loss_rate")]
                 assert sum(rates) == pytest.approx(1, abs=1e-5)
         if "sampled" in row:
@@ -202,7 +204,9 @@ def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
     agent = agents.load(tiny[0])
     last = rows(tiny[0])[-1]
-    assert agent.score == {kind: last[kind] for kind in ("exact", "sampled")}
+    assert agent.score == read_grades(last)
+    assert agent.score.exact is not None
+    assert agent.score.sampled is not None
     assert (agent.seed, agent.num_updates) == (1, 4)
 
 
@@ -281,6 +285,11 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
     assert [row["update"] for row in rows(tmp_path / "run")] == [0]
 
 
+def proven(grades, unbeatable):
+    exact = dataclasses.replace(grades.exact, unbeatable=unbeatable)
+    return dataclasses.replace(grades, exact=exact)
+
+
 def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch):
     from jax_ttt.evaluation import evaluation
 
@@ -288,10 +297,8 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     seen = []
 
     def proves_second(result):
-        row = real(result)
-        seen.append(row)
-        row["exact"]["unbeatable"] = len(seen) == 2
-        return row
+        seen.append(result)
+        return proven(real(result), len(seen) == 2)
 
     monkeypatch.setattr(evaluation, "summary", proves_second)
     code, out, _ = run(tmp_path / "run", "--until-proven")
@@ -312,9 +319,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
     real = evaluation.summary
 
     def always(result):
-        row = real(result)
-        row["exact"]["unbeatable"] = True
-        return row
+        return proven(real(result), True)
 
     monkeypatch.setattr(evaluation, "summary", always)
     code, out, _ = run(tmp_path / "run")
@@ -438,10 +443,12 @@ def dead(tmp_path):
 import sys, time
 from pathlib import Path
 from jax_ttt.config.settings import Config
+from jax_ttt.results.rows import Evaluated
 from jax_ttt.training.run_folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 folder.write_config(Config(), 1, "plain")
-folder.write_row({"update": 7})
+counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), 0)
+folder.write_row(Evaluated(update=7, seconds=0.5, **counts))
 print("running", flush=True)
 time.sleep(600)
 """

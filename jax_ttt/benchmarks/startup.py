@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
+from jax_ttt.results.rows import Evaluated, read_row
 
 PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
 """What a command's time goes into; together they are all of it."""
@@ -153,5 +154,6 @@ def run(module: str, args: Sequence[str], cache: Path | None) -> Child:
 def proven(run_dir: Path) -> bool:
     """Return whether a run saved an agent that its last evaluation proves."""
     *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
-    last = json.loads(line)
-    return (run_dir / "agent.safetensors").exists() and last["exact"]["unbeatable"]
+    last = read_row(json.loads(line))
+    saved = (run_dir / "agent.safetensors").exists()
+    return saved and isinstance(last, Evaluated) and last.is_proven

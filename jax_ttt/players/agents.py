@@ -48,7 +48,7 @@ class Agent:
     params: nnx.State
     seed: int
     num_updates: int  # updates done, fewer than the settings' if stopped early
-    score: Grades  # of the last evaluation
+    score: Grades = dataclasses.field(default_factory=Grades)  # the last evaluation
 
     @property
     def network(self) -> Network:

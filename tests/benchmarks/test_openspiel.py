@@ -138,8 +138,8 @@ def test_a_pair_is_trained_move_by_move_and_graded(monkeypatch, perfect):
     ]
     assert 0 < found[0][0].seconds < found[1][0].seconds < found[2][0].seconds
     for _, exact in found:
-        assert exact["unbeatable"]
-        assert exact["as_first"]["win_rate"] == pytest.approx(0.968, abs=1e-3)
+        assert exact.unbeatable
+        assert exact.first.win_rate == pytest.approx(0.968, abs=1e-3)
     moves = [entry for entry in log if isinstance(entry, tuple)]
     assert moves == [(0, 0), (1, 1), (0, 2), (1, 3), (0, 4), (1, 4)] * 6
     again = []
@@ -157,12 +157,8 @@ def test_a_pair_that_can_be_beaten_is_not_proven(monkeypatch, perfect):
     stand_in(monkeypatch, (perfect[0], careless), [])
     monkeypatch.setattr(openspiel, "CHECK_EVERY", 1)
     ((_, exact),) = openspiel.evaluations(5, 1)
-    assert not exact["unbeatable"]
-    assert (
-        exact["as_first"]["worst_loss_rate"]
-        == 0
-        < exact["as_second"]["worst_loss_rate"]
-    )
+    assert not exact.unbeatable
+    assert exact.first.worst_loss_rate == 0 < exact.second.worst_loss_rate
 
 
 def test_openspiel_is_measured_only_where_it_is_named(monkeypatch, capsys):

@@ -1,10 +1,11 @@
 """When a proof counts, and how often there is one."""
 
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.benchmarks import proof_rows
-from jax_ttt.benchmarks.proof_rows import Spent
+from jax_ttt.benchmarks.proof_rows import ProofRow, Spent
 
 
 @pytest.mark.parametrize(
@@ -18,25 +19,37 @@ from jax_ttt.benchmarks.proof_rows import Spent
 )
 def test_a_proof_counts_from_where_it_stays(proofs, first, kept):
     costs = [Spent(10.0 * i, 15.0 * i, 25 * i, 99 * i) for i in range(3)]
-    seats = {"as_first": {"win_rate": 0.6}, "as_second": {"win_rate": 0.4}}
     grades = [
-        seats | {"unbeatable": proven, "win_rate": spent.updates / 100}
+        made.exact((spent.updates / 100,), (0.4,), proven)
         for spent, proven in zip(costs, proofs, strict=True)
     ]
     evaluations = zip(costs, grades, strict=True)
-    assert proof_rows.proven_when(7, evaluations) == {
-        "seed": 7,
-        "first": None if first is None else costs[first],
-        "kept": None if kept is None else costs[kept],
-        "end": costs[2],
-        "win_rate": 0.5,
-        "as_first_win_rate": 0.6,
-        "as_second_win_rate": 0.4,
-    }
+    assert proof_rows.proven_when(7, evaluations) == ProofRow(
+        seed=7,
+        first_proven=None if first is None else costs[first],
+        proven_from=None if kept is None else costs[kept],
+        end=costs[2],
+        exact=grades[2],
+    )
+
+
+def test_an_agent_that_was_never_evaluated_is_refused():
+    with pytest.raises(ValueError, match="seed 7: no evaluation"):
+        proof_rows.proven_when(7, [])
 
 
 def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
-    rows = [{"seed": s, "kept": None if s in (5, 8) else True} for s in range(1, 11)]
+    spent, exact = Spent(1.0, 1.0, 25, 99), made.exact((1,), (1,), unbeatable=True)
+    rows = [
+        ProofRow(
+            seed=seed,
+            first_proven=spent,
+            proven_from=None if seed in (5, 8) else spent,
+            end=spent,
+            exact=exact,
+        )
+        for seed in range(1, 11)
+    ]
     figures = proof_rows.pass_rate("article", rows)
     assert figures["proven"] == 8
     # Wilson's interval for 8 of 10, as the textbooks have it.

@@ -2,11 +2,11 @@
 
 import json
 
+import made
 import pytest
 
-from jax_ttt.benchmarks import (
-    startup,
-)
+from jax_ttt.benchmarks import startup
+from jax_ttt.results import plain
 
 
 @pytest.mark.parametrize("cache", ["programs", None])
@@ -28,9 +28,9 @@ def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
 
 def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
     def end(unbeatable):
-        chunk = {"event": "chunk", "games": 1, "wins": 1, "losses": 0}
-        row = {"event": "evaluation", "exact": {"unbeatable": unbeatable}}
-        text = "".join(json.dumps(r) + "\n" for r in (chunk, row))
+        row = made.evaluated(1, exact=made.exact((1,), (1,), unbeatable))
+        rows = made.chunk(1), row
+        text = "".join(json.dumps(plain.to_dict(r)) + "\n" for r in rows)
         (tmp_path / "metrics.jsonl").write_text(text)
 
     end(True)
@@ -47,8 +47,8 @@ def test_a_runs_parts_are_read_from_its_folder_and_add_up(monkeypatch, tmp_path)
         seconds = {"compile": 3.0, "imports": 2.0, "train": 1.0}
         about = {"seconds": seconds, "total_seconds": 7.0, "peak_memory_mib": 9.0}
         (tmp_path / "times.json").write_text(json.dumps(about))
-        row = {"event": "evaluation", "exact": {"unbeatable": True}}
-        (tmp_path / "metrics.jsonl").write_text(json.dumps(row))
+        row = made.evaluated(1, exact=made.exact((1,), (1,), unbeatable=True))
+        (tmp_path / "metrics.jsonl").write_text(json.dumps(plain.to_dict(row)))
         return startup.Child(8.0, 9.0, "")
 
     monkeypatch.setattr(startup, "run", run)

@@ -3,8 +3,11 @@
 import time
 from types import SimpleNamespace
 
+import made
+
 from jax_ttt.benchmarks import time_to_proof
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.results.grades import Grades
 
 
 def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
@@ -18,11 +21,12 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
                     pass
             yield row
 
-    summary = lambda found: {"exact": found}  # noqa: E731
+    exact = made.exact((0.5,), (0.25,))
+    summary = lambda found: Grades(exact=exact)  # noqa: E731
     monkeypatch.setattr(time_to_proof, "train", train)
     monkeypatch.setattr(time_to_proof, "summary", summary)
     found = list(time_to_proof.evaluations(PRESETS["default"], 3))
-    assert [result for _, result in found] == ["some"] * 3
+    assert [result for _, result in found] == [exact] * 3
     ends = [(spent.seconds, spent.updates, spent.games) for spent, _ in found]
     assert ends == [(0, 0, 0), (10, 2, 18), (10, 2, 18)]
     assert found[0][0].cpu_seconds == 0 < found[-1][0].cpu_seconds < 0.05

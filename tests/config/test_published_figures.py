@@ -1,8 +1,9 @@
 """The published systems: their figures, written down once more, and their page."""
 
-from pathlib import Path
+from pathlib import dataclasses
 from statistics import mean
 
+import Path
 import pytest
 
 from jax_ttt.config.presets import SYSTEMS, Preset
@@ -145,7 +146,9 @@ def words(text):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_published_figures(name):
-    assert [tuple(result) for result in SYSTEMS[name].results] == RESULTS[name]
+    assert [dataclasses.astuple(result) for result in SYSTEMS[name].results] == RESULTS[
+        name
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

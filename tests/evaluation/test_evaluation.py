@@ -48,4 +48,6 @@ def test_training_and_evaluate_agree_on_the_seat(
         )
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
-        assert evaluation.summary(found)["exact"]["unbeatable"] is expected
+        exact = evaluation.summary(found).exact
+        assert exact is not None
+        assert exact.unbeatable is expected

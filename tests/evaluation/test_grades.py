@@ -19,7 +19,7 @@ def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
         policies.uniform(host_tree),
     )
     proven = {
-        setting: grades.exactly(host_tree, probs, seats)["unbeatable"]
+        setting: grades.exactly(host_tree, probs, seats).unbeatable
         for setting, seats in SEATS_OF.items()
     }
     assert proven == {"both": False, "first": True, "second": False}
@@ -33,9 +33,9 @@ def test_optimal_moves_of_a_random_player(host_tree, position):
     rate = grades.optimal_move_rate(host_tree, policies.uniform(host_tree))
     decided = [b for b in position if rules.moves(b)]
     share = [len(rules.best_moves(b)) / len(rules.moves(b)) for b in decided]
-    assert rate["all"] == pytest.approx(sum(share) / 4520)
-    assert rate["reachable"] == pytest.approx(rate["all"])  # it reaches them all
-    assert rate["num_reachable"] == 4520
+    assert rate.all == pytest.approx(sum(share) / 4520)
+    assert rate.reachable == pytest.approx(rate.all)  # it reaches them all
+    assert rate.num_reachable == 4520
 
 
 def test_q_error(host_tree, q_star):
@@ -59,15 +59,3 @@ def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
     one[-1, legal[-1].argmax()] = 1
     found = grades.q_error(host_tree, q_star[host_tree.decisions] + one)
     assert found == pytest.approx(1 / 16_167)
-
-
-def test_exact_grades_are_preferred_and_a_sample_proves_nothing():
-    exact, sampled = {"unbeatable": True}, {"win_rate": 1.0}
-    for row, best, proven in (
-        ({"exact": exact, "sampled": sampled}, exact, True),
-        ({"exact": {"unbeatable": False}}, {"unbeatable": False}, False),
-        ({"sampled": sampled}, sampled, False),
-        ({}, {}, False),
-    ):
-        assert grades.best_known(row) == best
-        assert grades.is_proven(row) is proven

@@ -49,8 +49,8 @@ def test_sampled_matches_agree_with_exact_results(tree):
     for seed in range(20):
         match = matches.play_match(env, jax.random.key(seed), *pair, 1024)
         for counts, seat in (
-            (match.as_first, report.first),
-            (match.as_second, report.second),
+            (match.first, report.first),
+            (match.second, report.second),
         ):
             num_games = sum(map(int, counts))
             assert 400 < num_games < 624

@@ -135,6 +135,7 @@ def test_both_precisions_reach_the_same_verdict(tree):
             config.seats,
             0,
         )
-        row = evaluations.summary(found)["exact"]
-        assert row["unbeatable"]
-        assert row["win_rate"] > 0.95
+        exact = evaluations.summary(found).exact
+        assert exact is not None
+        assert exact.unbeatable
+        assert exact.win_rate > 0.95

@@ -17,7 +17,7 @@ def agent_path(tmp_path_factory):
     """Return the file of an agent that has learned nothing."""
     path = tmp_path_factory.mktemp("players") / "agent.safetensors"
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(5))
-    agents.save(Agent(CONFIG, params, 5, 0, {}), path)
+    agents.save(Agent(CONFIG, params, 5, 0), path)
     return path
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import jax
+import made
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -14,6 +15,7 @@ from jax_ttt.config.settings import Config, default
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
+from jax_ttt.results.grades import Grades
 
 CONFIG = Config.of(hidden_size=8, eval_games=0)
 
@@ -25,7 +27,9 @@ DATA = Path(__file__).parents[1] / "data"
 def agent():
     """Return an untrained agent."""
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(3))
-    return agents.Agent(CONFIG, params, 3, 17, {"exact": {"unbeatable": False}})
+    return agents.Agent(
+        CONFIG, params, 3, 17, Grades(exact=made.exact((0.5,), (0.25,)))
+    )
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def test_a_table_comes_back(key, double, tmp_path):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
-    agents.save(agents.Agent(config, params, 0, 1, {}), tmp_path / "table")
+    agents.save(agents.Agent(config, params, 0, 1), tmp_path / "table")
     loaded = agents.load(tmp_path / "table")
     assert loaded.config == config
     (found,) = jax.tree.leaves(loaded.params)
@@ -183,7 +187,8 @@ USUAL = Config().architecture.as_dict()
         ({"sha256": "0" * 64}, "weights were changed"),
         ({"seed": "x"}, ""),
         ({"num_updates": []}, ""),
-        ({"score": 3}, ""),
+        ({"score": 3}, "score must be an object, got 3"),
+        ({"score": {"exact": {}}}, "score.exact.win_rate is missing"),
     ],
 )
 def test_a_changed_description_is_refused(changes, reason, saved):

@@ -19,6 +19,6 @@ def test_ties_go_to_the_lowest_index(enter, agent_path, tree, tmp_path, deciding
     agent = agents.load(agent_path)
     flat = jax.tree.map(jnp.zeros_like, agent.params)
     path = tmp_path / "flat.safetensors"
-    agents.save(Agent(agent.config, flat, 0, 0, {}), path)
+    agents.save(Agent(agent.config, flat, 0, 0), path)
     legal = np.asarray(deciding.legal_action_mask)
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()

@@ -30,7 +30,6 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
         q_network.init_params(network_of(config.architecture), jax.random.key(0)),
         0,
         0,
-        {},
     )
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
     # Infinite neurons, half of them counted against the other half: not a number.
@@ -39,7 +38,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[:, None]
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save(Agent(config, huge, 0, 0, {}), path)
+    agents.save(Agent(config, huge, 0, 0), path)
     spec = names.read(name.replace("AGENT", str(path)), env_id)
     with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
         registry.enter(spec, env_id, jax.random.key(0))

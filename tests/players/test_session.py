@@ -170,7 +170,7 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0, {}), path)
+    agents.save(Agent(config, params, 0, 0), path)
     opponent = entrant(str(path))
     start = session.start("tic_tac_toe", opponent, "first", KEY)
     game = session.play_move(start, 0)

@@ -33,7 +33,6 @@ def agent():
         ).params,
         0,
         0,
-        {},
     )
 
 

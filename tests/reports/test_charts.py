@@ -1,19 +1,19 @@
 """What is drawn is what was measured."""
 
+import made
 import numpy as np
 
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import charts
+from jax_ttt.training import many_agents
 
 
 def test_each_agents_wins_stand_at_its_seed(drawn):
-    def agent(seed, first, second, unbeatable):
-        grades = {"as_first": {"win_rate": first}, "as_second": {"win_rate": second}}
-        exact = grades | {"unbeatable": unbeatable}
-        return {"seed": seed, "diverged": False, "exact": exact}
-
-    rows = [agent(7, 0.75, 0.5, True), agent(8, 0.25, 0.125, False)]
-    rows.append({"seed": 9, "diverged": True})
+    rows = [
+        made.agent(7, made.exact((0.75,), (0.5,), unbeatable=True)),
+        made.agent(8, made.exact((0.25,), (0.125,))),
+        made.agent(9),
+    ]
     (axes,) = drawn(charts.agents, Config(), rows, "mine").axes
     points = {
         dots.get_label(): np.asarray(dots.get_offsets()).tolist()
@@ -28,10 +28,15 @@ def test_each_agents_wins_stand_at_its_seed(drawn):
     assert axes.get_title() == "mine: 1 of 3 proven unbeatable"
 
 
+def group(settings, proven):
+    agents = [made.agent(n, made.exact((1,), (1,), n < proven)) for n in range(4)]
+    return many_agents.summary(agents, Config(), settings)
+
+
 def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     points = [{"tau": tau, "gamma": gamma} for tau in (0.1, 0.2) for gamma in (0.8, 1)]
-    found = [{"proven": n, "num_agents": 4} for n in (0, 1, 2, 4)]
-    axes, _ = drawn(charts.grid, points, found, "mine").axes
+    found = [group(*pair) for pair in zip(points, (0, 1, 2, 4), strict=True)]
+    axes, _ = drawn(charts.grid, found, "mine").axes
     assert axes.images[0].get_array().tolist() == [[0, 0.25], [0.5, 1]]
     labels = [
         [text.get_text() for text in side]
@@ -41,7 +46,7 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("gamma", "tau")
     texts = {text.get_position(): text.get_text() for text in axes.texts}
     assert texts[(1, 0)] == "1 of 4"
-    (axes, _) = drawn(charts.grid, [{"tau": 0.1}], found[1:2], "mine").axes
+    (axes, _) = drawn(charts.grid, [group({"tau": 0.1}, 1)], "mine").axes
     assert axes.images[0].get_array().tolist() == [[0.25]]
 
 

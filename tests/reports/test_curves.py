@@ -1,28 +1,34 @@
 """A run's curves show what its metrics say."""
 
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import curves
+from jax_ttt.results.rows import evaluations
 
 
 def evaluation(update, first, second, unbeatable=False, played=0):
     """Return a row of metrics; `first` and `second` are wins, draws, losses."""
-    rates = ("win_rate", "draw_rate", "loss_rate")
-    seats = {
-        seat: dict(zip(rates, results, strict=True))
-        for seat, results in (("as_first", first), ("as_second", second))
-    }
-    exact = seats | {"unbeatable": unbeatable}
-    return {"event": "evaluation", "update": update, "games": played, "exact": exact}
+    exact = made.exact(first, second, unbeatable)
+    return made.evaluated(update, games=played, exact=exact)
 
 
 def chunk(update, played, wins, losses):
     about = {"loss": 0.5 / update, "epsilon": 1 / update, "learning_rate": 0.1}
-    counts = {"games": played, "wins": wins, "losses": losses}
-    return {"event": "chunk", "update": update, **counts, **about}
+    return made.chunk(update, played, wins, losses, **about)
+
+
+def as_sampled(rows):
+    """Return the evaluations with their results as those of a match."""
+    graded = [(row.update, row.exact) for row in evaluations(rows) if row.exact]
+    return [
+        made.evaluated(update, sampled=made.sampled(*seats))
+        for update, exact in graded
+        for seats in [(exact.first.all_rates, exact.second.all_rates)]
+    ]
 
 
 LARGE = Config.of(env_id="connect_four")
@@ -81,12 +87,7 @@ def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
 
 
 def test_a_sampled_run_is_not_called_exact(drawn):
-    rows = [
-        chunk(10, 10, 4, 5),
-        *({**row, "sampled": row["exact"]} for row in RUN if "exact" in row),
-    ]
-    for row in rows:
-        row.pop("exact", None)
+    rows = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
     axes = drawn(curves.learning, rows, "a run", LARGE).axes
     assert axes[0].get_title() == "as first, sampled"
     assert not axes[0].texts
@@ -147,9 +148,7 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
 
 
 def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
-    rows = [{**row, "sampled": row["exact"]} for row in RUN if "exact" in row]
-    for row in rows:
-        del row["exact"]
+    rows = as_sampled(RUN)
     figure = drawn(curves.several, {"mine": [rows, rows]}, "runs", LARGE)
     titles = [axes.get_title() for axes in figure.axes]
     assert titles == ["% wins as first, sampled", "% wins as second, sampled"]

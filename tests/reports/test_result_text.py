@@ -1,17 +1,16 @@
 """Results as text, word for word."""
 
+import dataclasses
+
+import made
 import pytest
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.config.choices import LEARNED
 from jax_ttt.envs import tree
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import result_text
+from jax_ttt.results.grades import Disagreement, Grades, Rate, Sampled
 from jax_ttt.solver import policies
-
-
-def rates(wins, ties, losses, **more):
-    return {"win_rate": wins, "draw_rate": ties, "loss_rate": losses} | more
 
 
 @pytest.fixture(scope="module")
@@ -19,38 +18,27 @@ def tic_tac_toe():
     return tree.on_host("tic_tac_toe")
 
 
-def exact_summary(unbeatable=False):
-    lost = 0.0 if unbeatable else 1.0
-    return {
-        "exact": rates(0.9219, 0.0459, 0.0322, unbeatable=unbeatable)
-        | {
-            "as_first": rates(0.971, 0.024, 0.005, worst_loss_rate=0.0),
-            "as_second": rates(0.873, 0.068, 0.059, worst_loss_rate=lost),
-        }
-    }
+def exact_grades(unbeatable=False):
+    worst = (0.0, 0.0 if unbeatable else 1.0)
+    seats = (0.971, 0.024, 0.005), (0.873, 0.068, 0.059)
+    return Grades(exact=made.exact(*seats, unbeatable, worst))
 
 
-SAMPLED = {
-    "sampled": rates(0.625, 0.125, 0.25, num_games=8)
-    | {
-        "as_first": rates(1.0, 0.0, 0.0, num_games=4),
-        "as_second": rates(0.25, 0.25, 0.5, num_games=4),
-    }
-}
+SAMPLED = Grades(sampled=made.sampled((1.0, 0.0, 0.0), (0.25, 0.25, 0.5)))
 
 
 def test_step_line():
-    assert result_text.step_line("tic_tac_toe", 200, exact_summary()) == (
-        "Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%"
+    assert result_text.step_line("tic_tac_toe", 200, exact_grades()) == (
+        "Step 200: Wins: 92.20%  Ties: 4.60%  Losses: 3.20%"
         "  | as X 97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable"
     )
-    line = result_text.step_line("tic_tac_toe", 200, exact_summary(unbeatable=True))
+    line = result_text.step_line("tic_tac_toe", 200, exact_grades(unbeatable=True))
     assert line.endswith("  | unbeatable")
 
 
 def test_step_line_of_an_agent_of_one_seat_names_it():
     for seat, name in zip(SEATS, "XO", strict=True):
-        row = exact_summary(unbeatable=True)
+        row = exact_grades(unbeatable=True)
         line = result_text.step_line("tic_tac_toe", 200, row, (seat,))
         assert line.endswith(f"  | unbeatable as {name}")
 
@@ -61,15 +49,15 @@ def test_step_line_of_a_sample_says_so():
         "Step 3: Wins: 62.50%  Ties: 12.50%  Losses: 25.00%"
         "  | as X 100.0/0.0/0.0  as O 25.0/25.0/50.0  | 8 games sampled"
     )
-    assert result_text.step_line("tic_tac_toe", 3, {}) == "Step 3: not evaluated"
+    assert result_text.step_line("tic_tac_toe", 3, Grades()) == "Step 3: not evaluated"
 
 
 def test_table():
-    assert result_text.table("tic_tac_toe", exact_summary()).splitlines() == [
+    assert result_text.table("tic_tac_toe", exact_grades()).splitlines() == [
         "v random, exact        wins     ties   losses  worst case",
         "as X                97.100%   2.400%   0.500%  never loses",
         "as O                87.300%   6.800%   5.900%   loses 100%",
-        "mean                92.190%   4.590%   3.220%",
+        "mean                92.200%   4.600%   3.200%",
     ]
     assert result_text.table("tic_tac_toe", SAMPLED).splitlines() == [
         "v random, sampled      wins     ties   losses     games",
@@ -77,7 +65,7 @@ def test_table():
         "as O                25.000%  25.000%  50.000%         4",
         "all                 62.500%  12.500%  25.000%         8",
     ]
-    assert result_text.table("tic_tac_toe", {}) == "not evaluated"
+    assert result_text.table("tic_tac_toe", Grades()) == "not evaluated"
 
 
 def first_legal(tree):
@@ -89,7 +77,7 @@ def first_legal(tree):
 def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
     """O, in the first empty cell each time, lets X have the diagonal."""
     probs = first_legal(tic_tac_toe)
-    text = result_text.verdict("tic_tac_toe", {}, tic_tac_toe, probs, SEATS)
+    text = result_text.verdict("tic_tac_toe", Grades(), tic_tac_toe, probs, SEATS)
     head, *boards = text.splitlines()
     assert head == (
         "beatable: the shortest line that beats it, playing as O "
@@ -108,35 +96,26 @@ def test_sampled_verdict_proves_nothing():
         "nothing is proven: 2 of 8 sampled games against random lost, "
         "a loss rate of 7.15% to 59.07% (95 % interval)"
     )
-    assert result_text.sampled_verdict({}) == "not evaluated: nothing is proven"
-
-
-def sampled_row(num_games, *rates):
-    row = {"num_games": num_games}
-    for name, (rate, low, high) in zip(grades.RATES, rates, strict=True):
-        row |= {name: rate, f"{name}_interval": [low, high]}
-    return row
+    assert result_text.sampled_verdict(Grades()) == "not evaluated: nothing is proven"
 
 
 def test_a_sample_that_disagrees_says_so():
-    sure = [(0.5, 0.4, 0.6), (0.25, 0.2, 0.3), (0.25, 0.2, 0.3)]
-    rows = {seat: sampled_row(100, *sure) for seat in LEARNED["both"]}
-    true = {"win_rate": 0.55, "draw_rate": 0.2, "loss_rate": 0.25}
-    summary = {
-        "sampled": rows | sampled_row(200, *sure),
-        "exact": {"as_first": true, "as_second": true},
-    }
-    assert result_text.sample("tic_tac_toe", summary).endswith(
-        "agrees with the exact values"
-    )
-    summary["exact"]["as_second"] = {"win_rate": 0.61, "draw_rate": 0.2} | {
-        "loss_rate": 0.19
-    }
-    assert grades.disagreements(summary["exact"], summary["sampled"]) == [
-        ("as_second", "win_rate"),
-        ("as_second", "loss_rate"),
+    sure = (0.5, 0.25, 0.25), 100, ((0.4, 0.6), (0.2, 0.3), (0.2, 0.3))
+    row = made.sampled_rates(*sure)
+    sampled = Sampled(**vars(row), first=row, second=row)
+    true = (0.55, 0.2, 0.25)
+    cases: list[tuple[tuple, tuple[Rate, ...]]] = [
+        (true, ()),
+        ((0.61, 0.2, 0.19), ("win_rate", "loss_rate")),
     ]
-    text = result_text.sample("tic_tac_toe", summary)
-    assert "disagrees with the exact value as O: win_rate 61.000%" in text
-    assert "disagrees with the exact value as O: loss_rate 19.000%" in text
-    assert "agrees with the exact values" not in text
+    for second, wrong in cases:
+        exact = made.exact(true, second)
+        found = grades.disagreements(exact, sampled)
+        assert found == tuple(Disagreement(seat="second", rate=r) for r in wrong)
+        said = dataclasses.replace(sampled, disagreements=found)
+        text = result_text.sample("tic_tac_toe", said, exact)
+        assert text.endswith("agrees with the exact values") == (not wrong)
+        for rate in wrong:
+            value = f"{exact.second.rate(rate):.3%}"
+            assert f"disagrees with the exact value as O: {rate} {value}" in text
+    assert "agrees" not in result_text.sample("tic_tac_toe", sampled, None)

@@ -20,7 +20,7 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "agent.safetensors"
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0, {}), path)
+    agents.save(Agent(config, params, 0, 0), path)
     return path
 
 

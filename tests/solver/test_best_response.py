@@ -25,8 +25,8 @@ def test_nobody_gains_from_minimax(host_tree, players):
     for name in ("minimax", "first"):
         assert best_response.exploitability(host_tree, players[name][0]) == 0
         rate = grades.optimal_move_rate(host_tree, players[name][0])
-        assert rate["all"] == pytest.approx(1)
-        assert rate["reachable"] == pytest.approx(1)
+        assert rate.all == pytest.approx(1)
+        assert rate.reachable == pytest.approx(1)
 
 
 def test_exploitability_of_a_player_who_can_always_be_beaten(host_tree):

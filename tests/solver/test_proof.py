@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 import rules
@@ -20,13 +21,13 @@ from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import evaluation, grades
 from jax_ttt.players import names, registry
 from jax_ttt.reports import result_text
+from jax_ttt.results.grades import Grades
 from jax_ttt.solver import minimax, outcomes, policies, proof
 from jax_ttt.training import many_agents
 
 ENV = "tic_tac_toe"
 OTHER = {"X": "O", "O": "X"}
 SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
-ROWS = {"X": "as_first", "O": "as_second"}
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +57,17 @@ def both_graded(tree, probs):
     return outcomes.report(tree, probs), proofs
 
 
-def summary(tree, probs, setting="both"):
-    """Return what an evaluation in training says of the policy."""
+def evaluated(tree, probs, setting="both"):
+    """Return the evaluation of the policy in training."""
     found, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
-    return evaluation.summary(evaluation.Evaluation(found, proofs[setting], None))
+    return evaluation.Evaluation(found, proofs[setting], None)
+
+
+def exact_in_training(tree, probs, setting="both"):
+    """Return what an evaluation in training says of the policy."""
+    exact = evaluation.summary(evaluated(tree, probs, setting)).exact
+    assert exact is not None
+    return exact
 
 
 def beaten(tree, outcome, moves):
@@ -95,10 +103,11 @@ def test_unbeatable_means_in_every_seat_that_is_asked_for(
         expected = all(safe[seat] for seat in seats)
         for asked in (seats, seats[::-1]):
             assert proof.unbeatable(host_tree, probs, asked) == expected
-            assert grades.exactly(host_tree, probs, asked)["unbeatable"] is expected
+            assert grades.exactly(host_tree, probs, asked).unbeatable is expected
         assert bool(traced[setting]) is expected
-        row = summary(tree, probs, setting)
-        assert row["exact"]["unbeatable"] is grades.is_proven(row) is expected
+        exact = exact_in_training(tree, probs, setting)
+        row = Grades(exact=exact)
+        assert row.is_proven is expected
         word = "unbeatable" if expected else "beatable"
         assert result_text.step_line(ENV, 0, row).endswith(f"  | {word}")
         text = result_text.verdict(ENV, row, host_tree, probs, seats)
@@ -110,8 +119,8 @@ def test_unbeatable_means_in_every_seat_that_is_asked_for(
         else:
             losing = [called[seat] for seat in seats if not safe[seat]]
             assert any(f"playing {name} (" in text for name in losing)
-        for seat, name in zip(SEATS, ("as_first", "as_second"), strict=True):
-            assert (row["exact"][name]["worst_loss_rate"] == 0) is safe[seat]
+        for seat in SEATS:
+            assert (exact.seat(seat).worst_loss_rate == 0) is safe[seat]
 
 
 def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
@@ -119,8 +128,8 @@ def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
     for first in (True, False):
         own = (host_tree.first_to_move == first)[:, None]
         probs = np.where(own, perfect, random)
-        assert grades.exactly(host_tree, probs, SEATS)["unbeatable"] is False
-        assert result_text.verdict(ENV, {}, host_tree, probs, SEATS).startswith(
+        assert grades.exactly(host_tree, probs, SEATS).unbeatable is False
+        assert result_text.verdict(ENV, Grades(), host_tree, probs, SEATS).startswith(
             "beatable"
         )
 
@@ -221,11 +230,11 @@ def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, pos
 
     moves_of = {b: np.flatnonzero(probs[p]).tolist() for b, p in position.items()}.get
     row = grades.exactly(host_tree, probs, SEATS)
-    online = summary(tree, probs)["exact"]
+    online = exact_in_training(tree, probs)
     for own in ("X", "O"):
         worst = float(rules.worst_case(moves_of, own))
-        assert row[ROWS[own]]["worst_loss_rate"] == pytest.approx(worst, abs=1e-9)
-        assert online[ROWS[own]]["worst_loss_rate"] == pytest.approx(worst, rel=1e-5)
+        assert row.seat(SEAT[own]).worst_loss_rate == pytest.approx(worst, abs=1e-9)
+        assert online.seat(SEAT[own]).worst_loss_rate == pytest.approx(worst, rel=1e-5)
         safe = bool(proof.unbeatable(host_tree, probs, (SEAT[own],)))
         assert safe == (worst == 0)
         assert (proof.losing_line(host_tree, probs, SEAT[own]) is None) == safe
@@ -303,13 +312,13 @@ def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_t
     probs = registry.enter(spec, ENV, jax.random.key(0)).probs
     assert probs is not None
     row = grades.exactly(host_tree, probs, SEATS)
-    online = summary(tree, probs)["exact"]
+    online = exact_in_training(tree, probs)
     safe = float(chance) == 0
     for found in (row, online):
-        assert found["unbeatable"] is safe
-        for seat in ("as_first", "as_second"):
-            assert (found[seat]["worst_loss_rate"] == 0) is safe
-    assert all((row["lines"][seat]["lost"] == 0) is safe for seat in ROWS.values())
+        assert found.unbeatable is safe
+        for seat in SEATS:
+            assert (found.seat(seat).worst_loss_rate == 0) is safe
+    assert all((row.lines[seat].lost == 0) is safe for seat in SEATS)
 
 
 # Hardly ever beaten is beatable.
@@ -333,13 +342,17 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
     players = {own: {b: [probs[p].argmax()] for b, p in position.items()}.get}
     ends = rules.outcome(*(players.get(one, rules.moves) for one in "XO"))
     assert ends[2 if own == "X" else 0] == rate
-    safe = ROWS[OTHER[own]]
-    row = summary(tree, probs)
-    for found in (row["exact"], grades.exactly(host_tree, probs, SEATS)):
-        assert found["unbeatable"] is False
-        assert found[ROWS[own]]["loss_rate"] == pytest.approx(float(rate), rel=1e-5)
-        assert found[ROWS[own]]["worst_loss_rate"] == 1
-        assert found[safe]["loss_rate"] == found[safe]["worst_loss_rate"] == 0
+    safe = SEAT[OTHER[own]]
+    exact = exact_in_training(tree, probs)
+    row = Grades(exact=exact)
+    for found in (
+        exact,
+        grades.exactly(host_tree, probs, SEATS),
+    ):
+        assert found.unbeatable is False
+        assert found.seat(SEAT[own]).loss_rate == pytest.approx(float(rate), rel=1e-5)
+        assert found.seat(SEAT[own]).worst_loss_rate == 1
+        assert found.seat(safe).loss_rate == found.seat(safe).worst_loss_rate == 0
     assert result_text.step_line(ENV, 9, row).endswith("  | beatable")
     for line in result_text.table(ENV, row).splitlines()[1:3]:
         worst = "loses 100%" if line.startswith(f"as {own}") else "never loses"
@@ -348,7 +361,7 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
     assert text.startswith(
         f"beatable: the shortest line that beats it, playing as {own}"
     )
-    assert not grades.is_proven(row)
+    assert not row.is_proven
 
 
 def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
@@ -356,16 +369,16 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
     config = Config.of(eval_games=0)
     rows = []
     for seed, policy in enumerate((perfect, probs)):
-        found, proofs = both_graded(tree, jnp.asarray(policy, jnp.float32))
-        graded = evaluation.Evaluation(found, proofs["both"], None)
-        rows.append(many_agents._row(many_agents.Job(config, seed), 7, 0.5, graded))
+        graded = evaluated(tree, policy)
+        job = many_agents.Job(config, seed)
+        rows.append(many_agents._row(job, made.progress(7), graded))
     assert [many_agents.as_cells(row)["unbeatable"] for row in rows] == [True, False]
-    assert [many_agents.as_cells(r)[f"{ROWS[own]}_worst_loss_rate"] for r in rows] == [
+    assert [many_agents.as_cells(r)[f"{SEAT[own]}_worst_loss_rate"] for r in rows] == [
         0,
         1,
     ]
     found = many_agents.summary(rows, config)
-    assert (found["proven"], found["not_proven"]) == (1, [1])
+    assert (found.proven, found.not_proven) == (1, (1,))
 
 
 # The worst case.
@@ -414,18 +427,20 @@ def test_the_worst_case_is_who_wins_most_often(
         if cells := moves_of(board):
             probs[p, cells] = 1 / len(cells)
     found = grades.exactly(host_tree, probs, SEATS)
-    assert found[ROWS[own]]["worst_loss_rate"] == pytest.approx(float(worst), abs=1e-12)
-    cautious = found["opponents"]["best response"][ROWS[own]]
-    gain = cautious["loss_rate"] - cautious["win_rate"]
+    assert found.seat(SEAT[own]).worst_loss_rate == pytest.approx(
+        float(worst), abs=1e-12
+    )
+    cautious = found.opponents["best response"][SEAT[own]]
+    gain = cautious.loss_rate - cautious.win_rate
     assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
-    online = summary(tree, probs)["exact"][ROWS[own]]
-    assert online["worst_loss_rate"] == pytest.approx(float(worst), abs=1e-6)
-    table = result_text.table(ENV, summary(tree, probs))
+    online = exact_in_training(tree, probs).seat(SEAT[own])
+    assert online.worst_loss_rate == pytest.approx(float(worst), abs=1e-6)
+    table = result_text.table(ENV, Grades(exact=exact_in_training(tree, probs)))
     assert "never loses" not in table
 
 
 def test_a_rate_that_rounds_to_nothing_is_not_never(tree, perfect):
-    row = summary(tree, perfect)
-    assert result_text.table(ENV, row).count("never loses") == 2
-    row["exact"]["as_second"]["worst_loss_rate"] = 1e-6
-    assert result_text.table(ENV, row).count("never loses") == 1
+    exact = exact_in_training(tree, perfect)
+    assert result_text.table(ENV, Grades(exact=exact)).count("never loses") == 2
+    exact = made.with_seat(exact, "second", worst_loss_rate=1e-6)
+    assert result_text.table(ENV, Grades(exact=exact)).count("never loses") == 1

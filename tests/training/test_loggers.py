@@ -7,6 +7,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 
+import made
 import numpy as np
 import pytest
 
@@ -106,13 +107,13 @@ def test_a_rows_numbers_lose_their_levels_and_nothing_else():
         "event": "evaluation",
         "update": 50,
         "loss": 0.5,
-        "exact": {"as_first": {"win_rate": 0.25}, "unbeatable": True},
+        "exact": {"first": {"win_rate": 0.25}, "unbeatable": True},
         "sampled": {"num_games": 8, "win_rate_interval": [0.125, 1.0]},
     }
     assert loggers.numbers(row) == {
         "update": 50,
         "loss": 0.5,
-        "exact/as_first/win_rate": 0.25,
+        "exact/first/win_rate": 0.25,
         "exact/unbeatable": 1,
         "sampled/num_games": 8,
         "sampled/win_rate_interval_low": 0.125,
@@ -190,10 +191,11 @@ def test_a_mirror_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, c
     other = Mirror(lambda *args: sent.append(args), lambda: sent.append("closed"))
     openers = {"wandb": lambda: loggers.wandb(tmp_path, {}), "other": lambda: other}
     both = Mirrors(openers)
-    both.write_row({"update": 1, "x": 2})
-    both.write_row({"update": 3, "x": 4})
+    for update in (1, 3):
+        both.write_row(made.evaluated(update, games=10 * update))
     both.close()
-    assert sent == [({"x": 2}, 1), ({"x": 4}, 3), "closed"]
+    assert [(row["games"], update) for row, update in sent[:-1]] == [(10, 1), (30, 3)]
+    assert sent[-1] == "closed"
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"warning: wandb is given up: RuntimeError('no {broken}')\n"

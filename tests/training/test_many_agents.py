@@ -6,15 +6,18 @@ import itertools
 from types import SimpleNamespace
 
 import jax
+import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
+from jax_ttt.results.commands import Spread
 from jax_ttt.training import loop, many_agents, programs
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.programs import Programs
@@ -83,16 +86,15 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     config = CONFIG.replace(eval_every=4)
     rows = list(many_agents.train([Job(config, seed) for seed in (4, 5)], 1))
     for row in rows:
-        *_, last = loop.train(config, row["seed"], trees.of("tic_tac_toe"))
+        *_, last = loop.train(config, row.seed, trees.of("tic_tac_toe"))
         assert last.evaluation is not None
         graded = last.evaluation.exact
         assert graded is not None
-        assert row["exact"]["as_first"]["win_rate"] == float(
-            graded.first.random.win_rate
-        )
-        assert row["games"] == last.games
-    assert [row["seed"] for row in rows] == [4, 5]
-    assert rows[0]["exact"] != rows[1]["exact"]
+        assert row.exact is not None
+        assert row.exact.first.win_rate == float(graded.first.random.win_rate)
+        assert row.games == last.games
+    assert [row.seed for row in rows] == [4, 5]
+    assert rows[0].exact != rows[1].exact
 
 
 @pytest.mark.parametrize("opponent", ["self", "mcts:4"])
@@ -113,10 +115,13 @@ def test_rows_of_agents_at_once_are_those_of_a_loop():
     for one, many in zip(
         many_agents.train(jobs, 1), many_agents.train(jobs, 2), strict=True
     ):
-        for field in ("seed", "games", "diverged"):
-            assert one[field] == many[field]
-        for seat in ("as_first", "as_second"):
-            assert one["exact"][seat] == pytest.approx(many["exact"][seat], abs=1e-6)
+        for field in ("seed", "update", "games", "wins", "env_steps", "diverged"):
+            assert getattr(one, field) == getattr(many, field)
+        assert one.exact is not None
+        assert many.exact is not None
+        for seat in SEATS:
+            mine, other = vars(one.exact.seat(seat)), vars(many.exact.seat(seat))
+            assert mine == pytest.approx(other, abs=1e-6)
 
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
@@ -152,10 +157,10 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]
     for at_once in (1, 2):
         rows = list(many_agents.train(jobs, at_once))
-        assert [row["diverged"] for row in rows] == [True, False]
+        assert [row.diverged for row in rows] == [True, False]
         found = many_agents.summary(rows, CONFIG)
-        assert found["diverged"] == [2]
-        assert found["not_proven"] == [2, 1]
+        assert found.diverged == (2,)
+        assert found.not_proven == (2, 1)
         assert many_agents.as_cells(rows[0])["unbeatable"] is None
     first, *_, last = loop.train_many([CONFIG, CONFIG], [2, 1], None)
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
@@ -164,18 +169,11 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
 
 def steps_of(*seconds, num=None):
     """Return a run that took so many seconds by each step; `num` agents at once."""
-    shape = () if num is None else (num,)
     nothing = Evaluation(None, None, None)
     for update, sum_so_far in enumerate(
         seconds, CONFIG.run.num_updates - len(seconds) + 1
     ):
-        yield SimpleNamespace(
-            update=update,
-            games=np.full(shape, 7),
-            seconds=sum_so_far,
-            evaluation=nothing,
-            diverged=np.zeros(shape, bool),
-        )
+        yield made.progress(update, sum_so_far, nothing, num)
 
 
 @pytest.mark.parametrize("num", [2, 3, 5])
@@ -185,9 +183,9 @@ def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
     monkeypatch.setattr(loop, "train_many", lambda configs, *_: run(num=len(configs)))
     monkeypatch.setattr(loop, "train", lambda *_: run())
     jobs = [Job(CONFIG, seed) for seed in range(num)]
-    assert [row["seconds"] for row in many_agents.train(jobs, num)] == [12 / num] * num
-    assert [row["seconds"] for row in many_agents.train(jobs, 1)] == [12] * num
-    rest = [row["seconds"] for row in many_agents.train([*jobs, Job(CONFIG, 9)], num)]
+    assert [row.seconds for row in many_agents.train(jobs, num)] == [12 / num] * num
+    assert [row.seconds for row in many_agents.train(jobs, 1)] == [12] * num
+    rest = [row.seconds for row in many_agents.train([*jobs, Job(CONFIG, 9)], num)]
     assert rest == [12 / num] * num + [12]  # the last one is alone in its turn
 
 
@@ -198,30 +196,44 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
 
     monkeypatch.setattr(loop, "train", diverging)
     (row,) = many_agents.train([Job(CONFIG, 1)], 1)
-    assert row == {"seed": 1, "games": 7, "seconds": 3, "diverged": True}
+    assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
+    assert row.best_known is None
 
 
 def graded(seed, wins, unbeatable):
-    seats = {
-        name: {"win_rate": rate, "draw_rate": 0.0, "loss_rate": 1 - rate}
-        for name, rate in zip(("as_first", "as_second"), wins, strict=True)
-    }
-    row = {"seed": seed, "games": 7, "seconds": seed / 10, "diverged": False}
-    return row | {"exact": seats | {"unbeatable": unbeatable}}
+    first, second = wins
+    exact = made.exact((first,), (second,), unbeatable)
+    return made.agent(seed, exact, seconds=seed / 10)
 
 
 def test_what_is_said_of_many_agents():
     rows = [graded(1, (1, 0.5), True), graded(2, (0.5, 0.25), False)]
     rows += [graded(3, (0.75, 0.75), True)]
-    found = many_agents.summary(rows, CONFIG)
-    assert (found["proven"], found["num_agents"]) == (2, 3)
-    assert found["interval"] == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
-    assert found["not_proven"] == [2]
-    assert found["wins"]["as_first"] == {"mean": 0.75, "min": 0.5, "max": 1}
-    assert found["wins"]["as_second"] == {"mean": 0.5, "min": 0.25, "max": 0.75}
-    assert found["seconds"] == 0.2
+    found = many_agents.summary(rows, CONFIG, {"tau": 0.5})
+    assert (found.proven, found.num_agents) == (2, 3)
+    assert found.interval == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
+    assert found.not_proven == (2,)
+    assert found.wins["first"] == Spread(mean=0.75, min=0.5, max=1.0)
+    assert found.wins["second"] == Spread(mean=0.5, min=0.25, max=0.75)
+    assert found.seconds == 0.2
+    assert (found.settings, found.agents) == ({"tau": 0.5}, tuple(rows))
     second = CONFIG.replace(opponent="random", seat="second")
-    assert list(many_agents.summary(rows, second)["wins"]) == ["as_second"]
+    assert list(many_agents.summary(rows, second).wins) == ["second"]
+
+
+def test_cells_are_of_the_best_known_grades():
+    one = made.agent(3, made.exact((0.5, 0.25), (0.25, 0.5), worst=(0, 1)))
+    assert many_agents.as_cells(one) == {
+        **{"seed": 3, "games": 7, "seconds": 0.5, "diverged": False},
+        **{"first_win_rate": 0.5, "first_draw_rate": 0.25, "first_loss_rate": 0.25},
+        **{"first_worst_loss_rate": 0, "second_win_rate": 0.25},
+        **{"second_draw_rate": 0.5, "second_loss_rate": 0.25},
+        **{"second_worst_loss_rate": 1, "unbeatable": False},
+    }
+    other = made.agent(3, sampled=made.sampled((0.5,), (0.25,)))
+    cells = many_agents.as_cells(other)
+    assert (cells["second_win_rate"], cells["unbeatable"]) == (0.25, None)
+    assert not [name for name in cells if "interval" in name]
 
 
 @pytest.mark.parametrize(

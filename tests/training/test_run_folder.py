@@ -1,9 +1,12 @@
 """A run's folder: whose it is, and what is on disk."""
 
+import json
 import sys
 
+import made
 import pytest
 
+from jax_ttt.results.rows import read_row
 from jax_ttt.training import run_folder
 
 
@@ -16,6 +19,7 @@ def test_without_locks_a_folder_that_was_used_is_refused(tmp_path, monkeypatch):
 
 def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):
     folder = run_folder.RunFolder(tmp_path / "run")
-    folder.write_row({"update": 1})
-    assert (folder.path / "metrics.jsonl").read_text() == '{"update": 1}\n'
+    row = made.evaluated(1)
+    folder.write_row(row)
+    assert read_row(json.loads((folder.path / "metrics.jsonl").read_text())) == row
     folder.close()

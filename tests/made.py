@@ -1,0 +1,92 @@
+"""Results made up for tests: rates of wins, draws and losses, and what holds them."""
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from jax_ttt.results.grades import Exact, Rates, Sampled, SampledRates, SeatExact
+from jax_ttt.results.grades import mean_rates as mean
+from jax_ttt.results.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.training.run_state import Progress
+
+COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
+
+
+def rates(wins, draws=0.0, losses=None):
+    """Return rates; where nothing is said, what is not won is lost."""
+    losses = 1 - wins - draws if losses is None else losses
+    parts = map(float, (wins, draws, losses))
+    return Rates(
+        **dict(zip(("win_rate", "draw_rate", "loss_rate"), parts, strict=True))
+    )
+
+
+def exact(first, second, unbeatable=False, worst=(0.0, 0.0)):
+    """Return exact grades; `first` and `second` are wins, draws and losses."""
+    seats = [
+        SeatExact(**vars(rates(*found)), worst_loss_rate=float(most))
+        for found, most in zip((first, second), worst, strict=True)
+    ]
+    return Exact(
+        **vars(mean(*seats)), first=seats[0], second=seats[1], unbeatable=unbeatable
+    )
+
+
+def sampled_rates(found, num_games, intervals=((0.0, 1.0),) * 3):
+    """Return sampled rates; `found` are wins, draws and losses."""
+    names = ("win_rate_interval", "draw_rate_interval", "loss_rate_interval")
+    ends = dict(zip(names, intervals, strict=True))
+    return SampledRates(**vars(rates(*found)), num_games=num_games, **ends)
+
+
+def sampled(first, second, num_games=4):
+    """Return sampled grades, of as many games in each seat."""
+    seats = [sampled_rates(found, num_games) for found in (first, second)]
+    both = sampled_rates(mean(*seats).all_rates, 2 * num_games)
+    return Sampled(**vars(both), first=seats[0], second=seats[1])
+
+
+def evaluated(update, games=0, **grades):
+    """Return a row of metrics at an evaluation."""
+    return Evaluated(**COUNTS, update=update, games=games, **grades)
+
+
+def chunk(update, games=0, wins=0, losses=0, **metrics):
+    """Return a row of metrics after a chunk of updates."""
+    counts = COUNTS | {"games": games, "wins": wins, "losses": losses}
+    other: dict[str, Any] = {
+        "loss": 0.5,
+        "grad_norm": 1.0,
+        "mean_max_q": 0.0,
+        "epsilon": 0.5,
+    }
+    other |= {"learning_rate": 0.1, "rows": 0}
+    return Chunk(**counts, update=update, **(other | metrics))
+
+
+def agent(seed, exact=None, sampled=None, **fields):
+    """Return what came of one agent; one without grades diverged."""
+    diverged = exact is None and sampled is None
+    about = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
+    return AgentResult(
+        **about, seed=seed, diverged=diverged, exact=exact, sampled=sampled
+    )
+
+
+def with_seat(grades, seat, **changes):
+    """Return grades with other results in one seat."""
+    changed = dataclasses.replace(grades.seat(seat), **changes)
+    return dataclasses.replace(grades, **{seat: changed})
+
+
+def progress(update, seconds=0.5, evaluation=None, num_agents=None):
+    """Return a step of a run without a learner, of several agents if so many."""
+    shape = () if num_agents is None else (num_agents,)
+    counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), np.full(shape, 7))
+    diverged = np.zeros(shape, bool)
+    state: Any = SimpleNamespace(
+        update=update, seconds=seconds, diverged=diverged, **counts
+    )
+    return Progress(state, None, evaluation)
