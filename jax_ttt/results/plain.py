@@ -23,7 +23,7 @@ _KINDS = {
 
 def to_dict(record: object) -> JsonObject:
     """Return the fields of a record that are not None, as JSON can hold them."""
-    if not dataclasses.is_dataclass(record):
+    if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")
     pairs = ((f.name, getattr(record, f.name)) for f in dataclasses.fields(record))
     return {name: _plain(value) for name, value in pairs if value is not None}
@@ -53,10 +53,10 @@ def from_dict(kind: type[Record], value: object, where: str = "") -> Record:
     old, hints = getattr(kind, "OLD_NAMES", {}), get_type_hints(kind)
     found: dict[str, Any] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
-        name = field.name if field.name in value else old.get(field.name, field.name)
-        path = f"{where}.{name}" if where else name
-        if name in value:
-            found[field.name] = _read(hints[field.name], value[name], path)
+        path = f"{where}.{field.name}" if where else field.name
+        names = [name for name in (field.name, old.get(field.name)) if name in value]
+        if names:
+            found[field.name] = _read(hints[field.name], value[names[0]], path)
         elif field.default is dataclasses.MISSING:
             raise ValueError(f"{path} is missing")
     return kind(**found)

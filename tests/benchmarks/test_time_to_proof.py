@@ -13,7 +13,7 @@ from jax_ttt.results.grades import Grades
 def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
     def train(config, seed, tree):
         for update in (0, 1, 2, 2):
-            row = SimpleNamespace(update=update, games=9 * update, seconds=5 * update)
+            row = SimpleNamespace(update=update, games=9 * update, seconds=5.0 * update)
             row.evaluation = None if row.update == 1 else "some"
             if row.evaluation:
                 end = time.process_time() + 0.05

@@ -1,9 +1,9 @@
 """The published systems: their figures, written down once more, and their page."""
 
-from pathlib import dataclasses
+import dataclasses
+from pathlib import Path
 from statistics import mean
 
-import Path
 import pytest
 
 from jax_ttt.config.presets import SYSTEMS, Preset

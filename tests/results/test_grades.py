@@ -1,0 +1,76 @@
+"""Grades by seat, and those that earlier versions wrote."""
+
+import json
+
+import made
+import pytest
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.results import grades, plain
+from jax_ttt.results.grades import RATES, Grades, read_grades
+
+EXACT = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
+SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
+
+
+def test_exact_grades_are_preferred_and_a_sample_proves_nothing():
+    beatable = made.exact((0.5,), (0.5,))
+    for row, best, proven in (
+        (Grades(exact=EXACT, sampled=SAMPLED), EXACT, True),
+        (Grades(exact=beatable), beatable, False),
+        (Grades(sampled=SAMPLED), SAMPLED, False),
+        (Grades(), None, False),
+    ):
+        assert row.best_known is best
+        assert row.is_proven is proven
+
+
+def test_each_seat_has_its_own_results():
+    assert [EXACT.seat(seat) for seat in SEATS] == [EXACT.first, EXACT.second]
+    assert [SAMPLED.seat(seat) for seat in SEATS] == [SAMPLED.first, SAMPLED.second]
+    assert EXACT.second.worst_loss_rate == 1
+
+
+def test_rates_by_name_stand_in_their_order():
+    rates = made.rates(0.5, 0.375, 0.125)
+    assert [rates.rate(name) for name in RATES] == [0.5, 0.375, 0.125]
+    assert rates.all_rates == (0.5, 0.375, 0.125)
+    ends = ((0.1, 0.2), (0.3, 0.4), (0.5, 0.6))
+    row = made.sampled_rates((0.5, 0.375, 0.125), 8, ends)
+    assert [row.interval(name) for name in RATES] == list(ends)
+
+
+def test_the_mean_of_both_seats():
+    mean = grades.mean_rates(made.rates(0.5, 0.25), made.rates(0.25, 0.75))
+    assert mean == made.rates(0.375, 0.5, 0.125)
+
+
+def respelled(value):
+    """Return an object with the seats as earlier versions spelled them."""
+    if not isinstance(value, dict):
+        return value
+    old = {"first": "as_first", "second": "as_second"}
+    return {old.get(name, name): respelled(part) for name, part in value.items()}
+
+
+def test_grades_come_back_in_this_spelling_and_in_the_earlier_one():
+    written = Grades(exact=EXACT, sampled=SAMPLED)
+    value = json.loads(json.dumps(plain.to_dict(written)))
+    assert value["exact"]["first"]["win_rate"] == 0.5
+    assert "as_first" not in json.dumps(value)
+    assert "as_first" in respelled(value)["exact"]
+    assert "as_second" in respelled(value)["sampled"]
+    assert read_grades(value) == read_grades(respelled(value)) == written
+    assert read_grades({}) == Grades()
+
+
+def test_the_grades_of_a_larger_record_stand_alone():
+    row = made.evaluated(3, exact=EXACT, sampled=SAMPLED)
+    assert row.parts == Grades(exact=EXACT, sampled=SAMPLED)
+
+
+def test_grades_without_a_seat_are_refused():
+    value = json.loads(json.dumps(plain.to_dict(Grades(exact=EXACT))))
+    del value["exact"]["second"]
+    with pytest.raises(ValueError, match=r"score\.exact\.second is missing"):
+        read_grades(value, "score")

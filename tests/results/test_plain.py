@@ -1,0 +1,122 @@
+"""Records become plain JSON and come back; what is no such record is refused."""
+
+import dataclasses
+import json
+from typing import ClassVar, Literal
+
+import pytest
+
+from jax_ttt.results import plain
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of a whole."""
+
+    OLD_NAMES: ClassVar = {"size": "length"}
+
+    size: float
+    kind: Literal["a", "b"] = "a"
+
+
+@dataclasses.dataclass(frozen=True)
+class Whole:
+    """Every kind of field that is read."""
+
+    name: str
+    count: int
+    good: bool
+    part: Part
+    ends: tuple[float, float]
+    parts: tuple[Part, ...] = ()
+    more: Part | None = None
+
+
+WHOLE = Whole("x", 3, True, Part(0.5, "b"), (0.25, 1.0), (Part(1.0), Part(2.0)))
+OBJECT = {
+    **{"name": "x", "count": 3, "good": True, "part": {"size": 0.5, "kind": "b"}},
+    "ends": [0.25, 1.0],
+    "parts": [{"size": 1.0, "kind": "a"}, {"size": 2.0, "kind": "a"}],
+}
+
+
+def test_a_record_becomes_an_object_and_comes_back():
+    assert plain.to_dict(WHOLE) == OBJECT
+    assert plain.from_dict(Whole, json.loads(json.dumps(OBJECT))) == WHOLE
+
+
+def test_a_field_that_is_none_is_left_out_and_none_in_a_list_stays():
+    assert "more" not in plain.to_dict(WHOLE)
+    assert plain.from_dict(Whole, OBJECT | {"more": None}).more is None
+    more = dataclasses.replace(WHOLE, more=Part(1.5))
+    assert plain.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
+
+    @dataclasses.dataclass(frozen=True)
+    class Lists:
+        """Values that are not fields."""
+
+        values: tuple[float | None, ...]
+        named: dict[str, object]
+
+    lists = Lists((None, 0.5), {"first_move": None, "part": Part(1.0)})
+    assert plain.to_dict(lists) == {
+        "values": [None, 0.5],
+        "named": {"first_move": None, "part": {"size": 1.0, "kind": "a"}},
+    }
+
+
+def test_whole_numbers_are_numbers_and_earlier_names_are_read():
+    assert plain.from_dict(Part, {"size": 1}) == Part(1.0)
+    assert type(plain.from_dict(Part, {"size": 1}).size) is float
+    found = plain.from_dict(Whole, OBJECT | {"count": 3.0})
+    assert type(found.count) is int
+    assert plain.from_dict(Part, {"length": 2.0}) == Part(2.0)
+    assert plain.from_dict(Part, {"length": 2.0, "size": 1.0}) == Part(1.0)
+    assert plain.from_dict(Part, {"size": 1.0, "of a later version": 3}) == Part(1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": 3}, "name must be a text, got 3"),
+        ({"count": True}, "count must be a whole number, got True"),
+        ({"count": 0.5}, "count must be a whole number, got 0.5"),
+        ({"count": float("nan")}, "count must be a whole number, got nan"),
+        ({"good": 1}, "good must be true or false, got 1"),
+        ({"part": None}, "part must be an object, got None"),
+        ({"part": {}}, "part.size is missing"),
+        ({"part": {"size": "1"}}, "part.size must be a number, got '1'"),
+        ({"part": {"size": 1, "kind": "c"}}, "part.kind must be one of a, b, got 'c'"),
+        ({"part": {"size": 1, "kind": ["a"]}}, "part.kind must be one of a, b"),
+        ({"ends": [1.0]}, "ends must have 2 parts"),
+        ({"ends": 7}, "ends must be a list, got 7"),
+        ({"ends": [0.5, None]}, r"ends\[1\] must be a number, got None"),
+        ({"parts": [{"size": 1}, {}]}, r"parts\[1\].size is missing"),
+        ({"more": 3}, "more must be an object"),
+    ],
+)
+def test_what_is_no_such_record_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        plain.from_dict(Whole, OBJECT | changes)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(ValueError, match=r"^there\.name is missing"):
+        plain.from_dict(Whole, {}, "there")
+    for value in (None, 3, [], "x"):
+        with pytest.raises(ValueError, match="must be an object"):
+            plain.from_dict(Whole, value)
+
+
+def test_only_a_record_becomes_an_object():
+    for value in ({}, 3, None, Whole):
+        with pytest.raises(TypeError, match="not a record"):
+            plain.to_dict(value)
+
+
+def test_levels_are_joined_and_intervals_have_two_ends():
+    value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
+    assert plain.flat(value, "/") == {
+        **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
+        **{"e": "x", "f": [1, 2, 3]},
+    }

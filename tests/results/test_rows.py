@@ -1,0 +1,48 @@
+"""Rows of metrics, of this version and of earlier ones."""
+
+import json
+
+import made
+import pytest
+
+from jax_ttt.results import plain, rows
+
+EVALUATED = made.evaluated(5, games=7, exact=made.exact((0.5,), (0.25,)))
+CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
+
+
+@pytest.mark.parametrize("row", [EVALUATED, CHUNK, made.evaluated(0)])
+def test_a_row_comes_back(row):
+    text = json.dumps(plain.to_dict(row))
+    assert rows.read_row(json.loads(text)) == row
+    kind = "chunk" if row is CHUNK else "evaluation"
+    assert text.startswith(f'{{"event": "{kind}", "update": ')
+
+
+def test_a_row_of_an_earlier_version_is_read():
+    """The entries of a table were a float there, and a seat was `as_first`."""
+    value = plain.to_dict(CHUNK) | {"rows": 0.0}
+    assert rows.read_row(value) == CHUNK
+    value = json.loads(json.dumps(plain.to_dict(EVALUATED)))
+    exact = value["exact"]
+    exact["as_first"], exact["as_second"] = exact.pop("first"), exact.pop("second")
+    assert rows.read_row(value) == EVALUATED
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (7, "must be an object"),
+        ({}, "event is missing"),
+        ({"event": "end"}, "event must be one of chunk, evaluation, got 'end'"),
+        ({"event": "chunk"}, "update is missing"),
+        (plain.to_dict(CHUNK) | {"loss": None}, "loss must be a number, got None"),
+    ],
+)
+def test_what_is_no_row_is_refused(value, message):
+    with pytest.raises(ValueError, match=message):
+        rows.read_row(value)
+
+
+def test_evaluations_are_the_rows_with_grades():
+    assert rows.evaluations([made.evaluated(0), CHUNK, EVALUATED]) == [EVALUATED]
