@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 
@@ -25,6 +26,7 @@ from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
+from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
 from jax_ttt.training import loop, programs, run_folder
 from jax_ttt.training.programs import Programs
@@ -616,7 +618,8 @@ def test_details_tell_of_games_tables_and_first_moves(tmp_path):
 def test_a_plot_needs_a_run(tmp_path, capsys):
     assert plot.main([str(tmp_path)]) == 2
     assert "metrics.jsonl: not a run's metrics" in capsys.readouterr().err
-    (tmp_path / "metrics.jsonl").write_text('{"event": "evaluation"}\n')
+    row = plain.to_dict(made.evaluated(0))
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
     assert plot.main([str(tmp_path)]) == 2
     assert "metrics.jsonl: no training in it" in capsys.readouterr().err
 
