@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.settings import Config, default
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
@@ -229,6 +230,8 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
     assert Config.of(env_id=env_id).network.canonical  # what new agents learn with
+    assert agent.score.sampled is not None  # its seats are `as_first`, `as_second`
+    assert [agent.score.sampled.seat(seat).num_games for seat in SEATS] == [1, 1]
 
 
 def test_an_agent_of_the_second_format_loads_without_its_useless_settings():
