@@ -87,7 +87,7 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
         "preset default, seed 1",
         lines[0],
     )
-    assert lines[1] == f"4 updates of 8 games at once; writing to {path}"
+    assert lines[1] == f"4 updates of 8 games at once in self-play; writing to {path}"
     steps = [STEP.fullmatch(line) for line in lines[2:5]]
     assert [step and step[1] for step in steps] == ["0", "2", "4"]
     for step in steps:

@@ -10,7 +10,6 @@ from flax import nnx
 from jax_ttt.benchmarks import (
     plain_loop,
 )
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import learner
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation
@@ -25,11 +24,11 @@ def assert_close(a, b):
 
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
-    network = network_of(small)
+    network = network_of(small.architecture)
     state = learner.init(small, small.hyper, network, key, SelfPlay())
     for moment in itertools.islice(plain_loop.train(small, key), 24):
         state, metrics = learner.train_chunk(
-            small, network_of(small), state, 1, SelfPlay()
+            small, small.hyper, network, state, 1, SelfPlay()
         )
         games += int(metrics.games)
         assert_close(nnx.state(moment.network), state.params)
@@ -46,7 +45,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
     report = evaluation.evaluate(
-        network_of(config.architecture), params, key, tree
+        network_of(config.architecture), params, key, tree, config.seats, 0
     ).exact
     assert report is not None
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
@@ -57,7 +56,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
 def test_the_plain_loop_trains_evaluates_and_saves(
     small, monkeypatch, tmp_path, capsys
 ):
-    monkeypatch.setitem(PRESETS, "article", small)
+    system = plain_loop.SYSTEMS["article"]._replace(config=small)
+    monkeypatch.setitem(plain_loop.SYSTEMS, "article", system)
     assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]

@@ -141,7 +141,7 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
     many = drawn(curves.several, {"mine": [RUN]}, "runs", config).axes
     assert [axes.get_title() for axes in one[:2]] == [
         f"as {seat}, exact",
-        "training games, %: the agent's",
+        "training games, %: the agent",
     ]
     titles = [axes.get_title() for axes in many]
     assert titles == [f"% wins as {seat}", "% of the runs proven unbeatable"]
