@@ -16,8 +16,7 @@ from typing import Literal, TypeVar
 
 import tyro
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
@@ -106,8 +105,7 @@ def parse_settings(
     given, _ = parser.parse_known_args(argv)
     self_play = given.opponent in (None, "self")
     self_play &= not any(word.startswith("opponent=") for word in given.grid)
-    game = GAMES.get(given.env_id or catalogue.DEFAULT)
-    preset = given.preset or (game.preset if game and self_play else "plain")
+    preset = given.preset or presets.usual(given.env_id, self_play)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     flags = Flags(**PRESETS[preset].as_dict())
     return parse(args_type, argv, prog, args_type(config=flags, preset=preset))

@@ -5,6 +5,8 @@ Our own stand here, those of the published systems in `config/published/`.
 
 from typing import TYPE_CHECKING, Literal
 
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.published import (
     double_dqn,
     hashed_q_table,
@@ -66,3 +68,12 @@ if TYPE_CHECKING:
     Preset = str
 else:  # choices, to the command line and to the checks of types
     Preset = Literal[tuple(PRESETS)]
+
+
+def usual(env_id: str | None, self_play: bool) -> Preset:
+    """Return the preset where none is named: the game's, `plain` against an opponent.
+
+    `env_id` None is the game where none is named.
+    """
+    game = GAMES.get(env_id or catalogue.DEFAULT)
+    return game.preset if game and self_play else "plain"
