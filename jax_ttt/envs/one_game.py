@@ -11,6 +11,7 @@ import numpy as np
 import pgx
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import pgx_games
 
 Result = Literal["won", "drawn", "lost"]
@@ -30,12 +31,12 @@ def play_move(env_id: EnvId, env_state: pgx.State, move: int) -> pgx.State:
     makes an illegal move lose.
 
     Raises:
-        ValueError: the move is not legal, or the game is over.
+        MoveError: the move is not legal, or the game is over.
     """
     legal = legal_moves(env_state)
     if move not in legal:
         why = f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
-        raise ValueError(f"{move} is no legal move of {env_id}; {why}")
+        raise MoveError(f"{move} is no legal move of {env_id}; {why}")
     return pgx_games.play(pgx_games.make(env_id), env_state, jnp.array([move]))
 
 
