@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib
 import os
 import re
 import subprocess
@@ -12,10 +13,12 @@ from typing import get_args
 import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot, train
+from jax_ttt import __version__, arena, cli, evaluate, play, plot
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
+
+train = importlib.import_module("jax_ttt.train")
 
 WHOLE = "invalid literal for int()"
 FLOAT = "could not convert string to float"
@@ -177,8 +180,10 @@ def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
 def test_flags_are_refused_before_jax_is_imported(empty_dir):
     """A wrong flag costs a blink: no half second, no device."""
     program = """
+import importlib
 import sys
-from jax_ttt import evaluate, train
+from jax_ttt import evaluate
+train = importlib.import_module("jax_ttt.train")
 bad = ["--sede 1", "--num-envs x", "--tau nan", "--epsilon-end 1.5", "--seed -1",
        "--preset best", "--env-id chess", "--until-proven --env-id hex", "--help"]
 for main, flags in [(train.main, f) for f in bad] + [(evaluate.main, "x --seed -1")]:

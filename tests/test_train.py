@@ -1,6 +1,7 @@
 """The command `train`: its output, its files, and how a run can end."""
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, evaluate, plot, train
+from jax_ttt import __version__, evaluate, plot
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -26,6 +27,8 @@ from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
 from jax_ttt.training import loop, programs, run_folder
 from jax_ttt.training.programs import Programs
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = [
     "--num-envs",

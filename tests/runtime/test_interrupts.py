@@ -1,6 +1,7 @@
 """Signals to a process that trains: what is saved, what is said, how soon it ends."""
 
 import contextlib
+import importlib
 import os
 import pty
 import signal
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt import train
 from jax_ttt.players import agents
 from jax_ttt.runtime import interrupts
+
+train = importlib.import_module("jax_ttt.train")
 
 SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
 # A chunk of these takes many seconds.

@@ -1,5 +1,6 @@
 """Commands whose stdin, stdout or stderr is closed or full."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt import cli, play, train
+from jax_ttt import cli, play
 from jax_ttt.players import agents
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = (
     "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8 "
