@@ -166,7 +166,7 @@ def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
         text=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_PLATFORMS": platform,
         },
     )
@@ -198,7 +198,7 @@ for main, flags in [(train.main, f) for f in bad] + [(evaluate.main, "x --seed -
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     )
     assert done.returncode == 0, done.stderr
     assert list(empty_dir.iterdir()) == []

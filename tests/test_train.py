@@ -389,7 +389,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     )
     try:
         metrics = path / "metrics.jsonl"
@@ -453,7 +453,7 @@ time.sleep(600)
         [sys.executable, "-c", program, str(path)],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "running\n"

@@ -35,7 +35,7 @@ def training(path, flags, before="", stream: int = subprocess.PIPE):
         start_new_session=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         },
     )

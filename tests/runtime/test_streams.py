@@ -28,7 +28,7 @@ def shell(command, redirections):
         text=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         },
     )
