@@ -20,8 +20,6 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.players import names
 
 if TYPE_CHECKING:
-    import jax
-
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
@@ -72,6 +70,7 @@ def main(argv: Sequence[str] | None) -> int:
     import jax
 
     from jax_ttt.envs import tree as trees
+    from jax_ttt.evaluation import player_grades
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
 
@@ -80,7 +79,7 @@ def main(argv: Sequence[str] | None) -> int:
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrant = registry.enter(spec, env_id, player_key)
     tree = trees.on_host(env_id)
-    summary = grade(env_id, args.games, entrant, match_key, tree)
+    summary = player_grades.grade_player(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
     verdict = result_text.verdict(env_id, summary, tree, *player)
     write_policy(args, entrant, tree)
@@ -109,41 +108,6 @@ def check_files(args: Args, env_id: EnvId) -> None:
     for field in files(args) if env_id not in ENUMERABLE else ():
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError(field, rule, env_id)
-
-
-def grade(
-    env_id: EnvId,
-    num_games: int | None,
-    entrant: "Entrant",
-    key: "jax.Array",
-    tree: "Tree | None",
-) -> dict[str, Any]:
-    """Return what can be said of the player, exactly and by sample."""
-    import numpy as np
-
-    from jax_ttt.envs import pgx_games
-    from jax_ttt.evaluation import grades, matches
-    from jax_ttt.players import network, players
-
-    summary: dict[str, Any] = {}
-    if tree is not None and entrant.probs is not None:
-        summary["exact"] = grades.exactly(tree, entrant.probs, entrant.seats)
-        if (agent := entrant.agent) is not None:
-            q_values = network.decision_values(agent.network, agent.params, tree)
-            error = grades.q_error(tree, np.asarray(q_values))
-            summary["exact"]["mean_abs_q_error"] = error
-    if num_games is None:
-        num_games = 0 if "exact" in summary else 1024
-    if num_games:
-        env = pgx_games.make(env_id)
-        pair = entrant.player, players.random_player
-        summary["sampled"] = matches.sampled_rates(
-            matches.play_match(env, key, *pair, num_games)
-        )
-    if num_games and "exact" in summary:
-        found = grades.disagreements(summary["exact"], summary["sampled"])
-        summary["sampled"]["disagreements"] = [list(pair) for pair in found]
-    return summary
 
 
 def _origin(entrant: "Entrant") -> dict[str, Any]:
