@@ -136,7 +136,8 @@ def undo(session: Session) -> Session:
 def values(session: Session) -> tuple[MoveValue, ...]:
     """Return what the legal moves are worth to the player to move, in their order."""
     moves = legal_moves(session)
-    exact, learned = _minimax_values(session), _q_values(session)
+    exact = minimax_values(session.env_id, session.state)
+    learned = _q_values(session)
     return tuple(
         MoveValue(
             move,
@@ -163,12 +164,18 @@ def _chosen(
     return player(key, env_state)
 
 
-def _minimax_values(session: Session) -> Float[np.ndarray, " A"] | None:
-    tree = trees.on_host(session.env_id)
+def minimax_values(
+    env_id: EnvId, env_state: pgx.State
+) -> Float[np.ndarray, " A"] | None:
+    """Return what each move of a game is worth to its mover under best play.
+
+    The state is `(1, ...)`. None where the game is too large to enumerate.
+    """
+    tree = trees.on_host(env_id)
     if tree is None:
         return None
-    index = jnp.asarray(positions.index(session.env_id))
-    position = int(stones.locate(index, session.state.observation)[0])
+    index = jnp.asarray(positions.index(env_id))
+    position = int(stones.locate(index, env_state.observation)[0])
     return minimax.to_mover(tree, minimax.values(tree))[position]
 
 
