@@ -2,6 +2,17 @@
 
 What this package offers to Python is loaded when it is first asked for: importing the
 package loads no JAX. `docs/api.md` describes it.
+
+Example:
+    >>> jax_ttt.PRESETS["table"].num_updates
+    400
+    >>> jax_ttt.Config.of(env_id="connect_four").seats
+    ('first', 'second')
+    >>> try:
+    ...     jax_ttt.train(gama=0.9)
+    ... except jax_ttt.Refused as error:
+    ...     print(error)
+    there is no setting gama: did you mean gamma?
 """
 
 import importlib

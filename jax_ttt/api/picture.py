@@ -40,7 +40,8 @@ def draw(
 
     Args:
         thing: What another function of this page returned; or the moves of a game, to
-            draw the board after the last one; or groups of runs by name.
+            draw the board after the last one; or groups of runs by name, for instance
+            `{"few": runs, "many": other_runs}`.
         path: The file to write.
         theme: `"light"` or `"dark"`.
         env_id: The game, where `thing` is moves.
@@ -60,10 +61,10 @@ def draw(
         >>> picture = jax_ttt.draw(run, "curve.svg")
     """
     try:
-        if isinstance(thing, Mapping):
-            found = compared(thing, theme)
-        elif isinstance(thing, Drawable):
+        if isinstance(thing, Drawable):
             found = thing.picture(theme)
+        elif isinstance(thing, Mapping):
+            found = compared(thing, theme)
         else:
             found = boards.position(one_game.states(env_id, thing)[-1], theme)
     except ImportError:

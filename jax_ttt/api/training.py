@@ -60,11 +60,11 @@ def train(
         >>> run = jax_ttt.train(seed=1, preset="table", tremble=0.6)
         >>> run.is_proven
         True
-        >>> jax_ttt.train(learning_rate=-1)
+        >>> jax_ttt.train(learning_rate=-1.0)
         Traceback (most recent call last):
         ...
         jax_ttt.config.errors.SettingError: learning_rate must be a number above 0 \
-and at most 1,000, got -1
+and at most 1,000, got -1.0
     """
     SEED_RANGE.check("seed", seed)
     config = config_of(preset, settings)
@@ -100,9 +100,9 @@ def train_many(
         Refused: as `train` does; or a seed is given twice, or none.
 
     Example:
-        >>> runs = jax_ttt.train_many(range(3), preset="table")
+        >>> runs = jax_ttt.train_many([1, 2], preset="table")
         >>> runs.num_proven
-        3
+        2
     """
     config, chosen = config_of(preset, settings), list(seeds)
     for seed in chosen:

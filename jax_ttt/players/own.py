@@ -67,7 +67,7 @@ def _boards(env_id: EnvId) -> pgx.State:
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make(env_id), jax.random.key(0)
-    return players.boards_of_random_games(env, key, num_games=64, num_moves=16)
+    return players.boards_of_random_games(env, key, num_games=64, num_moves=32)
 
 
 def _check_shape(
