@@ -32,7 +32,7 @@ def test_it_is_printed_shown_and_drawn(table, drawn):
     shown = table._repr_html_()
     assert shown.count("<tr>") == 5 + 5
     assert "first_free as X" in shown
-    assert "~" in shown
+    assert shown.count("~") == 1 + 7, "in the title, and for each sampled pair"
     figure = drawn(table.picture)
     assert "first_free" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
 

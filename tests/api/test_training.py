@@ -107,9 +107,12 @@ def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
         assert evaluated["exact"] == run.agent.score["exact"]
         shapes = jax.tree.map(np.shape, run.agent.params)
         assert shapes == jax.tree.map(np.shape, tiny.agent.params)
+        # Its weights give its own grades.
+        graded = jax_ttt.grade(run.agent).win_rate
+        assert graded == pytest.approx(evaluated["exact"]["win_rate"], abs=1e-5)
     assert runs[0].rows[-1]["games"] != runs[1].rows[-1]["games"]
-    alone = jax_ttt.prove(runs[0].agent).unbeatable
-    assert alone == runs[0].is_proven
+    assert runs[0].rows[-2]["loss"] != runs[1].rows[-2]["loss"]
+    assert not same(runs[0].agent.params, runs[1].agent.params)
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
