@@ -69,8 +69,8 @@ class Agent(agents.Agent):
 
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
-        described = html.table("Agent", list(self._about().items()))
-        described += html.text(result_text.table(env_id, self.score))
+        described = html.table_of("Agent", list(self._about().items()))
+        described += html.preformatted(result_text.table(env_id, self.score))
         if not GAMES[env_id].enumerable:
             return described
         return html.with_picture(described, self.picture)

@@ -109,7 +109,7 @@ class Game:
         return f"{self._headline()}\n{session_text.board(self.session)}"
 
     def _repr_html_(self) -> str:
-        return html.with_picture(html.text(self._headline()), self._board)
+        return html.with_picture(html.preformatted(self._headline()), self._board)
 
 
 Board: TypeAlias = Game | Sequence[int]

@@ -78,7 +78,7 @@ class Grade:
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        return html.text(repr(self))
+        return html.preformatted(repr(self))
 
 
 def grade(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from jax_ttt.reports.pictures import Picture
 
 
-def table(
+def table_of(
     title: str, rows: Sequence[Sequence[object]], head: Sequence[object] = ()
 ) -> str:
     """Return a table with a title, and a first row of column names if given."""
@@ -20,7 +20,7 @@ def _row(cells: Sequence[object], tag: str) -> str:
     return f"<tr>{''.join(written)}</tr>"
 
 
-def text(lines: str) -> str:
+def preformatted(lines: str) -> str:
     """Return lines of text in a font of one width."""
     return f"<pre>{html.escape(lines)}</pre>"
 

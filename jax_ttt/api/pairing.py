@@ -105,7 +105,9 @@ class Match:
         return "\n".join([self._title(), *lines])
 
     def _repr_html_(self) -> str:
-        return html.table(self._title(), self._rows(), ["", "wins", "draws", "losses"])
+        return html.table_of(
+            self._title(), self._rows(), ["", "wins", "draws", "losses"]
+        )
 
 
 def match(

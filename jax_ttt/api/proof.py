@@ -59,7 +59,7 @@ class Proof:
         return self.verdict
 
     def _repr_html_(self) -> str:
-        described = html.text(f"{self.player}: {self.verdict.splitlines()[0]}")
+        described = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
         return html.with_picture(described, self.picture)
 
 

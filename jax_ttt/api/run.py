@@ -76,7 +76,7 @@ class Run:
         )
 
     def _repr_html_(self) -> str:
-        return html.with_picture(html.text(repr(self)), self.picture)
+        return html.with_picture(html.preformatted(repr(self)), self.picture)
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -148,7 +148,7 @@ class Runs(Sequence[Run]):
         return f"{text}; diverged: seeds {seeds}" if seeds else text
 
     def _repr_html_(self) -> str:
-        described = html.text("\n".join([repr(self), *self._by_seed()]))
+        described = html.preformatted("\n".join([repr(self), *self._by_seed()]))
         return html.with_picture(described, self.picture) if self.runs else described
 
     def _by_seed(self) -> list[str]:

@@ -59,10 +59,12 @@ class CrossTable(crosstable.CrossTable):
             for i, name in enumerate(self.names)
         ]
         title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
-        shown = html.table(title, rows, ["", *(f"{n} as {second}" for n in self.names)])
+        shown = html.table_of(
+            title, rows, ["", *(f"{n} as {second}" for n in self.names)]
+        )
         ranks = [(r.name, f"{r.elo:+.0f}", f"{r.score:.2%}") for r in self.ranking]
         head = ["player", "Elo", "score against the others"]
-        return f"<div>{shown}\n{html.table('Order', ranks, head)}</div>"
+        return f"<div>{shown}\n{html.table_of('Order', ranks, head)}</div>"
 
     def _cell(self, row: int, column: int) -> str:
         rates = "/".join(f"{100 * rate:.1f}" for rate in self.rates[row, column])

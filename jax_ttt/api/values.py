@@ -81,7 +81,7 @@ class Values(Mapping[int, float]):
         return f"{{{', '.join(pairs)}}}"
 
     def _repr_html_(self) -> str:
-        described = html.text(repr(self))
+        described = html.preformatted(repr(self))
         if self._cells() is None:
             return described
         return html.with_picture(described, self.picture)

@@ -8,11 +8,11 @@ SAFE = "&lt;script&gt;&amp;"
 
 
 def test_tables_and_text_are_escaped():
-    shown = html.table(BAD, [[BAD, 1]], [BAD, "x"])
+    shown = html.table_of(BAD, [[BAD, 1]], [BAD, "x"])
     assert "<script" not in shown
     assert shown.count(SAFE) == 3
     assert shown.count("<tr>") == 2
-    assert html.text(BAD) == f"<pre>{SAFE}</pre>"
+    assert html.preformatted(BAD) == f"<pre>{SAFE}</pre>"
 
 
 def test_a_picture_stands_below_its_description_without_xmls_first_lines():
