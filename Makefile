@@ -37,6 +37,9 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for a short one
 	$(RUN) -m jax_ttt.bench $(ARGS)
 
+api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
+	$(RUN) docs/make_api.py
+
 figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: some 7 minutes
 	$(RUN) -m jax_ttt.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
@@ -65,4 +68,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow check format bench figures anew
+.PHONY: help train test test-slow check format bench api figures anew

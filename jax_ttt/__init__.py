@@ -1,3 +1,105 @@
-"""Board games learned by self-play in JAX, with proofs in place of win rates."""
+"""Board games learned by self-play in JAX, with proofs in place of win rates.
+
+What this package offers to Python is loaded when it is first asked for: importing the
+package loads no JAX. `docs/api.md` describes it.
+
+Example:
+    >>> jax_ttt.PRESETS["table"].run.num_updates
+    400
+    >>> jax_ttt.Config.of(env_id="connect_four").seats
+    ('first', 'second')
+    >>> try:
+    ...     jax_ttt.train(gama=0.9)
+    ... except jax_ttt.Refused as error:
+    ...     print(error)
+    there is no setting gama: did you mean gamma?
+"""
+
+import importlib
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jax_ttt.api.agent import load, save
+    from jax_ttt.api.entrant import player
+    from jax_ttt.api.game import new_game
+    from jax_ttt.api.grading import grade
+    from jax_ttt.api.pairing import match
+    from jax_ttt.api.picture import draw
+    from jax_ttt.api.proof import prove
+    from jax_ttt.api.table import cross_table
+    from jax_ttt.api.training import train, train_many
+    from jax_ttt.api.values import best_move, q_values
+    from jax_ttt.config.errors import Refused
+    from jax_ttt.config.presets import PRESETS
+    from jax_ttt.config.settings import Config
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "PRESETS",
+    "Config",
+    "Refused",
+    "best_move",
+    "cross_table",
+    "draw",
+    "grade",
+    "load",
+    "match",
+    "new_game",
+    "player",
+    "prove",
+    "q_values",
+    "save",
+    "train",
+    "train_many",
+]
+
+_MODULES = {
+    "PRESETS": "config.presets",
+    "Config": "config.settings",
+    "Refused": "config.errors",
+    "best_move": "api.values",
+    "cross_table": "api.table",
+    "draw": "api.picture",
+    "grade": "api.grading",
+    "load": "api.agent",
+    "match": "api.pairing",
+    "new_game": "api.game",
+    "player": "api.entrant",
+    "prove": "api.proof",
+    "q_values": "api.values",
+    "save": "api.agent",
+    "train": "api.training",
+    "train_many": "api.training",
+}
+"""The modules that the public names come from."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Load a public name; the module that has it is imported the first time."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(types.ModuleType):
+    """A package whose public names stay what they are.
+
+    `train` is a function here, and the command `jax_ttt.train` a module: importing the
+    latter would set it in place of the former.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _MODULES and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

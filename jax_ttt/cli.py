@@ -16,9 +16,9 @@ from typing import Literal, TypeVar
 
 import tyro
 
-from jax_ttt.config import catalogue
+from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, SettingError, UsageError
-from jax_ttt.config.presets import PRESETS, Preset, default_preset
+from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, Config, Draft
 from jax_ttt.runtime import compile_cache, streams
 
@@ -104,8 +104,7 @@ def parse_settings(
     given, _ = parser.parse_known_args(argv)
     self_play = given.opponent in (None, "self")
     self_play &= not any(word.startswith("opponent=") for word in given.grid)
-    env_id = given.env_id or catalogue.DEFAULT
-    preset = given.preset or default_preset(env_id, self_play)
+    preset = given.preset or presets.usual(given.env_id, self_play)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     usual = args_type(**PRESETS[preset].parts, preset=preset)
     args = parse(args_type, argv, prog, usual)

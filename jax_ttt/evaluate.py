@@ -23,8 +23,6 @@ from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades
 
 if TYPE_CHECKING:
-    import jax
-
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
@@ -75,6 +73,7 @@ def main(argv: Sequence[str] | None) -> int:
     import jax
 
     from jax_ttt.envs import tree as trees
+    from jax_ttt.evaluation import player_grades
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
 
@@ -83,7 +82,7 @@ def main(argv: Sequence[str] | None) -> int:
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrant = registry.enter(spec, env_id, player_key)
     tree = trees.on_host(env_id)
-    grades = grade(env_id, args.games, entrant, match_key, tree)
+    grades = player_grades.grade_player(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
     verdict = result_text.verdict(env_id, grades, tree, *player)
     write_policy(args, entrant, tree)
@@ -111,47 +110,6 @@ def check_files(args: Args, env_id: EnvId) -> None:
     for field in files(args) if env_id not in ENUMERABLE else ():
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError(field, rule, env_id)
-
-
-def grade(
-    env_id: EnvId,
-    num_games: int | None,
-    entrant: "Entrant",
-    key: "jax.Array",
-    tree: "Tree | None",
-) -> FullGrades:
-    """Return what can be said of the player, exactly and by sampling."""
-    from jax_ttt.envs import pgx_games
-    from jax_ttt.evaluation import grades, matches
-    from jax_ttt.players import players
-
-    exact = sampled = None
-    if tree is not None and entrant.probs is not None:
-        error = q_error(entrant, tree)
-        exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
-    if num_games is None:
-        num_games = 1024 if exact is None else 0
-    if num_games:
-        env = pgx_games.make(env_id)
-        pair = entrant.player, players.random_player
-        sampled = matches.sampled(matches.play_match(env, key, *pair, num_games))
-    if exact is not None and sampled is not None:
-        found = grades.disagreements(exact, sampled)
-        sampled = dataclasses.replace(sampled, disagreements=found)
-    return FullGrades(exact=exact, sampled=sampled)
-
-
-def q_error(entrant: "Entrant", tree: "Tree") -> float | None:
-    """Return the mean error of a saved agent's values; None for other players."""
-    import numpy as np
-
-    from jax_ttt.evaluation import grades
-    from jax_ttt.players import network
-
-    if (agent := entrant.agent) is None:
-        return None
-    q_values = network.decision_values(agent.network, agent.params, tree)
-    return grades.q_error(tree, np.asarray(q_values))
 
 
 def as_json(

@@ -1,6 +1,7 @@
 """The command line of `train`: what is refused and how, what help says, defaults."""
 
 import contextlib
+import importlib
 import os
 import re
 import subprocess
@@ -11,10 +12,12 @@ from typing import get_args
 import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot, train
+from jax_ttt import __version__, arena, cli, evaluate, play, plot
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, Config
+
+train = importlib.import_module("jax_ttt.train")
 
 WHOLE = "invalid literal for int()"
 FLOAT = "could not convert string to float"
@@ -162,7 +165,7 @@ def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
         text=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_PLATFORMS": platform,
         },
     )
@@ -176,8 +179,10 @@ def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
 def test_flags_are_refused_before_jax_is_imported(empty_dir):
     """A wrong flag costs a blink: no half second, no device."""
     program = """
+import importlib
 import sys
-from jax_ttt import evaluate, train
+from jax_ttt import evaluate
+train = importlib.import_module("jax_ttt.train")
 bad = ["--sede 1", "--num-envs x", "--tau nan", "--epsilon-end 1.5", "--seed -1",
        "--preset best", "--env-id chess", "--until-proven --env-id hex", "--help"]
 for main, flags in [(train.main, f) for f in bad] + [(evaluate.main, "x --seed -1")]:
@@ -192,7 +197,7 @@ for main, flags in [(train.main, f) for f in bad] + [(evaluate.main, "x --seed -
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     )
     assert done.returncode == 0, done.stderr
     assert list(empty_dir.iterdir()) == []

@@ -30,6 +30,8 @@ PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
 PROOF = ROOT / "docs" / "proof.md"
+API = ROOT / "docs" / "api.md"
+"""Its blocks are the files that tests/test_examples.py runs."""
 COMMANDS = (
     *("train", "evaluate", "play", "arena", "sweep", "published"),
     *("plot", "figures", "bench"),
@@ -184,7 +186,7 @@ def run_blocks(page):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page != PROOF], ids=lambda page: page.name
+    "page", [page for page in PAGES if page not in (PROOF, API)], ids=lambda p: p.name
 )
 @pytest.mark.usefixtures("empty_folder")
 def test_python_blocks_run(page):

@@ -2,17 +2,20 @@
 
 import csv
 import functools
+import importlib
 import json
 
 import jax
 import pytest
 
-from jax_ttt import evaluate, train
+from jax_ttt import evaluate
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = (
     *("--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"),

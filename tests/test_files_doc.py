@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib
 import io
 import json
 import re
@@ -12,11 +13,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import pytest
 import safetensors
 
-from jax_ttt import arena, evaluate, published, sweep, train
+from jax_ttt import arena, evaluate, published, sweep
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import export
 from jax_ttt.results import commands, grades, plain, rows
+
+train = importlib.import_module("jax_ttt.train")
 
 PAGE = (Path(__file__).parents[1] / "docs" / "files.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^### (.+)\n((?:(?!^##).*\n)*)", PAGE, re.MULTILINE))

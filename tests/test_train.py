@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib
 import io
 import json
 import os
@@ -18,7 +19,7 @@ import made
 import numpy as np
 import pytest
 
-from jax_ttt import __version__, evaluate, plot, train
+from jax_ttt import __version__, evaluate, plot
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -30,6 +31,8 @@ from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
 from jax_ttt.training import loop, programs, run_folder
 from jax_ttt.training.programs import Programs
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = [
     "--num-envs",
@@ -393,7 +396,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     )
     try:
         metrics = path / "metrics.jsonl"
@@ -459,7 +462,7 @@ time.sleep(600)
         [sys.executable, "-c", program, str(path)],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(train.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "running\n"

@@ -61,7 +61,19 @@ def startup(rounds: int, with_baseline: bool) -> Figures:
         figures[cache] = show_parts(cache, found)
         proofs = [one.proven for one in found]
         figures[f"proven_{cache}"] = show_proven(cache, proofs)
+    seconds = [import_seconds() for _ in range(rounds)]
+    figures["import"] = show("import jax_ttt, in Python", seconds, "s", 4)
     return figures
+
+
+def import_seconds() -> float:
+    """Return the seconds that `import jax_ttt` takes in a fresh process."""
+    begin = "from time import perf_counter as now; begin = now(); "
+    code = f"{begin} import jax_ttt; print(now() - begin)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
 
 
 def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:

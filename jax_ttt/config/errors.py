@@ -17,5 +17,13 @@ class PlayerError(Refused):
     """A name that is no usable player's; the message says why."""
 
 
+class MoveError(Refused):
+    """A move that is not possible; the message says why."""
+
+
+class GameError(Refused):
+    """Something that is not possible in this game; the message says what."""
+
+
 class UsageError(Refused):
     """A command line that can't be followed; the message says why."""

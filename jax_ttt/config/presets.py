@@ -5,6 +5,7 @@ Our own stand here, those of the published systems in `config/published/`.
 
 from typing import TYPE_CHECKING, Literal
 
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.published import (
     double_dqn,
@@ -69,6 +70,10 @@ else:  # choices, to the command line and to the checks of types
     Preset = Literal[tuple(PRESETS)]
 
 
-def default_preset(env_id: str, self_play: bool) -> str:
-    """Return the preset that is used where none is named; `plain` for unknown games."""
-    return GAMES[env_id].preset if self_play and env_id in GAMES else "plain"
+def usual(env_id: str | None, self_play: bool) -> Preset:
+    """Return the preset where none is named: the game's, `plain` against an opponent.
+
+    `env_id` None is the game where none is named.
+    """
+    game = GAMES.get(env_id or catalogue.DEFAULT)
+    return game.preset if game and self_play else "plain"

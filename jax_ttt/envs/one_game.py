@@ -4,13 +4,16 @@ A state is PGX's, `(1, ...)`. Who has which of PGX's player ids is drawn at a ga
 start, so what concerns a seat takes the state before the first move too: `start`.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
 
 from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import pgx_games
 
 Result = Literal["won", "drawn", "lost"]
@@ -30,13 +33,25 @@ def play_move(env_id: EnvId, env_state: pgx.State, move: int) -> pgx.State:
     makes an illegal move lose.
 
     Raises:
-        ValueError: the move is not legal, or the game is over.
+        MoveError: the move is not legal, or the game is over.
     """
     legal = legal_moves(env_state)
     if move not in legal:
         why = f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
-        raise ValueError(f"{move} is no legal move of {env_id}; {why}")
+        raise MoveError(f"{move} is no legal move of {env_id}; {why}")
     return pgx_games.play(pgx_games.make(env_id), env_state, jnp.array([move]))
+
+
+def states(env_id: EnvId, moves: Sequence[int]) -> tuple[pgx.State, ...]:
+    """Return the states of a game, before its first move and after each of the moves.
+
+    Raises:
+        MoveError: a move is not legal, or the game is over before it.
+    """
+    played = [pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)]
+    for move in moves:
+        played.append(play_move(env_id, played[-1], move))
+    return tuple(played)
 
 
 def seat_to_move(start: pgx.State, env_state: pgx.State) -> Seat:

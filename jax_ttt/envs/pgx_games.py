@@ -104,6 +104,12 @@ def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
+def drawn_ids(env_state: pgx.State) -> pgx.State:
+    """Return a state of bools: what depends on how PGX drew the players' ids."""
+    nothing = jax.tree.map(lambda _: False, env_state)
+    return nothing.replace(current_player=True, rewards=True)
+
+
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
     """Return in which games it is the turn of `player`, as `seated` gives it."""
     return env_state.current_player == player

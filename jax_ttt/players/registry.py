@@ -50,7 +50,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
         probs = policies.uniform(tree) if tree is not None else None
         return Entrant(spec.name, players.random_player, probs)
     if spec.kind == "agent":
-        return _agent(spec, env_id)
+        return enter_agent(spec.name, agents.load(spec.path, env_id))
     if spec.kind == "blend" and spec.inner:
         return _blend(spec, enter(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
@@ -64,15 +64,20 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     return Entrant(spec.name, player, probs)
 
 
-def _agent(spec: Spec, env_id: EnvId) -> Entrant:
-    agent, probs = _load(spec, env_id)
+def enter_agent(name: str, agent: Agent) -> Entrant:
+    """Return an agent as a player, its greedy policy included on a walked game.
+
+    Raises:
+        AgentError: an action value is not finite.
+    """
+    probs = _policy(name, agent)
     player = network.greedy_player(agent.network, agent.params)
-    return Entrant(spec.name, player, probs, agent, agent.config.seats)
+    return Entrant(name, player, probs, agent, agent.config.seats)
 
 
-def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
-    """Return a saved agent and, on a walked game, its greedy policy."""
-    agent = agents.load(spec.path, env_id)
+def _policy(name: str, agent: Agent) -> np.ndarray | None:
+    """Return an agent's greedy policy on a walked game; refuse values not finite."""
+    env_id = agent.config.env_id
     tree = trees.of(env_id)
     if tree is not None:
         values = network.policy(agent.network, agent.params, tree)
@@ -82,8 +87,8 @@ def _load(spec: Spec, env_id: EnvId) -> tuple[Agent, np.ndarray | None]:
         values = q_network.q_values(agent.network, agent.params, seen.observation)
     # Over NaN, the best legal move would be the first one.
     if not np.isfinite(values).all():
-        raise AgentError(f"{spec.name}: its action values are not finite")
-    return agent, None if tree is None else np.asarray(values, float)
+        raise AgentError(f"{name}: its action values are not finite")
+    return None if tree is None else np.asarray(values, float)
 
 
 def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
@@ -99,7 +104,8 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
-    agent, _ = _load(inner, env_id)
+    agent = agents.load(inner.path, env_id)
+    _policy(inner.name, agent)
     player = lookahead.player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )

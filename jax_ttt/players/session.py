@@ -17,6 +17,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import one_game, pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.one_game import Result
@@ -92,11 +93,11 @@ def play_move(session: Session, move: int) -> Session:
     """Return the game after a move of the person.
 
     Raises:
-        ValueError: the move is not legal, it is not the person's turn, or the game
+        MoveError: the move is not legal, it is not the person's turn, or the game
             is over.
     """
     if not is_over(session) and not is_persons_turn(session):
-        raise ValueError(f"it is the opponent's turn, not that of the {session.seat}")
+        raise MoveError(f"it is the opponent's turn, not that of the {session.seat}")
     return _after(session, move)
 
 
@@ -104,12 +105,12 @@ def play_reply(session: Session) -> Session:
     """Return the game after one move of the opponent.
 
     Raises:
-        ValueError: it is not the opponent's turn, or the game is over.
+        MoveError: it is not the opponent's turn, or the game is over.
     """
     if is_persons_turn(session):
-        raise ValueError("it is the person's turn, not the opponent's")
+        raise MoveError("it is the person's turn, not the opponent's")
     if is_over(session):
-        raise ValueError("the opponent has no reply: the game is over")
+        raise MoveError("the opponent has no reply: the game is over")
     key, move_key = jax.random.split(session.key)
     move = int(_chosen(session.opponent.player, move_key, session.state)[0])
     return _after(dataclasses.replace(session, key=key), move)
@@ -135,7 +136,8 @@ def undo(session: Session) -> Session:
 def values(session: Session) -> tuple[MoveValue, ...]:
     """Return what the legal moves are worth to the player to move, in their order."""
     moves = legal_moves(session)
-    exact, learned = _minimax_values(session), _q_values(session)
+    exact = minimax_values(session.env_id, session.state)
+    learned = _q_values(session)
     return tuple(
         MoveValue(
             move,
@@ -162,12 +164,18 @@ def _chosen(
     return player(key, env_state)
 
 
-def _minimax_values(session: Session) -> Float[np.ndarray, " A"] | None:
-    tree = trees.on_host(session.env_id)
+def minimax_values(
+    env_id: EnvId, env_state: pgx.State
+) -> Float[np.ndarray, " A"] | None:
+    """Return what each move of a game is worth to its mover under best play.
+
+    The state is `(1, ...)`. None where the game is too large to enumerate.
+    """
+    tree = trees.on_host(env_id)
     if tree is None:
         return None
-    index = jnp.asarray(positions.index(session.env_id))
-    position = int(stones.locate(index, session.state.observation)[0])
+    index = jnp.asarray(positions.index(env_id))
+    position = int(stones.locate(index, env_state.observation)[0])
     return minimax.to_mover(tree, minimax.values(tree))[position]
 
 

@@ -177,10 +177,12 @@ def on_board(
 
 
 def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401
-    """Write a free cell's value, or whose mark is there."""
+    """Write a free cell's value, if it has one, or whose mark is there."""
     style: dict[str, Any] = {"ha": "center", "va": "center"}
     if cell != text_board.FREE:
         axes.text(x, y, cell, fontsize=34, **style)
+        return
+    if math.isnan(value):  # a free cell where no move is legal
         return
     colour = "white" if abs(value) > 0.6 else "black"
     text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero

@@ -1,6 +1,7 @@
 """Processes that train from their start: their cache, and what came of them."""
 
 import json
+from pathlib import Path
 
 import made
 import pytest
@@ -63,6 +64,7 @@ def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, 
     parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
     found = startup.Run(child, parts, 100.0, proven)
     monkeypatch.setattr(startup, "train", lambda *args: found)
+    monkeypatch.setattr(startup, "import_seconds", lambda: 0.01)
     figures = startup.startup(4, False)
     assert figures["train_cold"]["median"] == 2
     assert figures["cold"]["peak_memory"]["median"] == 100
@@ -70,3 +72,10 @@ def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, 
     out = capsys.readouterr().out
     assert ("start to proven and saved" in out) == proven
     assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven
+
+
+def test_importing_the_package_takes_under_a_tenth_of_a_second(monkeypatch):
+    root = str(Path(startup.__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", root)
+    # The least of three: the machine may be busy.
+    assert min(startup.import_seconds() for _ in range(3)) < 0.1

@@ -89,9 +89,10 @@ def run(tmp_path_factory):
 
 def test_a_new_game_takes_one_record(run):
     done = run(
-        "from jax_ttt import cli, train\n"
+        "from jax_ttt import cli\n"
+        "from jax_ttt.train import Args\n"
         "from jax_ttt.envs import pgx_games\n"
-        "args = cli.parse_settings(train.Args, ['--env-id', 'go_19x19'], 'train')\n"
+        "args = cli.parse_settings(Args, ['--env-id', 'go_19x19'], 'train')\n"
         "assert args.preset == 'plain'\n"
         "assert args.config.env_id == 'go_19x19'\n"
         "print(*pgx_games.sizes('go_19x19'))\n"
@@ -104,7 +105,7 @@ def test_a_new_game_is_learned(run, tmp_path):
     folder = tmp_path / "run"
     flags = "--env-id go_19x19 --num-envs 2 --num-updates 2 --eval-every 2 --quiet"
     done = run(
-        "import sys\nfrom jax_ttt import train\nsys.exit(train.main(sys.argv[1:]))",
+        "import sys\nfrom jax_ttt.train import main\nsys.exit(main(sys.argv[1:]))",
         *f"{flags} --hidden-size 8 --eval-games 2 --run-dir {folder}".split(),
     )
     assert done.returncode == 0, done.stderr

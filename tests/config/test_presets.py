@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from jax_ttt.config import presets
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import default
 
@@ -100,3 +101,17 @@ def test_the_published_settings(name):
     fields = PRESETS[name].as_dict().items()
     changed = {field for field, value in fields if value != default(field)}
     assert changed <= SETTINGS[name].keys() | {"eval_every"}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "self_play", "name"),
+    [
+        (None, True, "default"),
+        ("tic_tac_toe", True, "default"),
+        ("connect_four", True, "plain"),
+        ("tic_tac_toe", False, "plain"),
+        ("chess", True, "plain"),
+    ],
+)
+def test_the_preset_where_none_is_named(env_id, self_play, name):
+    assert presets.usual(env_id, self_play) == name

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import one_game, pgx_games
 
 ENV = pgx_games.make("tic_tac_toe")
@@ -17,6 +18,16 @@ def line(moves, seed=0):
     for move in moves:
         states.append(one_game.play_move("tic_tac_toe", states[-1], move))
     return states
+
+
+def test_a_games_states_are_those_of_its_moves():
+    for made, played in zip(
+        one_game.states("tic_tac_toe", DRAW), line(DRAW), strict=True
+    ):
+        np.testing.assert_array_equal(made.observation, played.observation)
+    assert len(one_game.states("tic_tac_toe", [])) == 1
+    with pytest.raises(MoveError, match="the game is over"):
+        one_game.states("tic_tac_toe", [*X_WINS, 8])
 
 
 def test_the_legal_moves_are_the_free_cells():

@@ -129,6 +129,13 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
     )
 
 
+def test_a_free_cell_without_a_value_stays_empty(drawn):
+    cells = np.array([["X", "-"], ["-", "O"]], object)
+    worth = np.array([np.nan, 0.5, np.nan, np.nan])
+    axes, *_ = drawn(boards.on_board, cells, {"learned": worth}).axes
+    assert [text.get_text() for text in axes.texts] == ["X", "+0.50", "O"]
+
+
 def test_an_agents_game_against_itself_is_legal_and_ends(agent):
     states = boards.self_play(agent)
     assert bool(states[-1].terminated)

@@ -16,8 +16,8 @@ import collections, sys
 import jax.monitoring
 seen = collections.Counter()
 jax.monitoring.register_event_listener(lambda name, **about: seen.update([name]))
-from jax_ttt import train
-code = train.main(sys.argv[1:])
+from jax_ttt.train import main
+code = main(sys.argv[1:])
 print(code, *(seen["/jax/compilation_cache/cache_" + x] for x in ("misses", "hits")))
 """
 

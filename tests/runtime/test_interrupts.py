@@ -1,6 +1,7 @@
 """Signals to a process that trains: what is saved, what is said, how soon it ends."""
 
 import contextlib
+import importlib
 import os
 import pty
 import signal
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt import train
 from jax_ttt.players import agents
 from jax_ttt.runtime import interrupts
+
+train = importlib.import_module("jax_ttt.train")
 
 SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
 # A chunk of these takes many seconds.
@@ -33,7 +35,7 @@ def training(path, flags, before="", stream: int = subprocess.PIPE):
         start_new_session=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         },
     )

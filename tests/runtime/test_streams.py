@@ -1,5 +1,6 @@
 """Commands whose stdin, stdout or stderr is closed or full."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt import cli, play, train
+from jax_ttt import cli, play
 from jax_ttt.players import agents
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = (
     "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8 "
@@ -25,7 +28,7 @@ def shell(command, redirections):
         text=True,
         env=os.environ
         | {
-            "PYTHONPATH": str(Path(train.__file__).parents[1]),
+            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
             "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         },
     )

@@ -1,5 +1,6 @@
 """The mirrors of a run's metrics: what they hold, and that no run depends on them."""
 
+import importlib
 import json
 import os
 import struct
@@ -11,12 +12,14 @@ import made
 import numpy as np
 import pytest
 
-from jax_ttt import cli, train
+from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.training import loggers
 from jax_ttt.training.loggers import Mirror, Mirrors
 from jax_ttt.training.programs import Programs
+
+train = importlib.import_module("jax_ttt.train")
 
 TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
 

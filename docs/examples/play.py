@@ -1,0 +1,14 @@
+"""Play a game against an agent: here its opponent is a random player."""
+
+import random
+
+import jax_ttt
+
+agent = jax_ttt.train(seed=1, preset="table").agent
+game = jax_ttt.new_game(agent, seat="second")
+while not game.is_over:
+    print(game)
+    move = random.choice(game.legal_moves)  # or int(input("your move: "))
+    game = game.play(move)
+print(game)
+print("you", game.result)

@@ -1,0 +1,12 @@
+"""Prove an agent unbeatable, or find the line of play that beats it."""
+
+import jax_ttt
+
+agent = jax_ttt.train(seed=1, preset="table").agent
+print(jax_ttt.prove(agent))
+
+found = jax_ttt.prove("mcts:50")  # a search of 50 playouts is beatable
+print(found)
+print(f"it loses in the seat {found.losing_seat}:", *found.losing_line)
+jax_ttt.draw(found, "losing_line.svg")
+print(jax_ttt.grade(agent))  # everything else that is known of it

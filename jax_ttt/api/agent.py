@@ -1,0 +1,116 @@
+"""Trained agents: to load, to save, to look at."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from jax_ttt.api import html
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import GameError
+from jax_ttt.players import agents
+from jax_ttt.reports import boards, result_text
+from jax_ttt.reports.pictures import Picture, Theme
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Agent(agents.Agent):
+    """A trained agent; a notebook shows its results and a game against itself.
+
+    Attributes:
+        config: The settings that it was trained with.
+        params: The weights of its network, a pytree.
+        seed: The seed that it was trained with.
+        num_updates: Updates that it has learned from.
+        score: The grades of its last evaluation.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> agent
+        <agent of tic_tac_toe: table, seed 1, 400 updates>
+        >>> agent.config.env_id, agent.config.seats
+        ('tic_tac_toe', ('first', 'second'))
+    """
+
+    @classmethod
+    def of(cls, agent: agents.Agent) -> "Agent":
+        """Return an agent of a file as one that shows itself."""
+        fields = dataclasses.fields(agent)
+        return cls(**{field.name: getattr(agent, field.name) for field in fields})
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the agent's likeliest game against itself, move by move.
+
+        Raises:
+            GameError: the game is too large to enumerate.
+        """
+        if not GAMES[self.config.env_id].enumerable:
+            raise GameError(
+                f"{self.config.env_id}: draw a game that was played instead"
+            )
+        return boards.animation(boards.self_play(self), theme)
+
+    def _about(self) -> dict[str, Any]:
+        settings = self.config.as_dict()
+        return {
+            "game": self.config.env_id,
+            "network": settings["network"],
+            "seed": self.seed,
+            "updates": f"{self.num_updates:,}",
+            "opponent": settings["opponent"],
+        }
+
+    def __repr__(self) -> str:
+        about = self._about()
+        return (
+            f"<agent of {about['game']}: {about['network']}, seed {self.seed}, "
+            f"{about['updates']} updates>"
+        )
+
+    def _repr_html_(self) -> str:
+        env_id = self.config.env_id
+        described = html.table_of("Agent", list(self._about().items()))
+        described += html.preformatted(result_text.table(env_id, self.score))
+        if not GAMES[env_id].enumerable:
+            return described
+        return html.with_picture(described, self.picture)
+
+
+def load(path: str | os.PathLike[str]) -> Agent:
+    """Return the agent of a file, or of a run's folder.
+
+    Args:
+        path: An `agent.safetensors` file, or the folder of a run that has one.
+
+    Raises:
+        Refused: there is no such file, or it is no usable agent.
+
+    Example:
+        >>> run = jax_ttt.train(seed=1, preset="table")
+        >>> jax_ttt.save(run.agent, "agent.safetensors")
+        >>> jax_ttt.load("agent.safetensors")
+        <agent of tic_tac_toe: table, seed 1, 400 updates>
+    """
+    return Agent.of(agents.load(Path(path)))
+
+
+def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
+    """Write an agent to a file; the file is there whole or not at all.
+
+    The file holds all that is needed to use the agent: the weights, the settings, the
+    seed and the last grades. The commands, such as `python -m jax_ttt.play`, take it
+    as well.
+
+    Args:
+        agent: An agent of `train` or `load`.
+        path: The file, by custom `agent.safetensors`.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OSError: the file can't be written.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.save(agent, "agent.safetensors")
+    """
+    agents.save(agent, Path(path))

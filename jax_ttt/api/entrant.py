@@ -1,0 +1,169 @@
+"""Players: whoever can choose a move, brought into one form."""
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import jax
+import pgx
+from jaxtyping import Array, Key
+
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.errors import GameError, PlayerError, SettingError
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.players import agents, names, own, registry
+from jax_ttt.players.registry import Entrant
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Player:
+    """Whoever can choose a move in a game.
+
+    Attributes:
+        env_id: The game.
+        entrant: The function that plays, and the policy if it is known.
+
+    Example:
+        >>> minimax = jax_ttt.player("minimax")
+        >>> minimax.name, minimax.is_exact
+        ('minimax', True)
+    """
+
+    env_id: str
+    entrant: Entrant
+
+    @property
+    def name(self) -> str:
+        """What the player is called in a match or a table."""
+        return self.entrant.name
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its policy is known, so that its results can be exact."""
+        return self.entrant.probs is not None
+
+    def __repr__(self) -> str:
+        how = "exact" if self.is_exact else "sampled"
+        return f"<player of {self.env_id}: {self.name}, results are {how}>"
+
+
+Function: TypeAlias = Callable[[jax.Array, pgx.State], Any]
+PlayerLike: TypeAlias = Player | agents.Agent | str | os.PathLike[str] | Function
+"""A player in any of its forms."""
+
+
+def player(
+    who: PlayerLike,
+    *,
+    env_id: str | None = None,
+    name: str | None = None,
+    seed: int = 0,
+) -> Player:
+    """Return a player: an agent, a built-in player, or a function of your own.
+
+    Every function that takes a player takes the same forms, so this one is needed only
+    to give a player a name or a game.
+
+    Args:
+        who: An agent; the name of a built-in player, for instance `"random"`,
+            `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
+            agent; or a function `(key, env_state) -> actions`, written with
+            `jax.numpy`. It gets a PGX state of B games, such as `env_state.observation`
+            and `env_state.legal_action_mask`, and returns B legal actions. Where it
+            draws no random number from `key`, its results in an enumerable game are
+            exact; else they are sampled.
+        env_id: The game; by default the agent's, else tic-tac-toe.
+        name: What to call the player.
+        seed: What the player draws in advance comes from.
+
+    Raises:
+        Refused: there is no such player in this game; or the function can't be
+            compiled, or plays an illegal move.
+
+    Example:
+        >>> def first_free(key, env_state):
+        ...     return env_state.legal_action_mask.argmax(axis=-1)
+        >>> jax_ttt.player(first_free, name="row by row")
+        <player of tic_tac_toe: row by row, results are exact>
+    """
+    SEED_RANGE.check("seed", seed)
+    game = game_of([who], env_id)
+    return Player(game, _entrant(who, game, jax.random.key(seed), name))
+
+
+def entrants(
+    several: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
+) -> tuple[EnvId, list[Entrant]]:
+    """Return the players' game, and all of them under different names."""
+    game = game_of(several, env_id)
+    found = [_entrant(who, game, key) for who in several]
+    seen: dict[str, int] = {}
+    for i, entrant in enumerate(found):
+        count = seen[entrant.name] = seen.get(entrant.name, 0) + 1
+        if count > 1:
+            found[i] = entrant._replace(name=f"{entrant.name} ({count})")
+    return game, found
+
+
+def game_of(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
+    """Return the game that is asked for, else the players', else the default.
+
+    Raises:
+        Refused: there is no such game, or a player is made for another one.
+    """
+    if asked is not None and asked not in GAMES:
+        raise SettingError("env_id", f"one of {', '.join(GAMES)}", asked)
+    found = {} if asked is None else {asked: "this game is asked for"}
+    for who in several:
+        own_game = _game(who)
+        if own_game is not None:
+            found.setdefault(own_game, f"{_name(who)} is made for it")
+    if len(found) > 1:
+        (first, why), (second, other), *_ = found.items()
+        raise GameError(f"one game at a time: {first} ({why}), {second} ({other})")
+    return cast(EnvId, next(iter(found), catalogue.DEFAULT))
+
+
+def _game(who: PlayerLike) -> str | None:
+    """Return the game that a player is made for, None if it may play others."""
+    if isinstance(who, Player):
+        return who.env_id
+    if isinstance(who, agents.Agent):
+        return who.config.env_id
+    if not isinstance(who, str | os.PathLike):
+        return None
+    spec = names.read(os.fspath(who), catalogue.DEFAULT)
+    innermost = spec
+    while innermost.inner is not None:
+        innermost = innermost.inner
+    return agents.game([spec], None) if innermost.kind == "agent" else None
+
+
+def _name(who: PlayerLike) -> str:
+    if isinstance(who, Player):
+        return who.name
+    if isinstance(who, agents.Agent):
+        return f"agent of seed {who.seed}"
+    if isinstance(who, str | os.PathLike):
+        return os.fspath(who)
+    return getattr(who, "__name__", None) or repr(who)
+
+
+def _entrant(
+    who: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
+) -> Entrant:
+    called = name or _name(who)
+    if isinstance(who, Player):
+        return who.entrant._replace(name=called)
+    if isinstance(who, agents.Agent):
+        return registry.enter_agent(called, who)
+    if isinstance(who, str | os.PathLike):
+        spec = names.read(os.fspath(who), env_id)
+        return registry.enter(spec, env_id, key)._replace(name=called)
+    if not callable(who):
+        raise PlayerError(
+            f"a player is an agent, a name, a path or a function, not {who!r}"
+        )
+    return own.enter_function(called, who, env_id)

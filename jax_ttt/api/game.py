@@ -1,0 +1,169 @@
+"""A game against a player, move by move."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import jax
+import pgx
+
+from jax_ttt.api import html
+from jax_ttt.api.entrant import PlayerLike, player
+from jax_ttt.config.catalogue import SEATS, Seat, seat_name
+from jax_ttt.config.errors import MoveError, SettingError
+from jax_ttt.envs import one_game
+from jax_ttt.envs.one_game import Result
+from jax_ttt.players import session
+from jax_ttt.players.session import Session
+from jax_ttt.reports import boards, session_text
+from jax_ttt.reports.pictures import Picture, Theme
+
+_STANDING = {
+    None: "your move",
+    "won": "you win",
+    "drawn": "a draw",
+    "lost": "you lose",
+}
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Game:
+    """A game against a player, never changed: each move returns a new one.
+
+    A notebook shows its board.
+
+    Attributes:
+        session: The states and moves so far, and the opponent.
+
+    Example:
+        >>> game = jax_ttt.new_game("minimax-first")
+        >>> game = game.play(4)
+        >>> game.moves
+        (4, 0)
+        >>> print(game)
+        you are X, minimax-first is O: your move
+          O 1 2
+          3 X 5
+          6 7 8
+    """
+
+    session: Session
+
+    @property
+    def env_id(self) -> str:
+        """The name of the game."""
+        return self.session.env_id
+
+    @property
+    def seat(self) -> Seat:
+        """Your seat, `"first"` or `"second"`."""
+        return self.session.seat
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The moves of both players, the oldest first."""
+        return self.session.moves
+
+    @property
+    def legal_moves(self) -> tuple[int, ...]:
+        """The moves to choose from, ascending; none once the game is over."""
+        return session.legal_moves(self.session)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return session.is_over(self.session)
+
+    @property
+    def result(self) -> Result | None:
+        """How it ended for you: `"won"`, `"drawn"`, `"lost"`; None while it is on."""
+        return session.result(self.session)
+
+    def play(self, move: int) -> "Game":
+        """Return the game after your move and the opponent's replies to it.
+
+        Raises:
+            Refused: the move is not legal, or the game is over.
+        """
+        return _after_replies(session.play_move(self.session, move))
+
+    def undo(self) -> "Game":
+        """Return the game before your latest move; the same one if there is none."""
+        return Game(session.undo(self.session))
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the game from its first board to the latest, one after another."""
+        every = [jax.tree.map(lambda x: x[0], s) for s in self.session.states]
+        return boards.animation(every, theme) if self.moves else self._board(theme)
+
+    def _board(self, theme: Theme = "light") -> Picture:
+        return boards.position(jax.tree.map(lambda x: x[0], self.session.state), theme)
+
+    def _headline(self) -> str:
+        names = [seat_name(self.env_id, seat) for seat in SEATS]
+        you, other = names if self.seat == SEATS[0] else names[::-1]
+        told = f"you are {you}, {self.session.opponent.name} is {other}"
+        return f"{told}: {_STANDING[self.result]}"
+
+    def __repr__(self) -> str:
+        return f"{self._headline()}\n{session_text.board(self.session)}"
+
+    def _repr_html_(self) -> str:
+        return html.with_picture(html.preformatted(self._headline()), self._board)
+
+
+Board: TypeAlias = Game | Sequence[int]
+"""A game, or the moves made from its start."""
+
+
+def new_game(
+    opponent: PlayerLike,
+    seat: Seat = "first",
+    *,
+    env_id: str | None = None,
+    seed: int = 0,
+) -> Game:
+    """Return a new game against a player, who opens it if you move second.
+
+    Args:
+        opponent: An agent, a built-in player's name or a function; see `player`.
+        seat: Yours, `"first"` or `"second"`.
+        env_id: The game; by default the opponent's, else tic-tac-toe.
+        seed: What the opponent's random numbers come from.
+
+    Raises:
+        Refused: there is no such player, seat or game.
+
+    Example:
+        >>> game = jax_ttt.new_game("random", seat="second", seed=3)
+        >>> while not game.is_over:
+        ...     game = game.play(game.legal_moves[0])
+        >>> game.result in ("won", "drawn", "lost")
+        True
+    """
+    if seat not in SEATS:
+        raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
+    entered = player(opponent, env_id=env_id, seed=seed)
+    key = jax.random.key(seed)
+    started = session.start(entered.env_id, entered.entrant, seat, key)
+    return _after_replies(started)
+
+
+def _after_replies(current: Session) -> Game:
+    """Return the game once it is the person's turn, or over."""
+    while not session.is_over(current) and not session.is_persons_turn(current):
+        current = session.play_reply(current)
+    return Game(current)
+
+
+def states_of(board: Board, env_id: str) -> tuple[pgx.State, ...]:
+    """Return the states of one game, from before its first move to the board.
+
+    Raises:
+        Refused: a move is not legal, or the board is of another game than `env_id`.
+    """
+    if not isinstance(board, Game):
+        return one_game.states(env_id, board)
+    if board.env_id != env_id:
+        raise MoveError(f"a board of {board.env_id}, but the agent plays {env_id}")
+    return board.session.states

@@ -1,0 +1,113 @@
+"""How strong a player is, in numbers."""
+
+import dataclasses
+import math
+
+import jax
+
+from jax_ttt.api import html
+from jax_ttt.api.entrant import PlayerLike, player
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import player_grades
+from jax_ttt.reports import result_text
+from jax_ttt.results.grades import FullGrades, Rate
+
+_GAMES = Range(int, 0, 2**20)
+
+
+@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
+class Grade(FullGrades):
+    """How strong a player is; rates from 0 to 1.
+
+    Attributes:
+        env_id: The game.
+        player: The player's name.
+        exact: What the game's tree proves of it; None if it is too large, or if the
+            policy is not known.
+        sampled: A match against random with 95 % intervals; None if none was played.
+
+    Example:
+        >>> found = jax_ttt.grade("minimax")
+        >>> found.unbeatable, found.loss_rate
+        (True, 0.0)
+        >>> found.exact.exploitability
+        0.0
+    """
+
+    env_id: str
+    player: str
+
+    @property
+    def unbeatable(self) -> bool | None:
+        """Whether it is proven unbeatable in the seats it learned; None if unknown."""
+        return None if self.exact is None else self.exact.unbeatable
+
+    @property
+    def win_rate(self) -> float:
+        """Wins against random, both seats; exact if it is known, else sampled."""
+        return self._rate("win_rate")
+
+    @property
+    def draw_rate(self) -> float:
+        """Draws against random, both seats; exact if it is known, else sampled."""
+        return self._rate("draw_rate")
+
+    @property
+    def loss_rate(self) -> float:
+        """Losses against random, both seats; exact if it is known, else sampled."""
+        return self._rate("loss_rate")
+
+    def _rate(self, name: Rate) -> float:
+        return math.nan if self.best_known is None else self.best_known.rate(name)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.player}: {self.env_id}"]
+        tree = trees.on_host(self.env_id)
+        if self.exact is not None and tree is not None:
+            parts += [result_text.strength(self.env_id, self.exact)]
+            parts += [result_text.measures(self.env_id, self.exact, tree)]
+        if self.sampled is not None:
+            parts += [result_text.sample(self.env_id, self.sampled, self.exact)]
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return html.preformatted(repr(self))
+
+
+def grade(
+    who: PlayerLike,
+    *,
+    env_id: str | None = None,
+    num_games: int | None = None,
+    seed: int = 0,
+) -> Grade:
+    """Return how strong a player is: against random, minimax and the best opponent.
+
+    Args:
+        who: An agent, a built-in player's name or a function; see `player`.
+        env_id: The game; by default the player's, else tic-tac-toe.
+        num_games: Games of a match against random that is played, up to 1,048,576; by
+            default none where the results are exact, else 1,024.
+        seed: What all random numbers come from.
+
+    Raises:
+        Refused: there is no such player in this game.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> found = jax_ttt.grade(agent)
+        >>> found.unbeatable, found.loss_rate
+        (True, 0.0)
+        >>> round(found.win_rate, 3)
+        0.956
+    """
+    SEED_RANGE.check("seed", seed)
+    if num_games is not None:
+        _GAMES.check("num_games", num_games)
+    entered = player(who, env_id=env_id, seed=seed)
+    key, tree = jax.random.key(seed), trees.on_host(entered.env_id)
+    found = player_grades.grade_player(
+        entered.env_id, num_games, entered.entrant, jax.random.fold_in(key, 1), tree
+    )
+    return Grade(**vars(found), env_id=entered.env_id, player=entered.name)

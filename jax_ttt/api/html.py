@@ -1,0 +1,38 @@
+"""What a notebook shows of a result: tables and pictures as HTML."""
+
+import html
+from collections.abc import Callable, Sequence
+
+from jax_ttt.reports.pictures import Picture
+
+
+def table_of(
+    title: str, rows: Sequence[Sequence[object]], head: Sequence[object] = ()
+) -> str:
+    """Return a table with a title, and a first row of column names if given."""
+    lines = [_row(head, "th")] if head else []
+    lines += [_row(row, "td") for row in rows]
+    return f"<p>{html.escape(title)}</p>\n<table>\n{chr(10).join(lines)}\n</table>"
+
+
+def _row(cells: Sequence[object], tag: str) -> str:
+    written = (f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{''.join(written)}</tr>"
+
+
+def preformatted(lines: str) -> str:
+    """Return lines of text in a font of one width."""
+    return f"<pre>{html.escape(lines)}</pre>"
+
+
+def with_picture(described: str, picture: Callable[[], Picture]) -> str:
+    """Return a description and the picture below it; alone without the extra `plots`.
+
+    `described` is HTML.
+    """
+    try:
+        svg = picture().svg
+        # Without XML's first lines, which have no place within a page.
+        return f"<div>{described}\n{svg[svg.index('<svg') :]}</div>"
+    except ImportError:  # matplotlib is optional
+        return f"<div>{described}</div>"

@@ -1,0 +1,167 @@
+"""A match of two players."""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+
+from jax_ttt.api import html
+from jax_ttt.api.entrant import PlayerLike, entrants
+from jax_ttt.config.catalogue import SEATS, Seat, seat_name
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import matches
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import outcomes
+
+_GAMES = Range(int, 1, 2**20)
+
+
+class SeatResult(NamedTuple):
+    """What a player got in one seat; rates from 0 to 1.
+
+    Attributes:
+        win_rate: Share of the games that it won.
+        draw_rate: Share of the games that were drawn.
+        loss_rate: Share of the games that it lost.
+        num_games: Games played; 0 if the rates are exact.
+    """
+
+    win_rate: float
+    draw_rate: float
+    loss_rate: float
+    num_games: int = 0
+
+    def reversed(self) -> "SeatResult":
+        """Return the same games as the opponent sees them."""
+        return self._replace(win_rate=self.loss_rate, loss_rate=self.win_rate)
+
+    def interval(self, rate: float) -> tuple[float, float]:
+        """Return the 95 % interval of one of the rates; the rate itself if exact."""
+        if not self.num_games:
+            return rate, rate
+        low, high = wilson_interval(round(rate * self.num_games), self.num_games)
+        return low, high
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Match:
+    """The results of a player against another, in each seat.
+
+    Attributes:
+        env_id: The game.
+        player: The name of the player whose results these are.
+        opponent: The other player's name.
+        first: Its results where it moved first.
+        second: Its results where it moved second.
+
+    Example:
+        >>> match = jax_ttt.match("minimax", "random")
+        >>> match.is_exact, match.first.loss_rate
+        (True, 0.0)
+    """
+
+    env_id: str
+    player: str
+    opponent: str
+    first: SeatResult
+    second: SeatResult
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rates are exact, not those of games that were played."""
+        return not self.first.num_games
+
+    def seat(self, seat: Seat) -> SeatResult:
+        """Return the results in one seat."""
+        return self.first if seat == "first" else self.second
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for seat in SEATS:
+            result = self.seat(seat)
+            cells = []
+            for rate in result[:3]:
+                low, high = (f"{100 * end:.1f}" for end in result.interval(rate))
+                span = "" if self.is_exact else f" ({low} to {high})"
+                cells.append(f"{rate:.2%}{span}")
+            rows.append([f"as {seat_name(self.env_id, seat)}", *cells])
+        return rows
+
+    def _title(self) -> str:
+        games = 2 * self.first.num_games
+        how = "exact" if self.is_exact else f"{games:,} games, with 95 % intervals"
+        return f"{self.player} against {self.opponent}: {how}"
+
+    def __repr__(self) -> str:
+        rows = [["", "wins", "draws", "losses"], *self._rows()]
+        sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(f"{cell:>{size}}" for cell, size in zip(row, sizes, strict=True))
+            for row in rows
+        ]
+        return "\n".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        return html.table_of(
+            self._title(), self._rows(), ["", "wins", "draws", "losses"]
+        )
+
+
+def match(
+    player: PlayerLike,
+    opponent: PlayerLike,
+    *,
+    env_id: str | None = None,
+    num_games: int = 1000,
+    seed: int = 0,
+) -> Match:
+    """Return a player's results against another, in both seats.
+
+    They are exact where the game can be enumerated and both policies are known; else
+    games are played.
+
+    Args:
+        player: The player whose results are returned; see `player`.
+        opponent: The other player.
+        env_id: The game; by default the players', else tic-tac-toe.
+        num_games: Games in each seat, where they are played; 1 to 1,048,576.
+        seed: What all random numbers come from.
+
+    Raises:
+        Refused: there is no such player, or the two are made for different games.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.match(agent, "minimax")
+        agent of seed 1 against minimax: exact
+               wins    draws  losses
+        as X  0.00%  100.00%   0.00%
+        as O  0.00%  100.00%   0.00%
+    """
+    _GAMES.check("num_games", num_games)
+    SEED_RANGE.check("seed", seed)
+    player_key, match_key = jax.random.split(jax.random.key(seed))
+    game, (one, other) = entrants([player, opponent], env_id, player_key)
+    keys = jax.random.split(match_key)
+    first = _result(game, keys[0], (one, other), num_games)
+    # The other's wins are the player's losses.
+    second = _result(game, keys[1], (other, one), num_games)
+    return Match(game, one.name, other.name, first, second.reversed())
+
+
+def _result(
+    env_id: str, key: jax.Array, pair: tuple[Entrant, Entrant], num_games: int
+) -> SeatResult:
+    """Return what the first of two players, who moves first, gets of the other."""
+    first, second = pair
+    if first.probs is not None and second.probs is not None:
+        exact = outcomes.outcome(trees.walked(env_id), first.probs, second.probs)
+        wins, draws, losses = (max(float(rate), 0.0) for rate in exact)
+        return SeatResult(wins, draws, losses)
+    env = pgx_games.make(env_id)
+    found, _ = matches.play_seats(env, key, first.player, second.player, num_games)
+    wins, draws, losses = (int(count) / num_games for count in found)
+    return SeatResult(wins, draws, losses, num_games)

@@ -1,0 +1,121 @@
+"""The proof that a player can't be beaten, or the line of play that beats it."""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from jax_ttt.api import html
+from jax_ttt.api.entrant import PlayerLike, player
+from jax_ttt.config.catalogue import ENUMERABLE, Seat
+from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.envs import tree as trees
+from jax_ttt.reports import boards, result_text
+from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.results.grades import Grades
+from jax_ttt.solver import proof
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Proof:
+    """What the whole tree of a game says of a player.
+
+    Attributes:
+        env_id: The game.
+        player: The player's name.
+        seats: The seats that it is proven in: those that it learned.
+        unbeatable: Whether no line of play by any opponent beats it in these seats.
+        losing_line: The moves of the shortest game that it can lose, the first player's
+            and the second's by turns; None if it is unbeatable.
+        losing_seat: The seat in which it loses that game; None if it is unbeatable.
+        likeliest_game: The moves of its likeliest game against itself.
+        verdict: All that in words.
+
+    Example:
+        >>> found = jax_ttt.prove("minimax")
+        >>> found.unbeatable, found.losing_line
+        (True, None)
+        >>> found
+        unbeatable: no line of play by any opponent wins against it, as X or as O \
+(5,478 positions)
+    """
+
+    env_id: str
+    player: str
+    seats: tuple[Seat, ...]
+    unbeatable: bool
+    losing_line: tuple[int, ...] | None
+    losing_seat: Seat | None
+    likeliest_game: tuple[int, ...]
+    verdict: str
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the losing line, or if there is none the likeliest game."""
+        moves = self.losing_line or self.likeliest_game
+        states = boards.replay(self.env_id, moves)
+        # After each move, side by side.
+        return boards.position(jax.tree.map(lambda *x: np.stack(x), *states[1:]), theme)
+
+    def __repr__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        described = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
+        return html.with_picture(described, self.picture)
+
+
+def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
+    """Prove that no line of play by any opponent beats a player, or find one that does.
+
+    All moves that the player may make are followed, and all of any opponent: the result
+    is exact. The game must be small enough to enumerate.
+
+    Args:
+        who: An agent, a built-in player's name or a function; see `player`.
+        env_id: The game; by default the player's, else tic-tac-toe.
+
+    Raises:
+        Refused: there is no such player, the game is too large to enumerate, or the
+            player's policy is not known, as it draws its moves while it plays.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.prove(agent).unbeatable
+        True
+        >>> len(jax_ttt.prove("random").losing_line)
+        5
+    """
+    entered = player(who, env_id=env_id)
+    tree, entrant = trees.on_host(entered.env_id), entered.entrant
+    if tree is None:
+        raise GameError(
+            f"{entered.env_id} is too large for a proof; one is possible in "
+            f"{', '.join(ENUMERABLE)}"
+        )
+    if entrant.probs is None:
+        raise PlayerError(
+            f"{entrant.name}: no proof, as it draws random numbers while it plays"
+        )
+    seats = entrant.seats
+    lost: dict[Seat, proof.Line] = {}
+    for seat in seats:
+        if (line := proof.losing_line(tree, entrant.probs, seat)) is not None:
+            lost[seat] = line
+    lost_as = min(lost, key=lambda seat: len(lost[seat]), default=None)
+    likeliest = proof.self_play(tree, entrant.probs)
+    return Proof(
+        env_id=entered.env_id,
+        player=entrant.name,
+        seats=seats,
+        unbeatable=bool(proof.unbeatable(tree, entrant.probs, seats)),
+        losing_line=None if lost_as is None else _moves(lost[lost_as]),
+        losing_seat=lost_as,
+        likeliest_game=_moves(likeliest),
+        verdict=result_text.verdict(
+            entered.env_id, Grades(), tree, entrant.probs, seats
+        ),
+    )
+
+
+def _moves(line: proof.Line) -> tuple[int, ...]:
+    return tuple(move for _, move in line)

@@ -1,0 +1,172 @@
+"""What training returns: a run, or runs of several seeds."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from jax_ttt.api import html
+from jax_ttt.api.agent import Agent
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import Refused
+from jax_ttt.config.settings import Config
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.reports import curves, result_text
+from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.results.rows import Row
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Run:
+    """A training that has ended; a notebook shows its learning curves.
+
+    Attributes:
+        agent: The trained agent.
+        rows: The metrics as records, a row for each chunk of updates and each
+            evaluation; the file `metrics.jsonl` has the same fields.
+        agents: The agents of the evaluations, the earliest first, if they were kept;
+            else the last one alone.
+
+    Example:
+        >>> run = jax_ttt.train(seed=1, preset="table")
+        >>> run.is_proven, run.proven_from < 400
+        (True, True)
+        >>> evaluations = [row for row in run.rows if row.event == "evaluation"]
+        >>> [row.update for row in evaluations][:3]
+        [0, 40, 80]
+    """
+
+    agent: Agent
+    rows: tuple[Row, ...]
+    agents: tuple[Agent, ...]
+
+    @property
+    def config(self) -> Config:
+        """The settings of the run."""
+        return self.agent.config
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.agent.seed
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the agent is proven unbeatable in the seats that it learned."""
+        return self.agent.score.is_proven
+
+    @property
+    def proven_from(self) -> int | None:
+        """The update from which on every evaluation proves it unbeatable, or None."""
+        return curves.proven_from(self.rows)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training, excluding compilation and evaluation."""
+        return self.rows[-1].seconds
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the learning curves: results by seat, loss and schedules."""
+        title = f"{self.config.env_id}, seed {self.seed}"
+        return curves.learning(self.rows, title, self.config, theme)
+
+    def __repr__(self) -> str:
+        agent = self.agent
+        return result_text.step_line(
+            agent.config.env_id, agent.num_updates, agent.score, agent.config.seats
+        )
+
+    def _repr_html_(self) -> str:
+        return html.with_picture(html.preformatted(repr(self)), self.picture)
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Runs(Sequence[Run]):
+    """Runs of several seeds with the same settings; a notebook shows their curves.
+
+    A sequence: `len(runs)`, `runs[0]`, `for run in runs`.
+
+    Attributes:
+        config: The settings of all runs.
+        runs: The runs, by seed in the order that was asked for.
+        diverged: The seeds whose loss did not stay finite; they have no run.
+
+    Example:
+        >>> runs = jax_ttt.train_many([1, 2], preset="table")
+        >>> runs
+        2 of 2 agents are proven unbeatable (95 % interval of the rate: 34 to 100 %)
+        >>> [run.seed for run in runs]
+        [1, 2]
+    """
+
+    config: Config
+    runs: tuple[Run, ...]
+    diverged: tuple[int, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Run]: ...
+    def __getitem__(self, index: int | slice) -> Run | Sequence[Run]:
+        return self.runs[index]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    @property
+    def num_agents(self) -> int:
+        """How many agents were trained, those that diverged included."""
+        return len(self.runs) + len(self.diverged)
+
+    @property
+    def num_proven(self) -> int:
+        """How many agents are proven unbeatable."""
+        return sum(run.is_proven for run in self.runs)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the rate of agents that are proven, from 0 to 1."""
+        low, high = wilson_interval(self.num_proven, self.num_agents)
+        return low, high
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw wins by seat, mean and range of the runs, and the share of proofs."""
+        return compared({f"{len(self)} runs": self}, theme)
+
+    def __repr__(self) -> str:
+        if GAMES[self.config.env_id].enumerable:
+            low, high = (f"{100 * end:.0f}" for end in self.interval)
+            text = (
+                f"{self.num_proven} of {self.num_agents} agents are proven unbeatable "
+                f"(95 % interval of the rate: {low} to {high} %)"
+            )
+        else:
+            text = f"{len(self)} runs of {self.config.env_id}"
+        seeds = ", ".join(map(str, self.diverged))
+        return f"{text}; diverged: seeds {seeds}" if seeds else text
+
+    def _repr_html_(self) -> str:
+        described = html.preformatted("\n".join([repr(self), *self._by_seed()]))
+        return html.with_picture(described, self.picture) if self.runs else described
+
+    def _by_seed(self) -> list[str]:
+        return [f"seed {run.seed}: {run!r}" for run in self.runs]
+
+
+def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
+    """Draw groups of runs in one picture, each as its mean and range.
+
+    Raises:
+        Refused: there is no run, or the groups are of different games.
+    """
+    every = [run for runs in groups.values() for run in runs]
+    if not every or not all(len(runs) for runs in groups.values()):
+        raise Refused("there is no run to draw")
+    games = {run.config.env_id for run in every}
+    if len(games) > 1:
+        raise Refused(f"runs of different games: {', '.join(sorted(games))}")
+    rows = {name: [run.rows for run in runs] for name, runs in groups.items()}
+    config = every[0].config
+    return curves.several(rows, config.env_id, config, theme)

@@ -1,0 +1,104 @@
+"""The cross table of many players."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+
+from jax_ttt.api import html
+from jax_ttt.api.entrant import PlayerLike, entrants
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.evaluation import crosstable
+from jax_ttt.reports import charts, standings
+from jax_ttt.reports.pictures import Picture, Theme
+
+_GAMES = Range(int, 1, 2**20)
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class CrossTable(crosstable.CrossTable):
+    """The results of all pairs of players; a notebook shows them as a table.
+
+    Attributes:
+        env_id: The game.
+        names: The players, in the order of the rows and columns.
+        rates: `(N, N, 3)`: how often the row's player, who moves first, wins, draws
+            and loses against the column's.
+        counts: `(N, N, 3)`: the same as numbers of games; 0 where the rates are exact.
+        ranking: A record for each player, the strongest first: `player`, `elo` (the
+            mean of all is 0) and `score` (against all others; a win 1, a draw 0.5).
+
+    Example:
+        >>> table = jax_ttt.cross_table(["random", "minimax", "minimax-first"])
+        >>> table.ranking[-1].player
+        'random'
+        >>> table.rates.shape
+        (3, 3, 3)
+    """
+
+    env_id: str
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw a heat map of the first player's mean score; in one theme, light."""
+        del theme
+        return charts.cross_table(self, self.env_id)
+
+    def __repr__(self) -> str:
+        return standings.text(self.env_id, self)
+
+    def _repr_html_(self) -> str:
+        first, second = GAMES[self.env_id].seats
+        rows = [
+            [f"{name} as {first}", *(self._cell(i, j) for j in range(len(self.names)))]
+            for i, name in enumerate(self.names)
+        ]
+        title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
+        shown = html.table_of(
+            title, rows, ["", *(f"{n} as {second}" for n in self.names)]
+        )
+        ranks = [(r.player, f"{r.elo:+.0f}", f"{r.score:.2%}") for r in self.ranking]
+        head = ["player", "Elo", "score against the others"]
+        return f"<div>{shown}\n{html.table_of('Order', ranks, head)}</div>"
+
+    def _cell(self, row: int, column: int) -> str:
+        rates = "/".join(f"{100 * rate:.1f}" for rate in self.rates[row, column])
+        return ("~" if self.sampled[row, column] else "") + rates
+
+
+def cross_table(
+    players: Sequence[PlayerLike],
+    *,
+    env_id: str | None = None,
+    num_games: int = 200,
+    seed: int = 0,
+) -> CrossTable:
+    """Return the results of all players against each other, in both seats.
+
+    Pairs whose policies are both known are exact, all others are sampled.
+
+    Args:
+        players: Two or more; see `player` for what a player is.
+        env_id: The game; by default the players', else tic-tac-toe.
+        num_games: Games of each sampled pair, 1 to 1,048,576.
+        seed: What all random numbers come from.
+
+    Raises:
+        Refused: there is no such player, or they are made for different games.
+
+    Example:
+        >>> def first_free(key, env_state):
+        ...     return env_state.legal_action_mask.argmax(axis=-1)
+        >>> table = jax_ttt.cross_table([first_free, "random", "minimax"])
+        >>> [row.player for row in table.ranking]
+        ['minimax', 'first_free', 'random']
+    """
+    _GAMES.check("num_games", num_games)
+    SEED_RANGE.check("seed", seed)
+    if isinstance(players, str) or len(players) < 2:
+        raise PlayerError("a cross table needs a list of two players or more")
+    player_key, match_key = jax.random.split(jax.random.key(seed))
+    game, entered = entrants(players, env_id, player_key)
+    table = crosstable.play(entered, game, match_key, num_games)
+    return CrossTable(table.names, table.rates, table.counts, env_id=game)

@@ -1,0 +1,225 @@
+"""Training from Python: one agent, or agents of several seeds."""
+
+import dataclasses
+import difflib
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from tqdm import tqdm
+
+from jax_ttt.api.agent import Agent
+from jax_ttt.api.run import Run, Runs
+from jax_ttt.config import presets
+from jax_ttt.config.catalogue import ENUMERABLE
+from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import evaluation
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.rows import Row
+from jax_ttt.training import loop, many_agents
+from jax_ttt.training.run_state import Progress
+
+
+def train(
+    seed: int = 1,
+    preset: str | Config | None = None,
+    *,
+    until_proven: bool = False,
+    keep_agents: bool = False,
+    progress: bool = False,
+    **settings: Any,  # noqa: ANN401
+) -> Run:
+    """Train an agent, by self-play if no opponent is named, and return the run.
+
+    The same seed and settings give the same agent on the same machine and versions.
+    Nothing is written; see `save`.
+
+    Args:
+        seed: What all random numbers come from, 0 to 4,294,967,295.
+        preset: Named settings of `PRESETS`, or a `Config`. By default those that the
+            command `python -m jax_ttt.train` uses: the game's own, and `plain` against
+            an opponent.
+        until_proven: Stop at the first evaluation that proves the agent unbeatable.
+        keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
+        progress: Show a progress bar on stderr.
+        **settings: Settings to change, by the fields of `Config`: for instance
+            `env_id="connect_four"`, `learning_rate=1e-3` or `opponent="random"`.
+
+    Returns:
+        The run: the agent, and the metrics on the way to it.
+
+    Raises:
+        Refused: a setting is unknown, outside its range, or goes with no other.
+        FloatingPointError: the loss is no longer finite.
+
+    Example:
+        >>> run = jax_ttt.train(seed=1, preset="table", tremble=0.6)
+        >>> run.is_proven
+        True
+        >>> jax_ttt.train(learning_rate=-1.0)
+        Traceback (most recent call last):
+        ...
+        jax_ttt.config.errors.SettingError: learning_rate must be a number above 0 \
+and at most 1,000, got -1.0
+    """
+    SEED_RANGE.check("seed", seed)
+    config = config_of(preset, settings)
+    if until_proven and config.env_id not in ENUMERABLE:
+        rule = f"False, or the game one of {', '.join(ENUMERABLE)}"
+        raise SettingError("until_proven", rule, config.env_id)
+    with tqdm(total=config.run.num_updates, unit="update", disable=not progress) as bar:
+        return _alone(config, seed, until_proven, keep_agents, bar)
+
+
+def train_many(
+    seeds: Iterable[int],
+    preset: str | Config | None = None,
+    *,
+    progress: bool = False,
+    **settings: Any,  # noqa: ANN401
+) -> Runs:
+    """Train an agent of each seed with the same settings.
+
+    On a CPU one after another in one compiled program, each the agent of `train`; on an
+    accelerator as many at once as fit into its memory.
+
+    Args:
+        seeds: The seeds, for instance `range(8)`.
+        preset: As for `train`.
+        progress: Show a progress bar on stderr.
+        **settings: As for `train`.
+
+    Returns:
+        The runs, in the order of the seeds. Those that diverged have none.
+
+    Raises:
+        Refused: as `train` does; or a seed is given twice, or none.
+
+    Example:
+        >>> runs = jax_ttt.train_many([1, 2], preset="table")
+        >>> runs.num_proven
+        2
+    """
+    config, chosen = config_of(preset, settings), list(seeds)
+    for seed in chosen:
+        SEED_RANGE.check("seeds", seed)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise SettingError("seeds", "one or more different numbers", chosen)
+    size = many_agents.room(config)
+    groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
+    found: dict[int, Run | None] = {}
+    with tqdm(total=len(chosen), unit="agent", disable=not progress) as bar:
+        for group in groups:
+            if len(group) > 1:
+                found |= _at_once(config, group)
+            else:
+                found[group[0]] = _unless_diverged(config, group[0])
+            bar.update(len(group))
+    runs = tuple(run for run in found.values() if run is not None)
+    return Runs(config, runs, tuple(s for s, run in found.items() if run is None))
+
+
+def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
+    """Return the settings of a preset with these fields changed.
+
+    Raises:
+        Refused: a name is unknown, or a value not allowed.
+    """
+    known = PRESETS["plain"].as_dict()
+    for name in fields:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            meant = f": did you mean {close[0]}?" if close else ""
+            raise Refused(f"there is no setting {name}{meant}")
+    if isinstance(preset, Config):
+        return preset.replace(**fields)
+    if preset is None:
+        self_play = fields.get("opponent", "self") == "self"
+        preset = presets.usual(fields.get("env_id"), self_play)
+    if preset not in PRESETS:
+        raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
+    return PRESETS[preset].replace(**fields)
+
+
+def _alone(
+    config: Config,
+    seed: int,
+    until_proven: bool,
+    keep_agents: bool,
+    bar: tqdm | None = None,
+) -> Run:
+    """Train one agent; `bar` is a progress bar of its updates."""
+    rows: list[Row] = []
+    kept: list[Agent] = []
+    score = Grades()
+
+    def stop() -> bool:
+        return until_proven and score.is_proven
+
+    steps = loop.train(config, seed, trees.of(config.env_id), stop)
+    graded = loop.graded(steps)
+    latest, score = start = next(graded)  # a run has at least its first evaluation
+    for latest, score in itertools.chain([start], graded):
+        rows.append(loop.row(latest, score))
+        if keep_agents and latest.evaluation is not None:
+            params = jax.tree.map(jnp.copy, latest.params)
+            kept.append(Agent(config, params, seed, latest.update, score))
+        if bar is not None:
+            bar.update(latest.update - bar.n)
+    agent = Agent(config, latest.params, seed, latest.update, score)
+    return Run(agent, tuple(rows), (*kept[:-1], agent))
+
+
+def _unless_diverged(config: Config, seed: int) -> Run | None:
+    try:
+        return _alone(config, seed, until_proven=False, keep_agents=False)
+    except FloatingPointError:
+        return None
+
+
+def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
+    """Train the agents of these seeds in one program; None for one that diverged."""
+    tree = trees.of(config.env_id)
+    rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
+    scores: dict[int, Grades] = {}
+    diverged: set[int] = set()
+    steps = loop.train_many([config] * len(seeds), seeds, tree)
+    latest = start = next(steps)
+    for latest in itertools.chain([start], steps):
+        for seed, step in zip(seeds, _each(latest, len(seeds)), strict=True):
+            try:
+                if seed in diverged or step.diverged:
+                    diverged.add(seed)
+                    continue
+                if step.evaluation is not None:
+                    scores[seed] = evaluation.summary(step.evaluation)
+                rows[seed].append(loop.row(step, scores[seed]))
+            except FloatingPointError:
+                diverged.add(seed)
+    found: dict[int, Run | None] = dict.fromkeys(seeds)
+    for i, seed in enumerate(seeds):
+        if seed not in diverged:
+            params = jax.tree.map(lambda x, i=i: x[i], latest.params)
+            agent = Agent(config, params, seed, latest.update, scores[seed])
+            found[seed] = Run(agent, tuple(rows[seed]), (agent,))
+    return found
+
+
+def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
+    """Yield the step of each of the agents that train at once.
+
+    Its state has the agent's counts; the learner in it is that of all agents.
+    """
+    for i in range(num_agents):
+        names = ("games", "wins", "losses", "env_steps", "diverged")
+        counts = {name: getattr(step.state, name)[i] for name in names}
+        seconds = step.seconds / num_agents
+        state = dataclasses.replace(step.state, seconds=seconds, **counts)
+        results = (step.metrics, step.evaluation)
+        yield Progress(state, *jax.tree.map(lambda x, i=i: x[i], results))

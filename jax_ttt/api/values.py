@@ -1,0 +1,151 @@
+"""What an agent thinks of a board: the value of each move, and its own move."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pgx
+
+from jax_ttt.api import html
+from jax_ttt.api.game import Board, states_of
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import GameError, MoveError
+from jax_ttt.envs import one_game
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, session
+from jax_ttt.reports import boards, text_board
+from jax_ttt.reports.pictures import Picture, Theme
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Values(Mapping[int, float]):
+    """The value of each legal move to the player to move: -1 a loss, 1 a win.
+
+    A mapping from moves to values, the moves ascending. A notebook shows them on the
+    board, beside the exact ones if the game can be enumerated.
+
+    Attributes:
+        env_id: The game.
+        learned: The agent's values by legal move.
+        exact: The values under best play by legal move; None in a larger game.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> values = jax_ttt.q_values(agent, [4, 0])
+        >>> sorted(values)
+        [1, 2, 3, 5, 6, 7, 8]
+        >>> max(values, key=values.get) == jax_ttt.best_move(agent, [4, 0])
+        True
+        >>> values.exact[8]
+        0.0
+    """
+
+    env_id: str
+    learned: dict[int, float]
+    exact: dict[int, float] | None
+    states: tuple[pgx.State, ...] = dataclasses.field(repr=False)
+
+    def __getitem__(self, move: int) -> float:
+        return self.learned[move]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.learned)
+
+    def __len__(self) -> int:
+        return len(self.learned)
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the values on the free cells of the board.
+
+        Raises:
+            GameError: moves are no cells in this game.
+        """
+        cells = self._cells()
+        if cells is None:
+            raise GameError(f"{self.env_id}: values are drawn where moves are cells")
+        worth = {"learned": self.learned, "exact": self.exact}
+        shown = {name: _on(cells, v) for name, v in worth.items() if v is not None}
+        return boards.on_board(cells, shown, theme)
+
+    def _cells(self) -> np.ndarray | None:
+        """Return the board's cells as letters; None where moves are no cells."""
+        game = GAMES[self.env_id]
+        if game.moves_on != "cells" or not game.stones:
+            return None
+        seat = one_game.seat_to_move(self.states[0], self.states[-1])
+        obs = np.asarray(self.states[-1].observation[0])
+        return text_board.grid(obs, seat, text_board.letters_of(self.env_id))
+
+    def __repr__(self) -> str:
+        pairs = (f"{move}: {round(v, 3) + 0.0:+.3f}" for move, v in self.items())
+        return f"{{{', '.join(pairs)}}}"
+
+    def _repr_html_(self) -> str:
+        described = html.preformatted(repr(self))
+        if self._cells() is None:
+            return described
+        return html.with_picture(described, self.picture)
+
+
+def _on(cells: np.ndarray, worth: dict[int, float]) -> np.ndarray:
+    """Return values as an array of all cells, NaN where there is none."""
+    every = np.full(cells.size, np.nan)
+    for move, value in worth.items():
+        if move < cells.size:  # a last action may be to pass
+            every[move] = value
+    return every
+
+
+def q_values(agent: agents.Agent, board: Board) -> Values:
+    """Return an agent's action values for a board.
+
+    Args:
+        agent: An agent of `train` or `load`.
+        board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
+
+    Returns:
+        A mapping from each legal move to its value, from -1 to 1 for the player to
+        move; see `Values`.
+
+    Raises:
+        Refused: a move is not legal, or the game is over.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> values = jax_ttt.q_values(agent, [4, 1])
+        >>> values[0] > values[7]
+        True
+    """
+    env_id = agent.config.env_id
+    states = states_of(board, env_id)
+    legal = one_game.legal_moves(states[-1])
+    if not legal:
+        raise MoveError("the game is over: there is no move to value")
+    obs = states[-1].observation
+    found = np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]
+    exact = session.minimax_values(env_id, states[-1])
+    return Values(
+        env_id,
+        {move: float(found[move]) for move in legal},
+        None if exact is None else {move: float(exact[move]) for move in legal},
+        states,
+    )
+
+
+def best_move(agent: agents.Agent, board: Board) -> int:
+    """Return the move that an agent plays on a board: the one of the highest value.
+
+    Args:
+        agent: An agent of `train` or `load`.
+        board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
+
+    Raises:
+        Refused: a move is not legal, or the game is over.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.best_move(agent, [0, 3, 1, 4])
+        2
+    """
+    values = q_values(agent, board)
+    return max(values, key=values.__getitem__)  # the lowest of equals

@@ -1,0 +1,50 @@
+"""Grades of any player: exactly where its policy is known, and by sampling."""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Array, Key
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import grades, matches
+from jax_ttt.players import network, players
+from jax_ttt.players.registry import Entrant
+from jax_ttt.results.grades import FullGrades
+
+
+def grade_player(
+    env_id: EnvId,
+    num_games: int | None,
+    entrant: Entrant,
+    key: Key[Array, ""],
+    tree: Tree | None,
+) -> FullGrades:
+    """Return what can be said of the player, exactly and by sampling.
+
+    `num_games` of a sampled match against random, None for 1,024 where nothing is exact
+    and 0 elsewhere. `tree` is of NumPy arrays. `key` is consumed.
+    """
+    exact = sampled = None
+    if tree is not None and entrant.probs is not None:
+        error = _q_error(entrant, tree)
+        exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
+    if num_games is None:
+        num_games = 1024 if exact is None else 0
+    if num_games:
+        env = pgx_games.make(env_id)
+        pair = entrant.player, players.random_player
+        sampled = matches.sampled(matches.play_match(env, key, *pair, num_games))
+    if exact is not None and sampled is not None:
+        found = grades.disagreements(exact, sampled)
+        sampled = dataclasses.replace(sampled, disagreements=found)
+    return FullGrades(exact=exact, sampled=sampled)
+
+
+def _q_error(entrant: Entrant, tree: Tree) -> float | None:
+    """Return the mean error of a saved agent's values; None for other players."""
+    if (agent := entrant.agent) is None:
+        return None
+    q_values = network.decision_values(agent.network, agent.params, tree)
+    return grades.q_error(tree, np.asarray(q_values))

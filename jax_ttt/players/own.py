@@ -1,0 +1,120 @@
+"""Players that a user writes: a function of games, checked before it plays.
+
+Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Int, Key
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.envs import pgx_games, positions
+from jax_ttt.envs import tree as trees
+from jax_ttt.players import players
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import policies
+
+Function = Callable[[jax.Array, pgx.State], Any]
+"""A function `(key, env_state of B games) -> B actions`, written with `jax.numpy`."""
+
+
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class _Own:
+    """A user's function: static, as it is the program."""
+
+    function: Function
+
+
+def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
+    """Return a user's function as a player.
+
+    Where the game can be enumerated and the function reads nothing but the board, its
+    policy is known, and its results are exact.
+
+    Raises:
+        PlayerError: JAX can't compile the function, it does not return an action for
+            each game, or it plays an illegal move.
+    """
+    player = Partial(_moves, _Own(function))
+    boards = _boards(env_id)
+    key = jax.random.key(0)
+    _check_shape(name, function, key, boards)
+    action = jax.jit(player)(key, boards)
+    _check_legal(name, action, boards)
+    tree = trees.of(env_id)
+    if tree is None or not _reads_board_alone(function, key, boards):
+        return Entrant(name, player, None)
+    probs = np.asarray(policies.deterministic(tree, action), float)
+    return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
+
+
+def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+    return own.function(key, env_state).astype(jnp.int32)
+
+
+def _boards(env_id: EnvId) -> pgx.State:
+    """Return the game's positions to decide, or else those of random games."""
+    tree = trees.of(env_id)
+    if tree is not None:
+        return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+    env, key = pgx_games.make(env_id), jax.random.key(0)
+    return players.boards_of_random_games(env, key, num_games=64, num_moves=32)
+
+
+def _check_shape(
+    name: str, function: Function, key: Key[Array, ""], boards: pgx.State
+) -> None:
+    rule = "must return an array with a whole number for each game"
+    try:
+        action = jax.eval_shape(function, key, boards)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise PlayerError(
+            f"{name}: can't be compiled; is it a function (key, env_state) of "
+            f"jax.numpy? {reason}"
+        ) from error
+    wanted = boards.terminated.shape
+    if not isinstance(action, jax.ShapeDtypeStruct):
+        raise PlayerError(f"{name}: {rule}, got {type(action).__name__}")
+    if action.shape != wanted or not jnp.issubdtype(action.dtype, jnp.integer):
+        found = f"{action.dtype} of shape {action.shape} for {wanted[0]} games"
+        raise PlayerError(f"{name}: {rule}, got {found}")
+
+
+def _check_legal(name: str, action: Int[Array, " B"], boards: pgx.State) -> None:
+    num_actions = boards.legal_action_mask.shape[1]
+    played, mask = np.asarray(action), np.asarray(boards.legal_action_mask)
+    inside = (played >= 0) & (played < num_actions)
+    rows = np.arange(len(played))
+    legal = inside & mask[rows, played.clip(0, num_actions - 1)]
+    wrong = np.flatnonzero(~legal & ~np.asarray(pgx_games.finished(boards)))
+    if len(wrong):
+        raise PlayerError(
+            f"{name}: plays {played[wrong[0]]} where "
+            f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))} are legal"
+        )
+
+
+def _reads_board_alone(
+    function: Function, key: Key[Array, ""], boards: pgx.State
+) -> bool:
+    """Return whether a function uses neither the key nor who has which player id.
+
+    Then it plays the same move whenever a position comes up. Read from its program: an
+    input that no step of it takes has no influence.
+    """
+    program = jax.make_jaxpr(function)(key, boards).jaxpr
+    leaves = jax.tree.leaves((True, pgx_games.drawn_ids(boards)))
+    steps = [variable for step in program.eqns for variable in step.invars]
+    taken = {id(variable) for variable in (*steps, *program.outvars)}
+    inputs = zip(program.invars, leaves, strict=True)
+    return not any(id(variable) in taken for variable, drawn in inputs if drawn)

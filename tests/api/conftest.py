@@ -1,0 +1,32 @@
+"""What the tests of the public functions share: a table that is proven unbeatable."""
+
+import pytest
+
+import jax_ttt
+
+
+@pytest.fixture(scope="session")
+def run():
+    return jax_ttt.train(seed=1, preset="table", keep_agents=True)
+
+
+@pytest.fixture(scope="session")
+def agent(run):
+    return run.agent
+
+
+@pytest.fixture
+def without_matplotlib(monkeypatch):
+    """Make matplotlib as absent as it is without the extra `plots`."""
+    import importlib.util
+    import sys
+
+    for name in [*sys.modules, "matplotlib", "matplotlib.figure"]:
+        if name.partition(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, name, None)
+    find = importlib.util.find_spec
+
+    def found(name, package=None):
+        return None if name == "matplotlib" else find(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", found)

@@ -1,0 +1,49 @@
+"""Agents: saved and loaded, printed, shown in a notebook."""
+
+import jax
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt.api.agent import Agent
+from jax_ttt.players import agents
+
+
+def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
+    path = tmp_path / "agent.safetensors"
+    jax_ttt.save(agent, path)
+    back = jax_ttt.load(str(path))
+    assert (back.config, back.seed, back.num_updates, back.score) == (
+        *(agent.config, agent.seed, agent.num_updates),
+        agent.score,
+    )
+    same = jax.tree.map(np.array_equal, back.params, agent.params)
+    assert all(jax.tree.leaves(same))
+    assert repr(back) == repr(agent)
+
+
+def test_a_runs_folder_is_loaded(agent, tmp_path):
+    jax_ttt.save(agent, tmp_path / "agent.safetensors")
+    assert jax_ttt.load(tmp_path).seed == 1
+
+
+def test_a_file_that_is_no_agent_is_refused(tmp_path):
+    with pytest.raises(jax_ttt.Refused, match="no such file"):
+        jax_ttt.load(tmp_path / "none")
+
+
+def test_a_notebook_shows_its_results_and_its_game(agent):
+    shown = agent._repr_html_()
+    assert "<td>tic_tac_toe</td>" in shown
+    assert "never loses" in shown
+    assert "@keyframes" in shown, "an animation"
+
+
+def test_in_a_large_game_its_facts_alone_are_shown(agent):
+    config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", opponent="<b>")
+    large = Agent.of(agents.Agent(config, agent.params, 1, 0))
+    shown = large._repr_html_()
+    assert "<svg" not in shown
+    assert "&lt;b&gt;" in shown
+    with pytest.raises(jax_ttt.Refused, match="connect_four"):
+        large.picture()

@@ -1,0 +1,49 @@
+"""The examples of the public functions, and of what they return, run as they stand."""
+
+import doctest
+import importlib
+import inspect
+
+import pytest
+
+import jax_ttt
+
+TYPES = {
+    "agent": ("Agent",),
+    "entrant": ("Player",),
+    "game": ("Game",),
+    "grading": ("Grade",),
+    "pairing": ("Match",),
+    "proof": ("Proof",),
+    "run": ("Run", "Runs"),
+    "table": ("CrossTable",),
+    "values": ("Values",),
+}
+FUNCTIONS = [n for n in jax_ttt.__all__ if inspect.isfunction(getattr(jax_ttt, n))]
+RETURNED = [(module, name) for module, names in TYPES.items() for name in names]
+
+
+def check(found, name):
+    finder = doctest.DocTestFinder(recurse=False)
+    (test,) = finder.find(found, name, extraglobs={"jax_ttt": jax_ttt})
+    assert test.examples, f"{name} has no example"
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_functions_example_runs(name):
+    check(getattr(jax_ttt, name), name)
+
+
+@pytest.mark.parametrize(("module", "name"), RETURNED)
+def test_a_types_example_runs(module, name):
+    check(getattr(importlib.import_module(f"jax_ttt.api.{module}"), name), name)
+
+
+def test_the_example_of_the_settings_runs():
+    check(jax_ttt, "jax_ttt")

@@ -1,0 +1,65 @@
+"""Players in all their forms, and the game that they share."""
+
+import jax
+import pytest
+
+import jax_ttt
+from jax_ttt.api import entrant
+from jax_ttt.players import own
+
+
+def first_free(key, env_state):
+    return env_state.legal_action_mask.argmax(axis=-1)
+
+
+def test_every_form_of_a_player(agent, tmp_path):
+    path = tmp_path / "agent.safetensors"
+    jax_ttt.save(agent, path)
+    forms = [agent, "minimax", str(path), path, first_free, jax_ttt.player("random")]
+    named = ["agent of seed 1", "minimax", str(path), str(path), "first_free", "random"]
+    players = [jax_ttt.player(form) for form in forms]
+    assert [player.name for player in players] == named
+    assert {player.env_id for player in players} == {"tic_tac_toe"}
+    assert all(player.is_exact for player in players)
+
+
+def test_a_player_of_the_same_key_is_the_same(monkeypatch):
+    one, same, other = (
+        jax_ttt.player("mcts:20", seed=seed).entrant.probs for seed in (1, 1, 2)
+    )
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_the_game_is_that_of_the_agents(agent):
+    connect_four = jax_ttt.player("random", env_id="connect_four")
+    assert entrant.game_of(["random", first_free], None) == "tic_tac_toe"
+    assert entrant.game_of(["random", connect_four], None) == "connect_four"
+    assert entrant.game_of(["random"], "connect_four") == "connect_four"
+    with pytest.raises(jax_ttt.Refused, match="one game at a time"):
+        entrant.game_of([agent, connect_four], None)
+    with pytest.raises(jax_ttt.Refused, match="one game at a time"):
+        entrant.game_of([agent], "connect_four")
+    with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
+        entrant.game_of([agent], "chess")
+
+
+def test_players_of_one_name_are_told_apart(agent):
+    _, found = entrant.entrants([agent, agent, "random"], None, jax.random.key(0))
+    names = [player.name for player in found]
+    assert names == ["agent of seed 1", "agent of seed 1 (2)", "random"]
+
+
+def test_a_name_for_a_player():
+    player = jax_ttt.player(first_free, name="row by row")
+    assert player.name == "row by row"
+    assert "row by row, results are exact" in repr(player)
+    assert own.enter_function("x", first_free, "tic_tac_toe").name == "x"
+
+
+@pytest.mark.parametrize(
+    ("who", "told"), [("nobody", "no known player"), ("mcts:0", "playouts|from 1")]
+)
+def test_an_unknown_player_is_refused(who, told):
+    with pytest.raises(jax_ttt.Refused, match=told):
+        jax_ttt.player(who)

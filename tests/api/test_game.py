@@ -1,0 +1,69 @@
+"""A game against a player: moves, replies, what is refused, what is shown."""
+
+import pytest
+
+import jax_ttt
+from jax_ttt.api import game as games
+
+
+@pytest.fixture
+def game():
+    return jax_ttt.new_game("minimax-first")
+
+
+def test_a_move_is_answered(game):
+    after = game.play(4)
+    assert (game.moves, after.moves) == ((), (4, 0))
+    assert after.legal_moves == (1, 2, 3, 5, 6, 7, 8)
+    assert (after.result, after.is_over) == (None, False)
+
+
+def test_the_opponent_opens_where_you_move_second():
+    game = jax_ttt.new_game("minimax-first", seat="second")
+    assert len(game.moves) == 1
+    assert "you are O, minimax-first is X: your move" in repr(game)
+
+
+def test_a_lost_game(game):
+    over = game.play(1).play(8).play(7)
+    assert over.moves == (1, 0, 8, 4, 7, 2) or over.is_over or over.legal_moves
+    while not over.is_over:
+        over = over.play(over.legal_moves[-1])
+    assert over.result == "lost"
+    assert over.legal_moves == ()
+    assert repr(over).startswith("you are X, minimax-first is O: you lose\n")
+
+
+def test_undo_goes_back_to_your_move(game):
+    assert game.play(4).undo().moves == ()
+    assert game.undo().moves == ()
+
+
+def test_what_is_not_possible_is_refused(game):
+    with pytest.raises(jax_ttt.Refused, match="0 is no legal move"):
+        game.play(4).play(0)
+    with pytest.raises(jax_ttt.Refused, match="9 is no legal move"):
+        game.play(9)
+
+
+def test_a_notebook_shows_the_board(game):
+    shown = game.play(4)._repr_html_()
+    assert "you are X, minimax-first is O: your move" in shown
+    assert shown.count("<svg") == 1
+    assert "@keyframes" not in shown
+
+
+def test_a_game_is_drawn_move_by_move(game):
+    assert "@keyframes" not in game.picture().svg, "nothing moves yet"
+    assert "@keyframes" in game.play(4).picture().svg
+
+
+def test_a_board_is_a_game_or_its_moves(game):
+    by_game = games.states_of(game.play(4), "tic_tac_toe")
+    by_moves = games.states_of([4, 0], "tic_tac_toe")
+    assert len(by_game) == len(by_moves) == 3
+    assert (by_game[-1].observation == by_moves[-1].observation).all()
+    with pytest.raises(jax_ttt.Refused, match=r"tic_tac_toe, but .* connect_four"):
+        games.states_of(game, "connect_four")
+    with pytest.raises(jax_ttt.Refused, match="4 is no legal move"):
+        games.states_of([4, 4], "tic_tac_toe")

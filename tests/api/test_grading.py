@@ -1,0 +1,34 @@
+"""The grade of a player, exact and sampled."""
+
+import jax
+import pytest
+
+import jax_ttt
+
+
+def any_free(key, env_state):
+    return jax.random.categorical(key, jax.numpy.log(env_state.legal_action_mask))
+
+
+def test_an_exact_grade(agent):
+    found = jax_ttt.grade(agent)
+    assert found.unbeatable is True
+    assert found.loss_rate == 0
+    assert found.win_rate + found.draw_rate == pytest.approx(1)
+    assert found.sampled is None
+    assert "agent of seed 1: tic_tac_toe" in repr(found)
+    assert "exploitability" in repr(found)
+
+
+def test_a_sampled_grade():
+    found = jax_ttt.grade(any_free, num_games=512)
+    assert found.exact is None
+    assert found.unbeatable is None
+    assert 0.4 < found.win_rate < 0.6
+    assert "(in brackets: 95 % intervals)" in repr(found)
+    assert found._repr_html_() == f"<pre>{found!r}</pre>"
+
+
+def test_the_number_of_games_is_checked():
+    with pytest.raises(jax_ttt.Refused, match="num_games must be"):
+        jax_ttt.grade("random", num_games=-1)

@@ -1,0 +1,53 @@
+"""A match of two players: exact where both policies are known, else played."""
+
+import jax
+import pytest
+
+import jax_ttt
+from jax_ttt.api.pairing import SeatResult
+
+
+def any_free(key, env_state):
+    return jax.random.categorical(key, jax.numpy.log(env_state.legal_action_mask))
+
+
+def test_an_exact_match_is_that_of_both_seats():
+    found = jax_ttt.match("minimax", "random")
+    back = jax_ttt.match("random", "minimax")
+    assert found.is_exact
+    assert found.first.win_rate == back.second.loss_rate > 0.9
+    assert found.second.loss_rate == back.first.win_rate == 0
+    assert found.second.win_rate == back.first.loss_rate
+    assert sum(found.first[:3]) == pytest.approx(1)
+    assert found.seat("second") is found.second
+
+
+def test_a_sampled_match_agrees_with_the_exact_one():
+    exact = jax_ttt.match("minimax", "random")
+    found = jax_ttt.match("minimax", any_free, num_games=500)
+    assert not found.is_exact
+    for seat in ("first", "second"):
+        result = found.seat(seat)
+        assert result.num_games == 500
+        assert result.loss_rate == 0
+        low, high = result.interval(result.win_rate)
+        assert low <= exact.seat(seat).win_rate <= high
+    assert "minimax against any_free: 1,000 games, with 95 % intervals" in repr(found)
+
+
+def test_it_is_printed_and_shown():
+    found = jax_ttt.match("minimax", "minimax-first")
+    assert repr(found).splitlines()[0] == "minimax against minimax-first: exact"
+    assert "100.00%" in repr(found)
+    assert found._repr_html_().count("<tr>") == 3
+
+
+def test_an_exact_rate_is_its_own_interval():
+    assert SeatResult(0.5, 0.25, 0.25).interval(0.25) == (0.25, 0.25)
+    low, high = SeatResult(0.5, 0.25, 0.25, 100).interval(0.25)
+    assert 0.1 < low < 0.25 < high < 0.4
+
+
+def test_no_games_are_refused():
+    with pytest.raises(jax_ttt.Refused, match="num_games must be"):
+        jax_ttt.match("random", "random", num_games=0)

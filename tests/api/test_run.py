@@ -1,0 +1,66 @@
+"""Runs: what they know, how they are printed, shown and drawn."""
+
+import pytest
+
+import jax_ttt
+from jax_ttt.api.run import Runs, compared
+
+
+@pytest.fixture(scope="module")
+def runs(run):
+    return Runs(run.config, (run, run), diverged=(7,))
+
+
+def test_a_run_knows_its_agents_and_its_proof(run):
+    updates = [agent.num_updates for agent in run.agents]
+    assert updates == list(range(0, 401, 40))
+    assert run.agents[-1] is run.agent
+    assert run.is_proven
+    proven = [a.score.is_proven for a in run.agents]
+    assert run.proven_from == 40 * (len(proven) - 1 - proven[::-1].index(False) + 1)
+    assert run.seconds > 0
+    assert (run.seed, run.config.env_id) == (1, "tic_tac_toe")
+
+
+def test_a_run_is_printed_shown_and_drawn(run, drawn):
+    assert repr(run).startswith("Step 400: ")
+    assert repr(run).endswith("unbeatable")
+    assert "<svg" in run._repr_html_()
+    titles = [axes.get_title() for axes in drawn(run.picture).axes]
+    assert "as X, exact" in titles
+
+
+@pytest.mark.usefixtures("without_matplotlib")
+def test_without_matplotlib_a_run_shows_its_text(run):
+    assert run._repr_html_().startswith("<div><pre>Step 400: ")
+
+
+def test_runs_are_a_sequence(runs, run):
+    assert len(runs) == 2
+    assert list(runs) == [run, run]
+    assert runs[0] is run
+    assert runs[:1] == (run,)
+
+
+def test_runs_count_those_that_diverged(runs):
+    assert (runs.num_proven, runs.num_agents) == (2, 3)
+    low, high = runs.interval
+    assert 0 < low < 2 / 3 < high < 1
+    assert repr(runs).startswith("2 of 3 agents are proven unbeatable")
+    assert repr(runs).endswith("; diverged: seeds 7")
+
+
+def test_runs_are_shown_and_drawn(runs, drawn):
+    shown = runs._repr_html_()
+    assert shown.count("seed 1: Step 400") == 2
+    assert "<svg" in shown
+    axes = drawn(runs.picture).axes[0]
+    assert axes.get_legend().get_texts()[0].get_text() == "2 runs: mean and range of 2"
+
+
+def test_groups_of_runs_are_compared(runs, run, drawn):
+    groups = {"one": runs, "two": Runs(run.config, (run,))}
+    labels = drawn(compared, groups).axes[0].get_legend().get_texts()
+    assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
+    with pytest.raises(jax_ttt.Refused, match="no run to draw"):
+        compared({"none": Runs(run.config, ())})

@@ -1,0 +1,146 @@
+"""Training from Python: the settings, the rows, several seeds, what is refused."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt.api import training
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
+from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.training import loop, many_agents
+from jax_ttt.training.programs import Programs
+
+TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return jax_ttt.train(3, "table", **TINY)
+
+
+def same(one, other):
+    return all(jax.tree.leaves(jax.tree.map(np.array_equal, one, other)))
+
+
+def test_it_is_the_agent_of_the_loop(tiny):
+    config = jax_ttt.PRESETS["table"].replace(**TINY)
+    *_, last = loop.train(config, 3, trees.of("tic_tac_toe"))
+    assert same(tiny.agent.params, last.params)
+    assert tiny.agent.config == config
+    assert [row.event for row in tiny.rows] == [
+        *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
+    ]
+    assert tiny.rows[-1].exact == tiny.agent.score.exact
+    assert tiny.agents == (tiny.agent,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "preset"),
+    [
+        ({}, "default"),
+        ({"env_id": "connect_four"}, "plain"),
+        ({"opponent": "random"}, "plain"),
+        ({"opponent": "self"}, "default"),
+    ],
+)
+def test_the_preset_is_that_of_the_command(fields, preset):
+    expected = jax_ttt.PRESETS[preset].replace(**fields)
+    assert training.config_of(None, fields) == expected
+
+
+def test_a_config_is_taken_as_it_is():
+    config = Config.of(tau=0.5)
+    assert training.config_of(config, {}) is not None
+    assert training.config_of(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ({"learning_rat": 1.0}, "no setting learning_rat: did you mean learning_rate?"),
+        ({"speed": 1.0}, "there is no setting speed$"),
+        ({"preset": "best"}, "preset must be one of default"),
+        ({"gamma": 1.5}, "gamma must be a number from 0 to 1, got 1.5"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"opponent": "nobody"}, "no known player"),
+        ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
+    ],
+)
+def test_what_is_not_possible_is_refused(call, told):
+    with pytest.raises(jax_ttt.Refused, match=told):
+        jax_ttt.train(**call)
+
+
+def test_it_stops_at_the_first_proof(run):
+    stopped = jax_ttt.train(seed=1, preset="table", until_proven=True)
+    assert stopped.is_proven
+    first = next(agent for agent in run.agents if agent.score.is_proven)
+    assert stopped.agent.num_updates == first.num_updates < 400
+    assert same(stopped.agent.params, first.params)
+
+
+def test_it_shows_its_progress(capfd):
+    jax_ttt.train(3, "table", progress=True, **TINY)
+    assert "20/20" in capfd.readouterr().err
+    jax_ttt.train(3, "table", **TINY)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_several_seeds_are_the_agents_of_single_runs(tiny):
+    runs = jax_ttt.train_many([4, 3], "table", **TINY)
+    assert [run.seed for run in runs] == [4, 3]
+    assert same(runs[1].agent.params, tiny.agent.params)
+    assert not same(runs[0].agent.params, tiny.agent.params)
+
+
+def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
+    monkeypatch.setattr(many_agents, "room", lambda config: 2)
+    runs = jax_ttt.train_many([3, 4, 5], "table", **TINY)
+    assert [run.seed for run in runs] == [3, 4, 5]
+    for run in runs:
+        *_, chunk, evaluated = run.rows
+        assert [row.update for row in run.rows] == [0, 10, 10, 20, 20]
+        assert isinstance(chunk, Chunk)
+        assert isinstance(evaluated, Evaluated)
+        assert evaluated.exact is not None
+        assert evaluated.exact == run.agent.score.exact
+        shapes = jax.tree.map(np.shape, run.agent.params)
+        assert shapes == jax.tree.map(np.shape, tiny.agent.params)
+        # Its weights give its own grades.
+        graded = jax_ttt.grade(run.agent).win_rate
+        assert graded == pytest.approx(evaluated.exact.win_rate, abs=1e-5)
+    assert runs[0].rows[-1].games != runs[1].rows[-1].games
+    losses = [[row.loss for row in run.rows if isinstance(row, Chunk)] for run in runs]
+    assert losses[0] != losses[1]
+    assert not same(runs[0].agent.params, runs[1].agent.params)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_seed_that_diverges_has_no_run_and_the_other_goes_on(monkeypatch, at_once):
+    real = Programs.updates
+
+    def poisoned(*args):
+        learner, metrics = real(*args)
+        second = np.array([False, True])[: np.size(metrics.loss)]
+        worth = np.where(second.reshape(np.shape(metrics.loss)), np.nan, 1.0)
+        if at_once == 1:
+            worth = next(worths)
+        return learner, metrics._replace(loss=metrics.loss * worth)
+
+    worths = iter([1.0, 1.0, np.nan])
+    monkeypatch.setattr(Programs, "updates", poisoned)
+    monkeypatch.setattr(many_agents, "room", lambda config: at_once)
+    runs = jax_ttt.train_many([4, 5], "table", **TINY)
+    assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
+    assert repr(runs).endswith("; diverged: seeds 5")
+    assert len(runs[0].rows) == 5
+
+
+@pytest.mark.parametrize("seeds", [[], [1, 1], [-1]])
+def test_seeds_are_checked(seeds):
+    with pytest.raises(jax_ttt.Refused, match="seeds must be"):
+        jax_ttt.train_many(seeds)

@@ -1,0 +1,60 @@
+"""Action values of a board, and the move that they choose."""
+
+import jax
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt.api.agent import Agent
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents
+from jax_ttt.players.network import network_of
+
+
+def test_values_are_those_of_the_network(agent):
+    values = jax_ttt.q_values(agent, [4, 0])
+    obs = values.states[-1].observation
+    every = q_network.q_values(agent.network, agent.params, obs)[0]
+    assert list(values) == [1, 2, 3, 5, 6, 7, 8]
+    assert len(values) == 7
+    assert all(values[move] == float(every[move]) for move in values)
+    assert 4 not in values
+
+
+def test_exact_values_are_minimaxs(agent):
+    # X at 0 and 1, O at 3 and 4: X wins at 2; elsewhere O wins at 5.
+    values = jax_ttt.q_values(agent, [0, 3, 1, 4])
+    assert values.exact == {2: 1.0, 5: 0.0, 6: -1.0, 7: -1.0, 8: -1.0}
+    assert jax_ttt.best_move(agent, [0, 3, 1, 4]) == 2
+
+
+def test_a_game_is_a_board(agent):
+    game = jax_ttt.new_game("minimax-first").play(4)
+    assert dict(jax_ttt.q_values(agent, game)) == dict(jax_ttt.q_values(agent, [4, 0]))
+
+
+def test_a_finished_game_has_no_values(agent):
+    with pytest.raises(jax_ttt.Refused, match="the game is over"):
+        jax_ttt.best_move(agent, [0, 3, 1, 4, 2])
+
+
+def test_they_are_printed_and_drawn(agent, drawn):
+    values = jax_ttt.q_values(agent, [0, 3, 1, 4])
+    assert repr(values).startswith("{2: +1.000, 5: ")
+    figure = drawn(values.picture)
+    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
+    assert {"X", "O", "+1.00"} <= texts
+    assert "<svg" in values._repr_html_()
+
+
+def test_in_other_games_they_are_printed(promoted_ranks):
+    config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", hidden_size=8)
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    agent = Agent.of(agents.Agent(config, params, 1, 0))
+    values = jax_ttt.q_values(agent, [3, 3])
+    assert list(values) == list(range(7))
+    assert values.exact is None
+    assert "<svg" not in values._repr_html_()
+    with pytest.raises(jax_ttt.Refused, match="connect_four"):
+        values.picture()
+    assert np.argmax(list(values.values())) == jax_ttt.best_move(agent, [3, 3])

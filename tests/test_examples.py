@@ -1,0 +1,40 @@
+"""The example files that docs/api.md shows: each runs, and writes what it says."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "docs" / "examples"
+WRITTEN = {
+    "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
+    "eight_seeds": ("seeds.svg",),
+    "own_player": ("table.svg",),
+    "play": (),
+    "prove": ("losing_line.svg",),
+    "train": ("agent.safetensors", "curve.svg"),
+}
+PRINTED = {
+    "draw": "",
+    "eight_seeds": "8 of 8 agents are proven unbeatable",
+    "own_player": "1 centre",
+    "play": "you ",
+    "prove": "unbeatable: no line of play by any opponent wins against it",
+    "train": "unbeatable",
+}
+
+
+def test_every_example_is_tried():
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(WRITTEN)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = FOLDER / f"{name}.py"
+    assert len(path.read_text("utf-8").splitlines()) < 20
+    runpy.run_path(str(path), run_name="__main__")
+    assert {found.name for found in tmp_path.iterdir()} == set(WRITTEN[name])
+    assert PRINTED[name] in capsys.readouterr().out
+    for picture in tmp_path.glob("*.svg"):
+        assert "</svg>" in picture.read_text("utf-8")

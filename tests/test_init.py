@@ -1,0 +1,95 @@
+"""The package itself: its public names, and how little importing it does."""
+
+import ast
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jax_ttt
+
+SOURCE = Path(str(jax_ttt.__file__))
+
+
+def in_a_process(code):
+    """Return what code prints in a process of its own, as this one has imported JAX."""
+    path = {"PYTHONPATH": str(SOURCE.parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | path,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_importing_it_loads_nothing_but_itself():
+    code = """
+import sys
+before = set(sys.modules)
+import jax_ttt
+print(*sorted({n.partition(".")[0] for n in set(sys.modules) - before}))
+"""
+    loaded = set(in_a_process(code))
+    assert loaded - set(sys.stdlib_module_names) == {"jax_ttt"}
+
+
+def test_settings_load_no_jax():
+    code = """
+import sys, jax_ttt
+jax_ttt.Config, jax_ttt.PRESETS, jax_ttt.Refused, dir(jax_ttt)
+print(*(name for name in ("jax", "numpy", "pgx", "tyro") if name in sys.modules))
+"""
+    assert in_a_process(code) == []
+
+
+def test_there_are_about_15_names_and_each_is_there():
+    assert 13 <= len(jax_ttt.__all__) <= 17
+    assert set(jax_ttt.__all__) <= set(dir(jax_ttt))
+    for name in jax_ttt.__all__:
+        found = getattr(jax_ttt, name)
+        assert getattr(found, "__name__", name) == name
+
+
+def test_type_checkers_see_the_same_names():
+    (block,) = (n for n in ast.parse(SOURCE.read_text()).body if isinstance(n, ast.If))
+    seen = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(seen) == sorted(jax_ttt.__all__)
+    for name, module in seen.items():
+        assert getattr(importlib.import_module(str(module)), name) is getattr(
+            jax_ttt, name
+        )
+
+
+def test_every_function_is_typed():
+    for name in jax_ttt.__all__:
+        if inspect.isfunction(function := getattr(jax_ttt, name)):
+            signature = inspect.signature(function)
+            hints = [p.annotation for p in signature.parameters.values()]
+            assert inspect.Signature.empty not in (*hints, signature.return_annotation)
+
+
+def test_a_name_that_is_not_there_is_an_error():
+    with pytest.raises(AttributeError, match=r"'jax_ttt' has no attribute 'learn'"):
+        _ = jax_ttt.learn
+
+
+def test_the_command_does_not_hide_the_function():
+    command = importlib.import_module("jax_ttt.train")
+    assert callable(command.main)
+    assert inspect.isfunction(jax_ttt.train)
+    code = """
+import jax_ttt.train, jax_ttt.evaluate
+print(jax_ttt.train.__module__, jax_ttt.evaluate.__name__)
+"""
+    assert in_a_process(code) == ["jax_ttt.api.training", "jax_ttt.evaluate"]
