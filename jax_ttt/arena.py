@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None) -> int:
     _GAMES.check("games", args.games)
     env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [names.read(name, env_id) for name in args.players or built_in]
+    specs = [names.read_name(name, env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     if args.svg:
@@ -66,20 +66,22 @@ def main(argv: Sequence[str] | None) -> int:
 
     from jax_ttt.evaluation import crosstable
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import result_text, standings
+    from jax_ttt.reports import ranking, result_text
 
     env_id = agents.game(specs, args.env_id)
-    specs = [names.read(spec.name, env_id) for spec in specs]  # not all play each game
+    specs = [
+        names.read_name(spec.name, env_id) for spec in specs
+    ]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
-    table = crosstable.play(entrants, env_id, match_key, args.games, watch)
+    table = crosstable.round_robin(entrants, env_id, match_key, args.games, watch)
     if args.csv:
         rows = [plain.flat(plain.to_dict(pair), "_") for pair in table.pairs]
         files.write_csv(args.csv, rows)
     if args.svg:
         from jax_ttt.reports import charts
 
-        charts.cross_table(table, env_id).save(args.svg)
+        charts.cross_table_chart(table, env_id).save(args.svg)
     if args.json:
         result = ArenaResult(
             env_id=env_id,
@@ -91,7 +93,7 @@ def main(argv: Sequence[str] | None) -> int:
         print(json.dumps(plain.to_dict(result)))
     else:
         print(f"{env_id} on {device}\n")
-        print(standings.text(env_id, table))
+        print(ranking.cross_table_text(env_id, table))
         for entrant in entrants:
             if learned := result_text.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")

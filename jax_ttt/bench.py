@@ -73,7 +73,7 @@ class Args:
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = checked(cli.parse(Args, argv, "bench"))
+    args = checked_parts(cli.parse(Args, argv, "bench"))
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     machine = cli.Machine(compile_cache=False)  # what is measured gets compiled
@@ -93,11 +93,11 @@ def main(argv: Sequence[str] | None) -> int:
     if args.svg:
         from jax_ttt.reports import charts
 
-        charts.growth(figures["growth"], about["device"]).save(args.svg)
+        charts.growth_chart(figures["growth"], about["device"]).save(args.svg)
     return 0
 
 
-def checked(args: Args) -> Args:
+def checked_parts(args: Args) -> Args:
     """Return the arguments, few of all with `quick`; refuse what can't be done.
 
     Raises:
@@ -135,16 +135,17 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     processes = max(args.rounds // 5, 1)
     return {
-        "updates": lambda: updates.updates(args.rounds),
-        "startup": lambda: startup.startup(processes, not args.quick),
-        "proof": lambda: time_to_proof.proof(args.presets, seeds),
-        "steps": lambda: speed.steps(args.rounds),
-        "evaluation": lambda: speed.exact_evaluation(args.rounds),
-        "arena": lambda: speed.arena(args.rounds),
-        "tabular": lambda: speed.tabular(args.rounds),
-        "growth": lambda: growth.growth(args.quick),
+        "updates": lambda: updates.measure_updates(args.rounds),
+        "startup": lambda: startup.measure_startup(processes, not args.quick),
+        "proof": lambda: time_to_proof.measure_proof(args.presets, seeds),
+        "steps": lambda: speed.measure_steps(args.rounds),
+        "evaluation": lambda: speed.measure_exact_evaluation(args.rounds),
+        "arena": lambda: speed.measure_arena(args.rounds),
+        "tabular": lambda: speed.measure_tabular(args.rounds),
+        "growth": lambda: growth.measure_growth(args.quick),
         "openspiel": lambda: (
-            openspiel.openspiel(seeds, args.quick) | time_to_proof.proof(OURS, seeds)
+            openspiel.measure_openspiel(seeds, args.quick)
+            | time_to_proof.measure_proof(OURS, seeds)
         ),
     }
 

@@ -209,7 +209,7 @@ def set_up(machine: Machine) -> str:
     from jax_ttt.runtime import devices
 
     try:
-        device = devices.choose(machine.device)
+        device = devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
     compile_cache.use(machine.compile_cache)

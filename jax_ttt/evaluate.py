@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None) -> int:
         _GAMES.check("games", args.games)
     if args.env_id is not None:
         check_files(args, args.env_id)
-    spec = names.read(args.agent, args.env_id or catalogue.DEFAULT)
+    spec = names.read_name(args.agent, args.env_id or catalogue.DEFAULT)
     for field, path in files(args).items():
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", args.agent)
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None) -> int:
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrant = registry.enter(spec, env_id, player_key)
-    tree = trees.on_host(env_id)
+    tree = trees.host_tree(env_id)
     grades = player_grades.grade_player(env_id, args.games, entrant, match_key, tree)
     player = entrant.probs, entrant.seats
     verdict = result_text.verdict(env_id, grades, tree, *player)
@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None) -> int:
     if learned := result_text.learned_seat(env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
-    print(result_text.graded(env_id, grades, tree, entrant.probs, verdict))
+    print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
     return 0
 
 
@@ -138,9 +138,11 @@ def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
         return
     if args.policy_csv:
         rows = export.decisions(agent, probs, tree)
-        export.write_csv(args.policy_csv, rows, probs.shape[1])
+        export.write_decisions_csv(args.policy_csv, rows, probs.shape[1])
     if args.policy_json:
-        export.write_json(args.policy_json, export.decisions(agent, probs, tree))
+        export.write_decisions_json(
+            args.policy_json, export.decisions(agent, probs, tree)
+        )
 
 
 if __name__ == "__main__":

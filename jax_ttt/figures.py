@@ -75,28 +75,32 @@ def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
 
     def one(theme: Theme) -> "Picture":
         _, rows = trained("default", args.first_seed)
-        return curves.learning(rows, f"default, seed {args.first_seed}", theme=theme)
+        return curves.learning_curves(
+            rows, f"default, seed {args.first_seed}", theme=theme
+        )
 
     def many(theme: Theme) -> "Picture":
         told: tuple[Preset, ...] = ("default", "article")
         title = f"seeds {seeds[0]} to {seeds[-1]}, exact, against random"
-        return curves.several({**runs(told, seeds)}, title, theme=theme)
+        return curves.mean_curves({**runs(told, seeds)}, title, theme=theme)
 
     return {
         "game": lambda theme: boards.animation(
-            boards.self_play(trained("default", args.first_seed)[0]), theme
+            boards.self_play_states(trained("default", args.first_seed)[0]), theme
         ),
-        "random-games": lambda theme: boards.position(
+        "random-games": lambda theme: boards.position_picture(
             boards.random_games("tic_tac_toe", 9)[-1], theme
         ),
-        "values": lambda theme: boards.values(
+        "values": lambda theme: boards.values_picture(
             trained("default", args.first_seed)[0],
             boards.find("tic_tac_toe", _BOARD),
             theme,
         ),
         "learning": one,
         "seeds": many,
-        "growth": lambda theme: curves.growth(runs(tuple(SYSTEMS), seeds), theme),
+        "growth": lambda theme: curves.growth_curves(
+            runs(tuple(SYSTEMS), seeds), theme
+        ),
     }
 
 
@@ -120,8 +124,8 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
 
     every = max(PRESETS[preset].run.num_updates // _EVALUATIONS, 1)
     config = PRESETS[preset].replace(eval_every=every, eval_games=0)
-    run = loop.train(config, seed, trees.of(config.env_id))
-    steps = list(loop.graded(run))
+    run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id))
+    steps = list(loop.graded_steps(run))
     last, score = steps[-1]
     agent = agents.Agent(config, last.params, seed, last.update, score)
     return agent, [loop.row(*step) for step in steps]

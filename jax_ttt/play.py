@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None) -> int:
     seat: Seat = "first" if args.side in ("x", "first") else "second"
     SEED_RANGE.check("seed", args.seed)
     name = newest() if args.player is None else args.player
-    spec = names.read(name, args.env_id or catalogue.DEFAULT)
+    spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
     cli.set_up(args)
 
     import jax

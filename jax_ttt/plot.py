@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.game or args.values is not None:
         picture = of_agent(args)
     else:
-        runs = {run: read(run / "metrics.jsonl") for run in args.runs}
+        runs = {run: read_metrics(run / "metrics.jsonl") for run in args.runs}
         cli.require("matplotlib", "plots", "plot")
         picture = of_runs(args, runs)
     picture.save(path)
@@ -78,7 +78,7 @@ def default_path(args: Args) -> Path:
     return args.runs[0] / f"{name}.svg"
 
 
-def read(path: Path) -> list[Row]:
+def read_metrics(path: Path) -> list[Row]:
     """Return the rows of a run's metrics.
 
     Raises:
@@ -147,11 +147,11 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     if len(runs) == 1:
         (run, found), *_ = runs.items()
         title = f"{run.resolve().name}{note}"
-        return curves.learning(found, title, first, args.theme)
+        return curves.learning_curves(found, title, first, args.theme)
     groups: dict[str, list[list[Row]]] = {}
     for run, found in runs.items():
         groups.setdefault(known[run][0], []).append(found)
-    return curves.several(groups, f"{len(runs)} runs{note}", first, args.theme)
+    return curves.mean_curves(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 
 def of_agent(args: Args) -> "Picture":
@@ -165,19 +165,19 @@ def of_agent(args: Args) -> "Picture":
     from jax_ttt.players import agents
     from jax_ttt.reports import boards
 
-    agent = agents.load(args.runs[0])
+    agent = agents.load_agent(args.runs[0])
     game = agent.config.env_id
     show_learned_seat(args.runs[0], agent.config)
     if not GAMES[game].enumerable:
         rule = f"need a game that can be walked: {', '.join(ENUMERABLE)}"
         raise cli.UsageError(f"--game and --values {rule}, not {game}")
     if args.values is None:
-        return boards.animation(boards.self_play(agent), args.theme)
+        return boards.animation(boards.self_play_states(agent), args.theme)
     try:
         position = boards.find(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise cli.UsageError(f"--values {args.values}: {error}") from None
-    return boards.values(agent, position, args.theme)
+    return boards.values_picture(agent, position, args.theme)
 
 
 if __name__ == "__main__":

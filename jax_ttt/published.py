@@ -64,13 +64,13 @@ def main(argv: Sequence[str] | None) -> int:
     with interruptible() as signals:
         device = cli.set_up(args)
         found: dict[Preset, list[AgentResult]] = {name: [] for name in args.only}
-        for name, row in agents(args, signals):
+        for name, row in graded_agents(args, signals):
             found[name].append(row)
         found = {name: rows for name, rows in found.items() if rows}
         if args.json:
             print(as_json(args, device, found))
         else:
-            print(f"jax_ttt {__version__} on {device}\n\n{table(found)}")
+            print(f"jax_ttt {__version__} on {device}\n\n{comparison_table(found)}")
         if args.csv and found:
             from jax_ttt.training import many_agents
 
@@ -82,7 +82,9 @@ def main(argv: Sequence[str] | None) -> int:
         return cli.interrupted(signals[0]) if signals else 0
 
 
-def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, AgentResult]]:
+def graded_agents(
+    args: Args, signals: list[int]
+) -> Iterator[tuple[Preset, AgentResult]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
     from jax_ttt.training import many_agents
 
@@ -91,7 +93,7 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, AgentResult
     jobs = [
         many_agents.Job(PRESETS[name], seed) for name in args.only for seed in seeds
     ]
-    rows = many_agents.train(jobs, None, lambda: bool(signals))
+    rows = many_agents.train_jobs(jobs, None, lambda: bool(signals))
     quiet = not sys.stderr.isatty()
     with tqdm(total=len(jobs), unit="agent", disable=quiet) as bar:
         for name, row in zip(names, rows, strict=False):
@@ -100,7 +102,7 @@ def agents(args: Args, signals: list[int]) -> Iterator[tuple[Preset, AgentResult
             yield name, row
 
 
-def redone(name: Preset, rows: list[AgentResult], source: str) -> Result:
+def reproduced(name: Preset, rows: list[AgentResult], source: str) -> Result:
     """Return our figures: mean rates, the range of the wins, and the median time.
 
     The rates are those of the agents that did not diverge.
@@ -123,14 +125,14 @@ def redone(name: Preset, rows: list[AgentResult], source: str) -> Result:
     return Result(source, results("first"), results("second"), proven, seconds)
 
 
-def table(found: dict[Preset, list[AgentResult]]) -> str:
+def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
     """Return the systems one below the other, theirs and ours, and the footnotes."""
     lines = [_cells("wins/ties/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for number, (name, rows) in enumerate(found.items(), start=1):
         system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
         lines += ["", f"{name} [{number}]: {system.title}"]
-        ours = redone(name, rows, f"redone, {seeds}" if system.results else seeds)
+        ours = reproduced(name, rows, f"redone, {seeds}" if system.results else seeds)
         for result in (*system.results, ours):
             cells = result.first, result.second, result.unbeatable, result.seconds
             lines.append(_cells(result.source, *(cell or "" for cell in cells)))
@@ -163,7 +165,7 @@ def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> 
         name: SystemResult(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
-            redone=redone(name, rows, "redone"),
+            redone=reproduced(name, rows, "redone"),
             why=SYSTEMS[name].why,
             agents=tuple(rows),
         )

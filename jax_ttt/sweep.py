@@ -67,26 +67,26 @@ class Args(cli.Run):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse_settings(Args, argv, "sweep")
-    points = checked(args)
+    points = checked_points(args)
     with interruptible() as signals:
         device = cli.set_up(args)
         check_opponents(args, points)
         groups = [Group(point, config, []) for point, config in points]
         begin = time.perf_counter()
         try:
-            train(args, groups, signals)
+            train_groups(args, groups, signals)
         finally:  # whatever ended it, keep what is finished
             finished = [group for group in groups if group.rows]
             write(args, device, finished, time.perf_counter() - begin)
         return cli.interrupted(signals[0]) if signals else 0
 
 
-def checked(args: Args) -> list[tuple[Point, Config]]:
+def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train, or refuse what can't be had."""
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
-    settings = grid.read(args.grid)
+    settings = grid.read_grid(args.grid)
     points = grid.points(args.config, settings)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
@@ -118,7 +118,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
         loop.make_opponent(config, args.first_seed)
 
 
-def train(args: Args, groups: list[Group], signals: list[int]) -> None:
+def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
     from jax_ttt.training import many_agents
 
@@ -126,7 +126,7 @@ def train(args: Args, groups: list[Group], signals: list[int]) -> None:
     jobs = [many_agents.Job(group.config, seed) for group in groups for seed in seeds]
     proven = 0
     with tqdm(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
-        rows = many_agents.train(jobs, args.at_once or None, lambda: bool(signals))
+        rows = many_agents.train_jobs(jobs, args.at_once or None, lambda: bool(signals))
         for number, row in enumerate(rows):
             groups[number // args.num_seeds].rows.append(row)
             proven += row.is_proven
@@ -139,12 +139,13 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     from jax_ttt.training import many_agents
 
     found = [
-        many_agents.summary(group.rows, group.config, group.point) for group in groups
+        many_agents.group_summary(group.rows, group.config, group.point)
+        for group in groups
     ]
     if args.json:
         print(as_json(args, device, found, seconds))
     else:
-        print(table(args, device, found, seconds))
+        print(groups_table(args, device, found, seconds))
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **many_agents.as_cells(row)}
@@ -157,21 +158,21 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
 
         first = groups[0]
         if args.grid:
-            picture = charts.grid(found, args.preset)
+            picture = charts.grid_chart(found, args.preset)
         else:
-            picture = charts.agents(first.config, first.rows, args.preset)
+            picture = charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
 
 
-def table(
+def groups_table(
     args: Args, device: str, groups: Sequence[GroupResult], seconds: float
 ) -> str:
     """Return what came of each combination, a line each, and which seeds failed."""
     if not groups:
         return "no agent was finished"
     num_agents = sum(group.num_agents for group in groups)
-    names = [grid.text(group.settings) or args.preset for group in groups]
-    width = max(map(len, ["", *names])) + 2
+    labels = [grid.point_text(group.settings) or args.preset for group in groups]
+    width = max(map(len, ["", *labels])) + 2
     seats = GAMES[args.config.env_id].seats
     first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
     lines = [
@@ -179,11 +180,11 @@ def table(
         f"{args.first_seed}\n",
         " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
     ]
-    for name, group in zip(names, groups, strict=True):
+    for name, group in zip(labels, groups, strict=True):
         first, second = (_wins(group.wins.get(seat)) for seat in SEATS)
         cells = _cells(_proven(group), first, second, f"{group.seconds:.2f}")
         lines.append(f"{name:<{width}}{cells}")
-    pairs = list(zip(names, groups, strict=True))
+    pairs = list(zip(labels, groups, strict=True))
     faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
     faults += [("diverged", name, group.diverged) for name, group in pairs]
     for text, name, seeds in faults:

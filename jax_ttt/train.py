@@ -24,7 +24,7 @@ from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
-from jax_ttt.training.loggers import Mirrors
+from jax_ttt.training.loggers import Loggers
 
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    config = checked(args)
+    config = checked_config(args)
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     # Who calls `main` with arguments keeps the process.
     with interruptible(_NOT_SAVED, watched=argv is None) as signals:
@@ -85,10 +85,10 @@ def main(argv: Sequence[str] | None) -> int:
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args)
         with times.recording_compilation():
-            return run(args, config, device, signals, times)
+            return train_in_new_folder(args, config, device, signals, times)
 
 
-def checked(args: Args) -> Config:
+def checked_config(args: Args) -> Config:
     """Return the settings; refuse what can't be done, before JAX is loaded.
 
     Raises:
@@ -107,7 +107,7 @@ def checked(args: Args) -> Config:
     return config
 
 
-def run(
+def train_in_new_folder(
     args: Args, config: Config, device: str, signals: Signals, times: TimeSpans
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
@@ -122,7 +122,7 @@ def run(
         if folder.replaced:
             streams.tell(f"replacing the run in {folder.path}: it left no agent")
         folder.write_config(config, args.seed, args.preset)
-        return train(args, config, device, folder, signals, opponent)
+        return train_in_folder(args, config, device, folder, signals, opponent)
 
 
 def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | None":
@@ -142,18 +142,18 @@ def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | 
         ) from None
 
 
-def make_mirrors(args: Args, config: Config, path: Path) -> Mirrors:
-    """Open what the metrics of the run in this folder are mirrored to, if anything."""
+def make_loggers(args: Args, config: Config, path: Path) -> Loggers:
+    """Open the loggers of the run in this folder, if any are asked for."""
     about = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
-    openers: dict[str, Callable[[], loggers.Mirror]] = {}
+    openers: dict[str, Callable[[], loggers.Logger]] = {}
     if args.tensorboard:
-        openers["tensorboard"] = lambda: loggers.tensorboard(path)
+        openers["tensorboard"] = lambda: loggers.tensorboard_logger(path)
     if args.wandb:
-        openers["wandb"] = lambda: loggers.wandb(path, about)
-    return Mirrors(openers)
+        openers["wandb"] = lambda: loggers.wandb_logger(path, about)
+    return Loggers(openers)
 
 
-def train(
+def train_in_folder(
     args: Args,
     config: Config,
     device: str,
@@ -181,19 +181,21 @@ def train(
 
     with (
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
-        contextlib.closing(make_mirrors(args, config, folder.path)) as mirrored,
+        contextlib.closing(make_loggers(args, config, folder.path)) as open_loggers,
     ):
-        tree = trees.of(config.env_id)
-        steps = loop.train(config, args.seed, tree, stop, opponent, folder.times)
-        steps = loop.graded(steps)
+        tree = trees.game_tree(config.env_id)
+        steps = loop.train_from_scratch(
+            config, args.seed, tree, stop, opponent, folder.times
+        )
+        steps = loop.graded_steps(steps)
         latest, grades = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, grades in itertools.chain([start], steps):
-                record(latest, grades, shown, folder, mirrored)
+                record(latest, grades, shown, folder, open_loggers)
         except OSError:  # whoever read our output has gone, or the disk is full
-            save(folder, agent(), signals)
+            save_in_folder(folder, agent(), signals)
             raise
-        save(folder, agent(), signals)
+        save_in_folder(folder, agent(), signals)
     return finish(args, folder, agent(), latest, tree, signals)
 
 
@@ -202,7 +204,7 @@ def record(
     grades: Grades,
     shown: "Console",
     folder: "RunFolder",
-    mirrored: Mirrors,
+    open_loggers: Loggers,
 ) -> None:
     """Show a step of the run and write it down."""
     from jax_ttt.training import loop
@@ -210,10 +212,10 @@ def record(
     row = loop.row(progress, grades)
     shown.show(progress, grades)
     folder.write_row(row)
-    mirrored.write_row(row)
+    open_loggers.write_row(row)
 
 
-def save(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
+def save_in_folder(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
     """Save the agent, and have a second signal say so."""
     folder.save_agent(agent)
     signals.last_words = f"interrupted twice: the agent is saved in {folder.path}"
@@ -237,9 +239,9 @@ def finish(
     game = agent.config.env_id
     probs = None
     if tree is not None:
-        probs = np.asarray(network.policy(agent.network, agent.params, tree))
+        probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
     result = result_text.verdict(
-        game, agent.score, trees.on_host(game), probs, agent.config.seats
+        game, agent.score, trees.host_tree(game), probs, agent.config.seats
     )
     try:
         folder.write_times()
@@ -249,14 +251,16 @@ def finish(
     stopped = "end" if complete else "interrupted" if signals else "proven"
     if args.json:
         paths = (folder.path, folder.agent_path)
-        about = console.as_json(*paths, args.preset, agent, progress, result, stopped)
+        about = console.run_as_json(
+            *paths, args.preset, agent, progress, result, stopped
+        )
         print(about)
     elif args.quiet:
         print(result)
     else:
         print(console.closing(folder.path, agent, progress, result, stopped))
         if args.details and probs is not None:
-            example = result_text.likeliest_game(game, trees.walked(game), probs)
+            example = result_text.likeliest_game(game, trees.enumerated(game), probs)
             print(f"\nan example game\n{example}")
     if stopped == "interrupted":
         streams.tell(

@@ -59,13 +59,13 @@ def promoted_ranks():
 
 @pytest.fixture(scope="session")
 def tree():
-    return trees.of("tic_tac_toe")
+    return trees.game_tree("tic_tac_toe")
 
 
 @pytest.fixture(scope="session")
 def host_tree():
     """The same tree of NumPy arrays."""
-    return trees.on_host("tic_tac_toe")
+    return trees.host_tree("tic_tac_toe")
 
 
 @pytest.fixture(scope="session")
@@ -167,5 +167,5 @@ def one_seat(host_tree, q_star, tmp_path_factory):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
-    agents.save(Agent(config, params, 5, 0), path)
+    agents.save_agent(Agent(config, params, 5, 0), path)
     return path

@@ -23,7 +23,7 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     return path
 
 
@@ -135,7 +135,7 @@ def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     config = Config.of(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)
     assert out.startswith("connect_four on ")
     assert "minimax: needs a game whose tree can be" in refuse(

@@ -170,9 +170,13 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     agent = agents.Agent(config, params, 0, 0)
-    probs = np.asarray(network.policy(network_of(config.architecture), params, tree))
+    probs = np.asarray(
+        network.greedy_policy(network_of(config.architecture), params, tree)
+    )
     path = empty_folder / "policy.csv"
-    export.write_csv(path, export.decisions(agent, probs, host_tree), num_actions=9)
+    export.write_decisions_csv(
+        path, export.decisions(agent, probs, host_tree), num_actions=9
+    )
 
 
 def run_blocks(page):
@@ -217,7 +221,7 @@ def parsed(command, words):
         pytest.fail(f"{command} refuses {words}")
     if is_run:
         config = args.config
-        grid.points(config, grid.read(getattr(args, "grid", ())))
+        grid.points(config, grid.read_grid(getattr(args, "grid", ())))
 
 
 def shell_words(text):

@@ -194,7 +194,7 @@ def other_game(tmp_path_factory):
     config = Config.of(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     return path
 
 
@@ -224,8 +224,8 @@ def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, caps
 
 def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
     monkeypatch.setattr(agents, "_read", None)
-    run, four = (names.read(str(path), "hex") for path in (run_dir, other_game))
-    built_in = names.read("random", "hex")
+    run, four = (names.read_name(str(path), "hex") for path in (run_dir, other_game))
+    built_in = names.read_name("random", "hex")
     assert agents.game([built_in, run, run], None) == "tic_tac_toe"
     assert agents.game([built_in, four], None) == "connect_four"
     assert agents.game([built_in], None) == "tic_tac_toe"

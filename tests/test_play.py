@@ -20,7 +20,7 @@ def agent_path(tmp_path_factory):
     path.parent.mkdir(parents=True)
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     return path
 
 
@@ -49,7 +49,7 @@ def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     config = Config.of(hidden_size=8, opponent="random", seat="first")
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     for side, letter in (("x", "X"), ("o", "O"), ("first", "X"), ("second", "O")):
         _, out, _ = command([str(path), "--side", side], "q", monkeypatch, capsys)
         assert f": you are {letter}\n" in out
@@ -74,7 +74,7 @@ def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
     config = Config.of(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)
     assert code == 0
     assert out.startswith(f"connect_four against blend:0.5:{path}: you are X\n")

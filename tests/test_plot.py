@@ -43,7 +43,7 @@ def trained(make):
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(agents.Agent(config, params, 0, 0), folder / "agent.safetensors")
+    agents.save_agent(agents.Agent(config, params, 0, 0), folder / "agent.safetensors")
     return folder
 
 

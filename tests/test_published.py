@@ -72,10 +72,10 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
         graded(0.125, 0.0, 0.75),
         graded(0.0, 0.0, 0.25, unbeatable=True),
     ]
-    found = published.redone("web", rows, "redone")
+    found = published.reproduced("web", rows, "redone")
     assert found.first == "50.00/45.83/4.17 (25.0 to 75.0)"
     assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
-    found = published.redone("go-first", rows, "redone")
+    found = published.reproduced("go-first", rows, "redone")
     assert (found.unbeatable, found.second) == ("1 of 3", None)
 
 
@@ -83,7 +83,7 @@ def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp
     rows = [graded(0.0, 0.0, unbeatable=True), made.agent(8, games=5, seconds=2.0)]
     for found, count in ((rows, "1 of 2"), (rows[1:], "0 of 1")):
         monkeypatch.setattr(
-            many_agents, "train", lambda *args, found=found: iter(found)
+            many_agents, "train_jobs", lambda *args, found=found: iter(found)
         )
         path = tmp_path / "agents.csv"
         assert published.main(["--only", "web", "--csv", str(path)]) == 0
@@ -127,13 +127,13 @@ def test_an_unknown_system_is_refused(capsys):
 )
 def test_the_redone_systems_cannot_be_beaten(preset):
     args = published.Args(only=(preset,), num_seeds=4, first_seed=0)
-    assert all(row.is_proven for _, row in published.agents(args, []))
+    assert all(row.is_proven for _, row in published.graded_agents(args, []))
 
 
 def test_the_table_reaches_the_ceiling():
     """Of all players who never lose, none wins more often against random."""
     args = published.Args(only=("table",), num_seeds=2, first_seed=0)
-    for _, row in published.agents(args, []):
+    for _, row in published.graded_agents(args, []):
         assert row.is_proven
         assert row.exact is not None
         assert row.exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
@@ -141,7 +141,7 @@ def test_the_table_reaches_the_ceiling():
 
 
 def test_nothing_finished_leaves_an_old_file_alone(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(published, "agents", lambda args, signals: iter(()))
+    monkeypatch.setattr(published, "graded_agents", lambda args, signals: iter(()))
     path = tmp_path / "agents.csv"
     path.write_text("precious")
     assert published.main(["--only", "table", "--csv", str(path)]) == 0

@@ -276,15 +276,15 @@ def test_private_fields_are_read_by_their_owner_alone():
 
 
 CACHES = {
-    "envs.pgx_games.make": "env_id",
+    "envs.pgx_games.make_env": "env_id",
     "envs.pgx_games.sizes": "env_id",
     "envs.positions._cells": "env_id",
     "envs.positions.after_states": "env_id, canonical",
     "envs.positions.first_views": "env_id",
     "envs.positions.index": "env_id",
     "envs.symmetry.views": "env_id",
-    "envs.tree.of": "env_id",
-    "envs.tree.on_host": "env_id",
+    "envs.tree.game_tree": "env_id",
+    "envs.tree.host_tree": "env_id",
     "figures.trained": "preset, seed",
     "players.mcts.graph": "env_id",
     "runtime.devices.has_amx": "cpuinfo",

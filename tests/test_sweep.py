@@ -129,16 +129,16 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     """Neither is anything said to be beatable."""
     rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]
     config = Config.of(env_id="connect_four")
-    found = many_agents.summary(rows, config, {"tau": 0.1})
+    found = many_agents.group_summary(rows, config, {"tau": 0.1})
     assert (found.proven, found.interval, found.not_proven) == (None,) * 3
     args = sweep.Args(**config.parts)
-    text = sweep.table(args, "cpu", [found], 1.0)
+    text = sweep.groups_table(args, "cpu", [found], 1.0)
     assert "by sample" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
     drawn = [
-        charts.agents(config, rows, "connect_four").svg,
-        charts.grid([found], "connect_four").svg,
+        charts.agents_chart(config, rows, "connect_four").svg,
+        charts.grid_chart([found], "connect_four").svg,
     ]
     assert "connect_four: sampled" in drawn[0]
     assert "proven" not in drawn[0] + drawn[1]

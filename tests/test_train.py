@@ -197,7 +197,7 @@ def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
 
 def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
     assert run(tmp_path / "other", "--seed", "2")[0] == 0
-    mine, other = (agents.load(p).params for p in (tiny[0], tmp_path / "other"))
+    mine, other = (agents.load_agent(p).params for p in (tiny[0], tmp_path / "other"))
     kernels = 0
     for a, b in zip(jax.tree.leaves(mine), jax.tree.leaves(other), strict=True):
         if a.ndim == 2:
@@ -207,7 +207,7 @@ def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
 
 
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
-    agent = agents.load(tiny[0])
+    agent = agents.load_agent(tiny[0])
     last = rows(tiny[0])[-1]
     assert agent.score == read_grades(last)
     assert agent.score.exact is not None
@@ -312,7 +312,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     assert "Step 2:" in out
     assert "Step 4:" not in out
     assert "stopped at update 2, at the first proof, as --until-proven asks" in out
-    assert agents.load(tmp_path / "run").num_updates == 2
+    assert agents.load_agent(tmp_path / "run").num_updates == 2
     seen.clear()
     code, out, _ = run(tmp_path / "json", "--until-proven", "--json")
     assert json.loads(out)["stopped"] == "proven"
@@ -330,7 +330,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
     code, out, _ = run(tmp_path / "run")
     assert code == 0
     assert "Step 4:" in out
-    assert agents.load(tmp_path / "run").num_updates == 4
+    assert agents.load_agent(tmp_path / "run").num_updates == 4
 
 
 def signalling(monkeypatch, *numbers):
@@ -359,7 +359,7 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
     found, out, err = run(path)
     assert found == code
     assert err == f"interrupted at update 2: saved {path / 'agent.safetensors'}\n"
-    assert agents.load(path).num_updates == 2
+    assert agents.load_agent(path).num_updates == 2
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     assert "Step 2: " in out
     assert "Step 4: " not in out
@@ -410,7 +410,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
     finally:
         process.kill()
     assert process.returncode == code, err
-    agent = agents.load(path)
+    agent = agents.load_agent(path)
     assert agent.num_updates >= loop.CHUNK
     assert err.startswith(f"interrupted at update {agent.num_updates}: saved ")
     assert rows(path)[-1]["update"] == agent.num_updates
@@ -429,7 +429,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
     assert train.main([*flags, "--run-dir", str(path)]) == 141
-    assert agents.load(path).num_updates == 0
+    assert agents.load_agent(path).num_updates == 0
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -508,7 +508,7 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start(
+    state = programs.start_run(
         config,
         jax.random.key(0),
         config.hyper,
@@ -545,7 +545,7 @@ def check_sampled_run(env_id, path):
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     assert all("exact" not in row for row in rows(path))
-    agent = agents.load(path, env_id)
+    agent = agents.load_agent(path, env_id)
     assert agent.config.env_id == env_id
     leaves = jax.tree.leaves(agent.params)
     assert all(np.isfinite(leaf).all() for leaf in leaves)

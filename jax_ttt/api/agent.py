@@ -48,7 +48,7 @@ class Agent(agents.Agent):
             raise GameError(
                 f"{self.config.env_id}: draw a game that was played instead"
             )
-        return boards.animation(boards.self_play(self), theme)
+        return boards.animation(boards.self_play_states(self), theme)
 
     def _about(self) -> dict[str, Any]:
         settings = self.config.as_dict()
@@ -70,7 +70,7 @@ class Agent(agents.Agent):
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
         described = html.table_of("Agent", list(self._about().items()))
-        described += html.preformatted(result_text.table(env_id, self.score))
+        described += html.preformatted(result_text.evaluation_table(env_id, self.score))
         if not GAMES[env_id].enumerable:
             return described
         return html.with_picture(described, self.picture)
@@ -91,7 +91,7 @@ def load(path: str | os.PathLike[str]) -> Agent:
         >>> jax_ttt.load("agent.safetensors")
         <agent of tic_tac_toe: table, seed 1, 400 updates>
     """
-    return Agent.of(agents.load(Path(path)))
+    return Agent.of(agents.load_agent(Path(path)))
 
 
 def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
@@ -113,4 +113,4 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> jax_ttt.save(agent, "agent.safetensors")
     """
-    agents.save(agent, Path(path))
+    agents.save_agent(agent, Path(path))

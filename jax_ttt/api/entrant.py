@@ -134,7 +134,7 @@ def _game(who: PlayerLike) -> str | None:
         return who.config.env_id
     if not isinstance(who, str | os.PathLike):
         return None
-    spec = names.read(os.fspath(who), catalogue.DEFAULT)
+    spec = names.read_name(os.fspath(who), catalogue.DEFAULT)
     innermost = spec
     while innermost.inner is not None:
         innermost = innermost.inner
@@ -160,7 +160,7 @@ def _entrant(
     if isinstance(who, agents.Agent):
         return registry.enter_agent(called, who)
     if isinstance(who, str | os.PathLike):
-        spec = names.read(os.fspath(who), env_id)
+        spec = names.read_name(os.fspath(who), env_id)
         return registry.enter(spec, env_id, key)._replace(name=called)
     if not callable(who):
         raise PlayerError(

@@ -97,7 +97,9 @@ class Game:
         return boards.animation(every, theme) if self.moves else self._board(theme)
 
     def _board(self, theme: Theme = "light") -> Picture:
-        return boards.position(jax.tree.map(lambda x: x[0], self.session.state), theme)
+        return boards.position_picture(
+            jax.tree.map(lambda x: x[0], self.session.state), theme
+        )
 
     def _headline(self) -> str:
         names = [seat_name(self.env_id, seat) for seat in SEATS]
@@ -145,7 +147,7 @@ def new_game(
         raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
     entered = player(opponent, env_id=env_id, seed=seed)
     key = jax.random.key(seed)
-    started = session.start(entered.env_id, entered.entrant, seat, key)
+    started = session.start_session(entered.env_id, entered.entrant, seat, key)
     return _after_replies(started)
 
 

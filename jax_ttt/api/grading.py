@@ -63,12 +63,14 @@ class Grade(FullGrades):
 
     def __repr__(self) -> str:
         parts = [f"{self.player}: {self.env_id}"]
-        tree = trees.on_host(self.env_id)
+        tree = trees.host_tree(self.env_id)
         if self.exact is not None and tree is not None:
             parts += [result_text.strength(self.env_id, self.exact)]
             parts += [result_text.measures(self.env_id, self.exact, tree)]
         if self.sampled is not None:
-            parts += [result_text.sample(self.env_id, self.sampled, self.exact)]
+            parts += [
+                result_text.sampled_match_text(self.env_id, self.sampled, self.exact)
+            ]
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
@@ -106,7 +108,7 @@ def grade(
     if num_games is not None:
         _GAMES.check("num_games", num_games)
     entered = player(who, env_id=env_id, seed=seed)
-    key, tree = jax.random.key(seed), trees.on_host(entered.env_id)
+    key, tree = jax.random.key(seed), trees.host_tree(entered.env_id)
     found = player_grades.grade_player(
         entered.env_id, num_games, entered.entrant, jax.random.fold_in(key, 1), tree
     )

@@ -158,10 +158,10 @@ def _result(
     """Return what the first of two players, who moves first, gets of the other."""
     first, second = pair
     if first.probs is not None and second.probs is not None:
-        exact = outcomes.outcome(trees.walked(env_id), first.probs, second.probs)
+        exact = outcomes.outcome(trees.enumerated(env_id), first.probs, second.probs)
         wins, draws, losses = (max(float(rate), 0.0) for rate in exact)
         return SeatResult(wins, draws, losses)
-    env = pgx_games.make(env_id)
+    env = pgx_games.make_env(env_id)
     found, _ = matches.play_seats(env, key, first.player, second.player, num_games)
     wins, draws, losses = (int(count) / num_games for count in found)
     return SeatResult(wins, draws, losses, num_games)

@@ -66,7 +66,7 @@ def draw(
         elif isinstance(thing, Mapping):
             found = compared(thing, theme)
         else:
-            found = boards.position(one_game.states(env_id, thing)[-1], theme)
+            found = boards.position_picture(one_game.states(env_id, thing)[-1], theme)
     except ImportError:
         if importlib.util.find_spec("matplotlib") is not None:
             raise

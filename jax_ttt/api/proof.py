@@ -54,7 +54,9 @@ class Proof:
         moves = self.losing_line or self.likeliest_game
         states = boards.replay(self.env_id, moves)
         # After each move, side by side.
-        return boards.position(jax.tree.map(lambda *x: np.stack(x), *states[1:]), theme)
+        return boards.position_picture(
+            jax.tree.map(lambda *x: np.stack(x), *states[1:]), theme
+        )
 
     def __repr__(self) -> str:
         return self.verdict
@@ -86,7 +88,7 @@ def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
         5
     """
     entered = player(who, env_id=env_id)
-    tree, entrant = trees.on_host(entered.env_id), entered.entrant
+    tree, entrant = trees.host_tree(entered.env_id), entered.entrant
     if tree is None:
         raise GameError(
             f"{entered.env_id} is too large for a proof; one is possible in "
@@ -102,7 +104,7 @@ def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
         if (line := proof.losing_line(tree, entrant.probs, seat)) is not None:
             lost[seat] = line
     lost_as = min(lost, key=lambda seat: len(lost[seat]), default=None)
-    likeliest = proof.self_play(tree, entrant.probs)
+    likeliest = proof.self_play_line(tree, entrant.probs)
     return Proof(
         env_id=entered.env_id,
         player=entrant.name,

@@ -67,7 +67,7 @@ class Run:
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the learning curves: results by seat, loss and schedules."""
         title = f"{self.config.env_id}, seed {self.seed}"
-        return curves.learning(self.rows, title, self.config, theme)
+        return curves.learning_curves(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
         agent = self.agent
@@ -169,4 +169,4 @@ def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
         raise Refused(f"runs of different games: {', '.join(sorted(games))}")
     rows = {name: [run.rows for run in runs] for name, runs in groups.items()}
     config = every[0].config
-    return curves.several(rows, config.env_id, config, theme)
+    return curves.mean_curves(rows, config.env_id, config, theme)

@@ -11,7 +11,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.evaluation import crosstable
-from jax_ttt.reports import charts, standings
+from jax_ttt.reports import charts, ranking
 from jax_ttt.reports.pictures import Picture, Theme
 
 _GAMES = Range(int, 1, 2**20)
@@ -43,10 +43,10 @@ class CrossTable(crosstable.CrossTable):
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw a heat map of the first player's mean score; in one theme, light."""
         del theme
-        return charts.cross_table(self, self.env_id)
+        return charts.cross_table_chart(self, self.env_id)
 
     def __repr__(self) -> str:
-        return standings.text(self.env_id, self)
+        return ranking.cross_table_text(self.env_id, self)
 
     def _repr_html_(self) -> str:
         first, second = GAMES[self.env_id].seats
@@ -100,5 +100,5 @@ def cross_table(
         raise PlayerError("a cross table needs a list of two players or more")
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, entered = entrants(players, env_id, player_key)
-    table = crosstable.play(entered, game, match_key, num_games)
+    table = crosstable.round_robin(entered, game, match_key, num_games)
     return CrossTable(table.names, table.rates, table.counts, env_id=game)

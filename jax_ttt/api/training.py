@@ -111,7 +111,7 @@ def train_many(
         SEED_RANGE.check("seeds", seed)
     if not chosen or len(set(chosen)) < len(chosen):
         raise SettingError("seeds", "one or more different numbers", chosen)
-    size = many_agents.room(config)
+    size = many_agents.agents_that_fit(config)
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
     found: dict[int, Run | None] = {}
     with tqdm(total=len(chosen), unit="agent", disable=not progress) as bar:
@@ -162,8 +162,8 @@ def _alone(
     def stop() -> bool:
         return until_proven and score.is_proven
 
-    steps = loop.train(config, seed, trees.of(config.env_id), stop)
-    graded = loop.graded(steps)
+    steps = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id), stop)
+    graded = loop.graded_steps(steps)
     latest, score = start = next(graded)  # a run has at least its first evaluation
     for latest, score in itertools.chain([start], graded):
         rows.append(loop.row(latest, score))
@@ -185,11 +185,11 @@ def _unless_diverged(config: Config, seed: int) -> Run | None:
 
 def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None for one that diverged."""
-    tree = trees.of(config.env_id)
+    tree = trees.game_tree(config.env_id)
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
     scores: dict[int, Grades] = {}
     diverged: set[int] = set()
-    steps = loop.train_many([config] * len(seeds), seeds, tree)
+    steps = loop.train_at_once([config] * len(seeds), seeds, tree)
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
         for seed, step in zip(seeds, _each(latest, len(seeds)), strict=True):

@@ -22,7 +22,7 @@ SEED_UPDATES = 25
 ROUNDS = 3
 
 
-def growth(quick: bool) -> Figures:
+def measure_growth(quick: bool) -> Figures:
     """Time the default preset's updates over sizes; `quick` does two of each."""
     some = slice(None, 2 if quick else None)
     config = PRESETS["default"]

@@ -44,12 +44,12 @@ def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
     return Evaluation(outcomes.report(tree, probs), unbeatable, None)
 
 
-def openspiel(seeds: range, quick: bool) -> Figures:
+def measure_openspiel(seeds: range, quick: bool) -> Figures:
     """Train a pair of OpenSpiel's learners for each seed."""
     num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
     name = f"OpenSpiel {version('open_spiel')}"
     bar = tqdm(seeds, desc=name, unit="pair", disable=not sys.stderr.isatty())
-    rows = [proven_when(seed, evaluations(seed, num_episodes)) for seed in bar]
+    rows = [proven_when(seed, pair_evaluations(seed, num_episodes)) for seed in bar]
     end = f"all {num_episodes:,} episodes"
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}
@@ -62,7 +62,7 @@ def openspiel(seeds: range, quick: bool) -> Figures:
     return {"openspiel": figures}
 
 
-def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
+def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
     """Train a pair, yielding its exact evaluations and what it has cost by then."""
     from open_spiel.python import rl_environment  # type: ignore[import-not-found]
     from open_spiel.python.algorithms import (  # type: ignore[import-not-found]
@@ -73,17 +73,17 @@ def evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
     env = rl_environment.Environment("tic_tac_toe")
     learner = tabular_qlearner.QLearner
     learners = [learner(player_id=seat, num_actions=9) for seat in (0, 1)]
-    wall, cpu, tree = 0.0, 0.0, trees.walked("tic_tac_toe")
+    wall, cpu, tree = 0.0, 0.0, trees.enumerated("tic_tac_toe")
     for count in range(CHECK_EVERY, num_episodes + 1, CHECK_EVERY):
-        took = timing.seconds(lambda: play(env, learners, CHECK_EVERY))
+        took = timing.seconds(lambda: play_episodes(env, learners, CHECK_EVERY))
         wall, cpu = wall + took[0], cpu + took[1]
-        probs = greedy(tree, [learner._q_values for learner in learners])
-        evaluation = _evaluate(trees.of("tic_tac_toe"), jnp.float32(probs))
+        probs = pair_policy(tree, [learner._q_values for learner in learners])
+        evaluation = _evaluate(trees.game_tree("tic_tac_toe"), jnp.float32(probs))
         if (exact := summary(evaluation).exact) is not None:
             yield Spent(wall, cpu, count, count), exact
 
 
-def play(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401
+def play_episodes(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401
     """Let OpenSpiel's learners play each other, and learn from it."""
     for _ in range(num_episodes):
         moment = env.reset()
@@ -94,7 +94,7 @@ def play(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa:
             learner.step(moment)
 
 
-def greedy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]:
+def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]:
     """Return the pair as a policy: the best moves of whoever's turn it is.
 
     `tree` is of NumPy arrays. A move or a board that a learner has not met is worth 0.

@@ -64,19 +64,19 @@ def main(argv: Sequence[str] | None) -> int:
     path: Path = parser.parse_args(argv).file
     config = SYSTEMS["article"].config
     train_key, eval_key = jax.random.split(jax.random.key(1))
-    loop = train(config, train_key)
+    loop = train_plain_loop(config, train_key)
     num_updates, every = config.run.num_updates, config.evaluation.eval_every
     for update in range(1, num_updates + 1):
         moment = next(loop)
         if update % every == 0 or update == num_updates:
             key = jax.random.fold_in(eval_key, update)
-            wins, draws, losses = evaluate(config, moment.network, key)
+            wins, draws, losses = play_evaluation(config, moment.network, key)
             print(f"{update}: {wins} wins, {draws} draws, {losses} losses", flush=True)
-            save(moment.network, path)
+            save_weights(moment.network, path)
     return 0
 
 
-def save(network: nnx.Module, path: Path) -> None:
+def save_weights(network: nnx.Module, path: Path) -> None:
     """Write the network's weights."""
     leaves = jax.tree_util.tree_leaves_with_path(nnx.state(network))
     weights = {jax.tree_util.keystr(at): np.asarray(leaf) for at, leaf in leaves}
@@ -84,12 +84,12 @@ def save(network: nnx.Module, path: Path) -> None:
         np.savez(file, **weights)  # type: ignore[arg-type]
 
 
-def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
+def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     """Train for ever, yielding after each update; `key` is consumed.
 
     Serves boards that are not canonicalised, and the plain maximum in the target.
     """
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make_env(config.env_id)
     hyper = config.hyper
     q_network = Network(config.architecture)
     start = learner.init(config, hyper, q_network, key, SelfPlay())
@@ -102,8 +102,8 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     key, env_state, update = start.key, start.env_state, 0
     while True:
         key, act_key, restart_key = jax.random.split(key, 5)[:3]
-        action = choose(network, act_key, env_state, epsilon(update))
-        after, move = play(env, env_state, action, hyper.gamma)
+        action = choose_moves(network, act_key, env_state, epsilon(update))
+        after, move = step_games(env, env_state, action, hyper.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, hyper.tau))
@@ -113,14 +113,14 @@ def train(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
         yield Moment(network, target_network, env_state, loss)
 
 
-def evaluate(
+def play_evaluation(
     config: Config, network: nnx.Module, key: Key[Array, ""]
 ) -> tuple[int, int, int]:
     """Return the wins, draws and losses of `eval_games` games against random.
 
     PGX draws who moves first. `key` is consumed.
     """
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make_env(config.env_id)
     init_key, key = jax.random.split(key)
     env_state = pgx_games.init(env, init_key, config.evaluation.eval_games)
     agent = pgx_games.seated(env_state, "both")
@@ -128,13 +128,13 @@ def evaluate(
     while not pgx_games.finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)
-        env_state, _ = play(env, env_state, action, config.target.gamma)
+        env_state, _ = step_games(env, env_state, action, config.target.gamma)
         total += pgx_games.reward_to(env_state, agent)
     return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
 
 
 @functools.partial(jax.jit, static_argnames=("env", "gamma"))
-def play(
+def step_games(
     env: pgx.Env, env_state: pgx.State, action: jax.Array, gamma: float
 ) -> tuple[pgx.State, pgx_games.Move]:
     """Play one move in each game."""
@@ -142,7 +142,7 @@ def play(
 
 
 @nnx.jit
-def choose(
+def choose_moves(
     network: nnx.Module, key: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""

@@ -30,7 +30,7 @@ NUM_GAMES = 2**16
 """Games of a sampled match."""
 
 
-def steps(rounds: int) -> Figures:
+def measure_steps(rounds: int) -> Figures:
     """Time the moves of bare PGX, and of self-play with its learning."""
     names: tuple[Preset, ...] = ("default", "article")
     learning = [fused(PRESETS[name]) for name in names]
@@ -53,7 +53,7 @@ def steps(rounds: int) -> Figures:
 
 def bare(num_envs: int) -> Callable[[], object]:
     """Return a run of random games of PGX, each restarted when it ends."""
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
         action_key, restart_key = jax.random.split(key)
@@ -70,10 +70,10 @@ def bare(num_envs: int) -> Callable[[], object]:
     return lambda: jax.block_until_ready(play(start, jax.random.key(1)))
 
 
-def exact_evaluation(rounds: int) -> Figures:
+def measure_exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
     config = PRESETS["default"]
-    tree = trees.of(config.env_id)
+    tree = trees.game_tree(config.env_id)
     network = network_of(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     key = jax.random.key(1)
@@ -86,16 +86,16 @@ def exact_evaluation(rounds: int) -> Figures:
     return {"exact": show_ms("exact evaluation", timed)}
 
 
-def arena(rounds: int) -> Figures:
+def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
-    env, pair = pgx_games.make("tic_tac_toe"), (players.random_player,) * 2
+    env, pair = pgx_games.make_env("tic_tac_toe"), (players.random_player,) * 2
     key = jax.random.key(0)
     moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
-    tree = trees.walked("tic_tac_toe")
+    tree = trees.enumerated("tic_tac_toe")
     ten = np.stack([policies.uniform(tree)] * 10)
     runs = [
         lambda: jax.block_until_ready(play_seats(env, key, *pair, NUM_GAMES)),
-        lambda: outcomes.cross_table(tree, ten, ten),
+        lambda: outcomes.pairwise_outcomes(tree, ten, ten),
     ]
     sampled, table = in_turn(runs, rounds)
     text = f"sampled match, {NUM_GAMES:,} random games"
@@ -105,7 +105,7 @@ def arena(rounds: int) -> Figures:
     }
 
 
-def tabular(rounds: int) -> Figures:
+def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, once compiled."""
     config = PRESETS["tictac-q"]
     opponent = loop.make_opponent(config, 0)

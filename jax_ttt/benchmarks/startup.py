@@ -40,7 +40,7 @@ class Run(NamedTuple):
     proven: bool  # it saved an agent that its last evaluation proves
 
 
-def startup(rounds: int, with_baseline: bool) -> Figures:
+def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     """Time the article's program and `train`, with an empty cache and with a full one.
 
     Raises:
@@ -53,9 +53,9 @@ def startup(rounds: int, with_baseline: bool) -> Figures:
             folder = Path(name)
             if with_baseline and turn < BASELINES:
                 module = "jax_ttt.benchmarks.plain_loop"
-                article.append(run(module, [str(folder / "weights.npz")], None))
+                article.append(run_module(module, [str(folder / "weights.npz")], None))
             for cache in ours:
-                ours[cache].append(train(folder / cache, folder / "cache"))
+                ours[cache].append(run_train_command(folder / cache, folder / "cache"))
     figures = show_whole(article, ours)
     for cache, found in ours.items():
         figures[cache] = show_parts(cache, found)
@@ -123,16 +123,16 @@ def show_parts(cache: str, found: Sequence[Run]) -> Figures:
     return figures | {"peak_memory": show(text, memory, "MiB", 0)}
 
 
-def train(run_dir: Path, cache: Path) -> Run:
+def run_train_command(run_dir: Path, cache: Path) -> Run:
     """Run the command `train`, with the compilation cache at `cache`."""
-    child = run("jax_ttt.train", ["--quiet", "--run-dir", str(run_dir)], cache)
+    child = run_module("jax_ttt.train", ["--quiet", "--run-dir", str(run_dir)], cache)
     found = json.loads((run_dir / "times.json").read_text("utf-8"))
     parts = found["seconds"]
     parts["other"] = child.wall - sum(parts.values())
     return Run(child, parts, found["peak_memory_mib"], proven(run_dir))
 
 
-def run(module: str, args: Sequence[str], cache: Path | None) -> Child:
+def run_module(module: str, args: Sequence[str], cache: Path | None) -> Child:
     """Run a module in a process; without `cache` it keeps no compiled programs.
 
     Raises:

@@ -14,13 +14,13 @@ from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
 from jax_ttt.results.grades import Exact
-from jax_ttt.training.loop import train
+from jax_ttt.training.loop import train_from_scratch
 
 EVAL_EVERY = 25
 """Updates between the evaluations that say when an agent is proven."""
 
 
-def proof(presets: Sequence[Preset], seeds: range) -> Figures:
+def measure_proof(presets: Sequence[Preset], seeds: range) -> Figures:
     """Train an agent of each seed for each preset; return when each was proven."""
     return {name: of_preset(name, seeds) for name in presets}
 
@@ -28,17 +28,17 @@ def proof(presets: Sequence[Preset], seeds: range) -> Figures:
 def of_preset(preset: Preset, seeds: range) -> Figures:
     """Train an agent of each seed; print how many were proven, and when."""
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
-    for _ in itertools.islice(evaluations(config, seeds[0]), 2):
+    for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
         pass  # compiles
     bar = tqdm(seeds, desc=preset, unit="agent", disable=not sys.stderr.isatty())
-    rows = [proven_when(seed, evaluations(config, seed)) for seed in bar]
+    rows = [proven_when(seed, agent_evaluations(config, seed)) for seed in bar]
     end = f"all {config.run.num_updates:,} updates"
     return show_agents(preset, rows, end, ("updates", "games"))
 
 
-def evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
+def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
     """Train one agent, yielding its exact evaluations and what it has cost by then."""
-    steps = train(config, seed, trees.of(config.env_id))
+    steps = train_from_scratch(config, seed, trees.game_tree(config.env_id))
     cpu_seconds = 0.0
     while True:
         begin = time.process_time()

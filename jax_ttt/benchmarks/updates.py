@@ -24,7 +24,7 @@ NUM_PRODUCTS = 200
 """Products of matrices in a round."""
 
 
-def updates(rounds: int) -> Figures:
+def measure_updates(rounds: int) -> Figures:
     """Time the article's updates as a plain loop and as one program, and bare products.
 
     All are run in turn. The share is that of the matrix products which an update can't
@@ -62,7 +62,7 @@ def updates(rounds: int) -> Figures:
 
 def plain(config: Config) -> Callable[[], object]:
     """Return a run of the plain loop, which goes on where the last one ended."""
-    loop = plain_loop.train(config, jax.random.key(0))
+    loop = plain_loop.train_plain_loop(config, jax.random.key(0))
 
     def run() -> None:
         for moment in itertools.islice(loop, NUM_UPDATES):

@@ -11,7 +11,7 @@ Point = dict[str, Any]
 """The settings of one combination."""
 
 
-def read(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each setting, of words like `tau=0.005,0.02`.
 
     Raises:
@@ -54,6 +54,6 @@ def points(
     return [(point, config.replace(**point)) for point in combinations]
 
 
-def text(point: Point) -> str:
+def point_text(point: Point) -> str:
     """Return a combination as words, empty for none."""
     return " ".join(f"{name}={value}" for name, value in point.items())

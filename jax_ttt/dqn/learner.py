@@ -85,7 +85,7 @@ def init(
     buffer = visited = None
     if config.replay.replay_capacity:
         args = config, hyper, network, params, key, env_state, jnp.float32(0), opponent
-        _, played = jax.eval_shape(lambda: rollout.play(*args))
+        _, played = jax.eval_shape(lambda: rollout.play_epsilon_greedy(*args))
         buffer = replay.init(played.transition, config.replay.replay_capacity)
     if network.is_table:
         visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
@@ -120,15 +120,15 @@ def update(
 
     def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
         args = config, hyper, network, state.params, key, env_state, epsilon, opponent
-        return rollout.play(*args)
+        return rollout.play_epsilon_greedy(*args)
 
     learn = functools.partial(learn_from, config, hyper, network)
     if config.target.backward:
         turns = opponents.max_turns(config.env_id, config.opponent)
         keys = jax.random.split(act_key, turns)
         after, played = jax.lax.scan(play, state.env_state, keys)
-        lessons = played.transition, jax.random.split(learn_key, turns)
-        learned, steps = jax.lax.scan(learn, state, lessons, reverse=True)
+        turns = played.transition, jax.random.split(learn_key, turns)
+        learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
         after, played = play(state.env_state, act_key)
         learned, batch = remember(config, state, played.transition, sample_key)

@@ -40,7 +40,7 @@ class Played(NamedTuple):
     env_steps: jax.Array  # moves of both sides in games still on
 
 
-def play(
+def play_epsilon_greedy(
     config: Config,
     hyper: Hyper,
     network: Network,
@@ -51,7 +51,7 @@ def play(
     opponent: Opponent,
 ) -> tuple[pgx.State, Played]:
     """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make_env(config.env_id)
     move_key, reply_key = opponent.keys(key)
     dtype = q_network.learning_dtype(config.network.precision)
     q_values = q_network.q_values(network, params, before.observation, dtype)

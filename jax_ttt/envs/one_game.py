@@ -39,7 +39,9 @@ def play_move(env_id: EnvId, env_state: pgx.State, move: int) -> pgx.State:
     if move not in legal:
         why = f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
         raise MoveError(f"{move} is no legal move of {env_id}; {why}")
-    return pgx_games.play(pgx_games.make(env_id), env_state, jnp.array([move]))
+    return pgx_games.play_moves(
+        pgx_games.make_env(env_id), env_state, jnp.array([move])
+    )
 
 
 def states(env_id: EnvId, moves: Sequence[int]) -> tuple[pgx.State, ...]:
@@ -48,7 +50,7 @@ def states(env_id: EnvId, moves: Sequence[int]) -> tuple[pgx.State, ...]:
     Raises:
         MoveError: a move is not legal, or the game is over before it.
     """
-    played = [pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)]
+    played = [pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)]
     for move in moves:
         played.append(play_move(env_id, played[-1], move))
     return tuple(played)

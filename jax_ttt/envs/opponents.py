@@ -32,7 +32,7 @@ class SelfPlay:
     ) -> pgx.State:
         """Return new games; `key` is consumed."""
         del settings
-        return pgx_games.init(pgx_games.make(run.env_id), key, run.num_envs)
+        return pgx_games.init(pgx_games.make_env(run.env_id), key, run.num_envs)
 
     def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
         """Return the keys of a move and of the reply, which there is none of."""
@@ -77,7 +77,7 @@ class Versus:
 
         Where the agent moves second, the player has moved.
         """
-        env = pgx_games.make(run.env_id)
+        env = pgx_games.make_env(run.env_id)
         init_key, move_key = jax.random.split(key)
         env_state = pgx_games.init(env, init_key, run.num_envs)
         agent = pgx_games.seated(env_state, settings.seat)

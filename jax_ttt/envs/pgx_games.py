@@ -31,7 +31,7 @@ Player = Callable[[jax.Array, pgx.State], jax.Array]
 
 
 @functools.cache
-def make(env_id: EnvId) -> pgx.Env:
+def make_env(env_id: EnvId) -> pgx.Env:
     """Return the PGX environment."""
     # PGX builds arrays while a game is imported: under `jit` they must not be traced.
     with jax.ensure_compile_time_eval():
@@ -64,7 +64,9 @@ def step(
 
 
 @functools.partial(jax.jit, static_argnames="env")
-def play(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+def play_moves(
+    env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
+) -> pgx.State:
     """Return the games after one move in each, where only they are wanted."""
     return step(env, env_state, action, 1.0)[0]
 
@@ -178,6 +180,8 @@ class Sizes(NamedTuple):
 @functools.cache
 def sizes(env_id: EnvId) -> Sizes:
     """Return a game's sizes, without running anything."""
-    state = jax.eval_shape(lambda key: init(make(env_id), key, 1), jax.random.key(0))
+    state = jax.eval_shape(
+        lambda key: init(make_env(env_id), key, 1), jax.random.key(0)
+    )
     seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
     return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])

@@ -18,7 +18,7 @@ from jax_ttt.envs.stones import Positions
 @functools.cache
 def _cells(env_id: EnvId) -> Int[np.ndarray, "P F"]:
     """Return the cells of every position: +1 the mover's, -1 the opponent's, 0 free."""
-    return stones.cells_on_host(trees.walked(env_id).obs)
+    return stones.cells_on_host(trees.enumerated(env_id).obs)
 
 
 @functools.cache
@@ -40,11 +40,11 @@ def first_views(env_id: EnvId) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, "
 
     The views are numbered as in `symmetry.views`; without any, a position is alone.
     """
-    tree, views = trees.walked(env_id), symmetry.views(env_id)
+    tree, views = trees.enumerated(env_id), symmetry.views(env_id)
     if views is None:
         alone = np.arange(tree.num_positions, dtype=np.int32)
         return alone, np.zeros_like(alone)
-    return symmetry.first_views(_cells(env_id), tree.level_start, views)
+    return symmetry.find_first_views(_cells(env_id), tree.level_start, views)
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
 
     With `canonical`, the first of those that are views of it.
     """
-    successor = trees.walked(env_id).successor
+    successor = trees.enumerated(env_id).successor
     return first_views(env_id)[0][successor] if canonical else successor
 
 

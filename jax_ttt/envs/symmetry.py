@@ -35,7 +35,7 @@ def views(env_id: EnvId) -> Views | None:
     return Views(*(np.array(permutations) for permutations in every))
 
 
-def first_views(
+def find_first_views(
     cells: Int[np.ndarray, "P F"], level_start: Sequence[int], views: Views
 ) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
     """Return for each position the first one that is a view of it, and which view.
@@ -72,7 +72,10 @@ def classes(
     view: Int[np.ndarray, " P"],
     views: Views,
 ) -> Classes:
-    """Return the symmetry classes of the positions to decide, from `first_views`."""
+    """Return the symmetry classes of the positions to decide.
+
+    `first` and `view` are those of `find_first_views`.
+    """
     boards, row = np.unique(first[decisions], return_inverse=True)
     actions = np.argsort(views.actions, axis=1)[view[decisions]]
     found = (boards, row.reshape(-1), actions)

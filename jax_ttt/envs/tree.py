@@ -163,33 +163,33 @@ def _assemble(
     level_start = tuple(itertools.accumulate(sizes, initial=0))
     if views is not None:
         cells = stones.cells_on_host(env_state.observation)
-        found = symmetry.first_views(cells, level_start, views)
+        found = symmetry.find_first_views(cells, level_start, views)
         arrays["classes"] = symmetry.classes(arrays["decisions"], *found, views)
     return Tree(**jax.device_put(arrays), level_start=level_start)
 
 
 @functools.cache
-def of(env_id: EnvId) -> Tree | None:
+def game_tree(env_id: EnvId) -> Tree | None:
     """Return the game's tree, walked once in a process; None if it is too large."""
     if not GAMES[env_id].enumerable:
         return None
-    return enumerate_game(pgx_games.make(env_id), views=symmetry.views(env_id))
+    return enumerate_game(pgx_games.make_env(env_id), views=symmetry.views(env_id))
 
 
 @functools.cache
-def on_host(env_id: EnvId) -> Tree | None:
+def host_tree(env_id: EnvId) -> Tree | None:
     """Return the same tree of NumPy arrays, for float64 and for walks in Python."""
-    tree = of(env_id)
+    tree = game_tree(env_id)
     return None if tree is None else jax.device_get(tree)
 
 
-def walked(env_id: EnvId) -> Tree:
+def enumerated(env_id: EnvId) -> Tree:
     """Return the tree of NumPy arrays of a game that has one.
 
     Raises:
         ValueError: it has none.
     """
-    tree = on_host(env_id)
+    tree = host_tree(env_id)
     if tree is None:
         raise ValueError(f"{env_id} is too large to walk")
     return tree

@@ -100,7 +100,7 @@ Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
 """Hands on the pairs to sample one by one, for instance to show a progress bar."""
 
 
-def play(
+def round_robin(
     entrants: list[Entrant],
     env_id: EnvId,
     key: Key[Array, ""],
@@ -117,7 +117,7 @@ def play(
     counts = np.zeros((size, size, 3), int)
     if known:
         probs = np.stack([e.probs for e in entrants if e.probs is not None])
-        table = outcomes.cross_table(trees.walked(env_id), probs, probs)
+        table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
         rates[np.ix_(known, known)] = np.stack(table, axis=-1)
     # As policies, all of the known share one compiled match.
     all_players = [
@@ -131,7 +131,7 @@ def play(
         match_key = jax.random.fold_in(key, row * size + column)
         pair = all_players[row], all_players[column]
         played, _ = matches.play_seats(
-            pgx_games.make(env_id), match_key, *pair, num_games
+            pgx_games.make_env(env_id), match_key, *pair, num_games
         )
         counts[row, column] = played
         rates[row, column] = counts[row, column] / num_games

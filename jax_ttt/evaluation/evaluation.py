@@ -14,7 +14,7 @@ from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import matches
 from jax_ttt.players import players
-from jax_ttt.players.network import Network, greedy_player, policy
+from jax_ttt.players.network import Network, greedy_player, greedy_policy
 from jax_ttt.results.grades import Exact, Grades, SeatExact, mean_rates
 from jax_ttt.solver import outcomes, proof
 
@@ -51,12 +51,12 @@ def evaluate(
     """
     report = unbeatable = None
     if tree is not None:
-        probs = policy(network, params, tree)
+        probs = greedy_policy(network, params, tree)
         report = outcomes.report(tree, probs)
         unbeatable = proof.unbeatable(tree, probs, seats)
     if not num_games:
         return Evaluation(report, unbeatable, None)
-    env = pgx_games.make(network.env_id)
+    env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
     match = matches.play_match(env, key, player, players.random_player, num_games)
     return Evaluation(report, unbeatable, match)

@@ -33,7 +33,7 @@ def grade_player(
     if num_games is None:
         num_games = 1024 if exact is None else 0
     if num_games:
-        env = pgx_games.make(env_id)
+        env = pgx_games.make_env(env_id)
         pair = entrant.player, players.random_player
         sampled = matches.sampled(matches.play_match(env, key, *pair, num_games))
     if exact is not None and sampled is not None:

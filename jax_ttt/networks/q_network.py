@@ -149,7 +149,7 @@ NETWORKS: dict[NetworkKind, Kind] = {
 }
 
 
-def make(
+def make_module(
     network: Network,
     rngs: nnx.Rngs,
     dtype: DTypeLike = jnp.float32,
@@ -172,7 +172,7 @@ def init_params(
     network: Network, key: Key[Array, ""], initial_value: float = 0.0
 ) -> nnx.State:
     """Return fresh weights, of a table `initial_value` each; `key` is consumed."""
-    module = make(network, nnx.Rngs(key), initial_value=initial_value)
+    module = make_module(network, nnx.Rngs(key), initial_value=initial_value)
     return nnx.state(module, nnx.Param)
 
 
@@ -227,7 +227,9 @@ def _forward(
     dtype: DTypeLike,
 ) -> Float[Array, "heads B A"]:
     """Return the values of boards as they are."""
-    graph = nnx.graphdef(nnx.eval_shape(lambda: make(network, nnx.Rngs(0), dtype)))
+    graph = nnx.graphdef(
+        nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0), dtype))
+    )
     module = nnx.merge(graph, params)
     if network.positions is None:
         values = module(planes)

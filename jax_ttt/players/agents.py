@@ -56,7 +56,7 @@ class Agent:
         return network_of(self.config.architecture)
 
 
-def save(agent: Agent, path: Path) -> None:
+def save_agent(agent: Agent, path: Path) -> None:
     """Write the agent; the file is there whole or not at all.
 
     Raises:
@@ -82,7 +82,7 @@ def save(agent: Agent, path: Path) -> None:
     files.write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
 
 
-def load(path: Path, env_id: str | None = None) -> Agent:
+def load_agent(path: Path, env_id: str | None = None) -> Agent:
     """Read an agent file, or the one in a run's folder.
 
     Raises:

@@ -49,7 +49,9 @@ def negamax(
     return target.reshape(num_games, num_actions)
 
 
-def player(network: Network, params: nnx.State, gamma: float, depth: int) -> Partial:
+def lookahead_player(
+    network: Network, params: nnx.State, gamma: float, depth: int
+) -> Partial:
     """Return who plays best `depth` moves deep, and then trusts the network.
 
     `gamma` is the discount per move that the network learned with.
@@ -74,7 +76,7 @@ def _played(
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
     del key  # always the same move
-    env = pgx_games.make(network.env_id)
+    env = pgx_games.make_env(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:
         return q_network.q_values(network, params, env_state.observation)

@@ -48,7 +48,7 @@ class Records(NamedTuple):
     score: jax.Array  # (B, N) float32: wins and half of the draws
 
 
-class _Walk(NamedTuple):
+class _Playout(NamedTuple):
     """A playout under way."""
 
     moves: int | jax.Array  # made so far
@@ -60,7 +60,7 @@ class _Walk(NamedTuple):
 @functools.cache
 def graph(env_id: EnvId) -> Graph:
     """Return the nodes of a game that can be walked."""
-    tree = trees.walked(env_id)
+    tree = trees.enumerated(env_id)
     classes, _ = positions.first_views(env_id)
     stands_for, node = np.unique(classes, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
@@ -116,7 +116,7 @@ def playout(
     num_nodes, longest = len(graph.terminal), len(graph.depth)
     draws = jax.random.uniform(key, (longest, len(root)))
 
-    def ply(walk: _Walk) -> _Walk:
+    def ply(walk: _Playout) -> _Playout:
         moves, node, visits, path = walk
         child = graph.child[node]
         child_visits, score = (x[row[:, None], child] for x in records)
@@ -132,15 +132,15 @@ def playout(
         after = jnp.where(over, num_nodes, child[row, action])
         path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))
         visits = jnp.where(visits > 0, child_visits[row, action], 0.0)
-        return _Walk(moves + 1, jnp.where(over, node, after), visits, path)
+        return _Playout(moves + 1, jnp.where(over, node, after), visits, path)
 
-    def going(walk: _Walk) -> jax.Array:
+    def going(walk: _Playout) -> jax.Array:
         return ~graph.terminal[walk.node].all()
 
     # What is `num_nodes` is dropped. The root counts as visited in its first playout.
     path = jnp.full((longest + 1, len(root)), num_nodes).at[0].set(root)
     visits = jnp.maximum(records.visits[row, root], 1)
-    _, last, _, path = jax.lax.while_loop(going, ply, _Walk(0, root, visits, path))
+    _, last, _, path = jax.lax.while_loop(going, ply, _Playout(0, root, visits, path))
     outcome = graph.outcome[last]
     score = jnp.where(graph.first_moved[path], outcome, 1 - outcome)
     return Records(

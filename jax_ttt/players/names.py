@@ -31,7 +31,7 @@ BUILT_IN = (
 """Players that need no file."""
 
 _PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
-_WALKED = ("minimax", "minimax-first", "minimax-quick", *_PLAYOUTS)
+_NEED_TREE = ("minimax", "minimax-first", "minimax-quick", *_PLAYOUTS)
 _NUMBERS = {
     "mcts": Range(int, 1, 10**6),
     "mcts-online": Range(int, 1, 10**6),
@@ -59,7 +59,7 @@ class Spec:
         return Path(self.name)
 
 
-def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
+def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
     """Return what a name stands for in this game; `depth` others are around it.
 
     Raises:
@@ -68,7 +68,7 @@ def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
     if depth > DEEPEST:
         raise PlayerError(f"at most {DEEPEST} players may be nested around another")
     kind, _, rest = name.partition(":")
-    if kind in _WALKED and not GAMES[env_id].enumerable:
+    if kind in _NEED_TREE and not GAMES[env_id].enumerable:
         raise PlayerError(
             f"{name}: needs a game whose tree can be walked: {', '.join(ENUMERABLE)}"
         )
@@ -79,7 +79,7 @@ def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         number, colon, inner = rest.partition(":")
         if not colon:
             raise _unknown(name)
-        asked = read(inner, env_id, depth + 1)
+        asked = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: looks ahead with a saved agent, not {inner!r}")
         return Spec(name, kind, _number(name, kind, number), asked)
@@ -93,7 +93,7 @@ def read(name: str, env_id: EnvId, depth: int = 0) -> Spec:
 def check_opponent(name: str, env_id: EnvId) -> None:
     """Raise `PlayerError` unless a name is `self` or a player's in this game."""
     if name != SELF:
-        read(name, env_id)
+        read_name(name, env_id)
 
 
 def _exists(path: str) -> bool:

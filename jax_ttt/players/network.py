@@ -44,7 +44,9 @@ def _greedy(
 
 
 @jax.jit
-def policy(network: Network, params: nnx.State, tree: Tree) -> Float[Array, "P A"]:
+def greedy_policy(
+    network: Network, params: nnx.State, tree: Tree
+) -> Float[Array, "P A"]:
     """Return the greedy player of `params` as a policy over the tree.
 
     It is NaN throughout where any action value is not finite.

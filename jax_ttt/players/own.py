@@ -50,7 +50,7 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     _check_shape(name, function, key, boards)
     action = jax.jit(player)(key, boards)
     _check_legal(name, action, boards)
-    tree = trees.of(env_id)
+    tree = trees.game_tree(env_id)
     if tree is None or not _reads_board_alone(function, key, boards):
         return Entrant(name, player, None)
     probs = np.asarray(policies.deterministic(tree, action), float)
@@ -63,10 +63,10 @@ def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, "
 
 def _boards(env_id: EnvId) -> pgx.State:
     """Return the game's positions to decide, or else those of random games."""
-    tree = trees.of(env_id)
+    tree = trees.game_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-    env, key = pgx_games.make(env_id), jax.random.key(0)
+    env, key = pgx_games.make_env(env_id), jax.random.key(0)
     return players.boards_of_random_games(env, key, num_games=64, num_moves=32)
 
 

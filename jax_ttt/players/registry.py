@@ -45,12 +45,12 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     """
     # So that a player does not depend on who else takes part.
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
-    tree = trees.on_host(env_id)
+    tree = trees.host_tree(env_id)
     if spec.kind == "random":
         probs = policies.uniform(tree) if tree is not None else None
         return Entrant(spec.name, players.random_player, probs)
     if spec.kind == "agent":
-        return enter_agent(spec.name, agents.load(spec.path, env_id))
+        return enter_agent(spec.name, agents.load_agent(spec.path, env_id))
     if spec.kind == "blend" and spec.inner:
         return _blend(spec, enter(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
@@ -59,7 +59,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
         index, graph = positions.index(env_id), mcts.graph(env_id)
         player = mcts.online_player(graph, index, int(spec.number))
         return Entrant(spec.name, player, None)
-    probs = _walked_policy(spec, env_id, key)
+    probs = _tree_policy(spec, env_id, key)
     player = players.policy_player(positions.index(env_id), probs)
     return Entrant(spec.name, player, probs)
 
@@ -78,11 +78,11 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
 def _policy(name: str, agent: Agent) -> np.ndarray | None:
     """Return an agent's greedy policy on a walked game; refuse values not finite."""
     env_id = agent.config.env_id
-    tree = trees.of(env_id)
+    tree = trees.game_tree(env_id)
     if tree is not None:
-        values = network.policy(agent.network, agent.params, tree)
+        values = network.greedy_policy(agent.network, agent.params, tree)
     else:
-        env, seen_key = pgx_games.make(env_id), jax.random.key(0)
+        env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
         seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
         values = q_network.q_values(agent.network, agent.params, seen.observation)
     # Over NaN, the best legal move would be the first one.
@@ -104,12 +104,12 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
         raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
-    agent = agents.load(inner.path, env_id)
+    agent = agents.load_agent(inner.path, env_id)
     _policy(inner.name, agent)
-    player = lookahead.player(
+    player = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )
-    tree, probs = trees.of(env_id), None
+    tree, probs = trees.game_tree(env_id), None
     if tree is not None:
         deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
         probs = np.asarray(
@@ -118,11 +118,11 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     return Entrant(spec.name, player, probs, seats=agent.config.seats)
 
 
-def _walked_policy(
+def _tree_policy(
     spec: Spec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of a player who has the whole tree."""
-    tree = trees.walked(env_id)
+    tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
         return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
     quick = 0.9 if spec.kind == "minimax-quick" else 1.0

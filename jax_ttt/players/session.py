@@ -51,10 +51,12 @@ class MoveValue(NamedTuple):
     q_value: float | None  # the opponent's own; None where it is no saved agent
 
 
-def start(env_id: EnvId, opponent: Entrant, seat: Seat, key: Key[Array, ""]) -> Session:
+def start_session(
+    env_id: EnvId, opponent: Entrant, seat: Seat, key: Key[Array, ""]
+) -> Session:
     """Return a new game, before its first move; `key` is consumed."""
     key, init_key = jax.random.split(key)
-    state = pgx_games.init(pgx_games.make(env_id), init_key, 1)
+    state = pgx_games.init(pgx_games.make_env(env_id), init_key, 1)
     return Session(env_id, opponent, seat, key, (state,), ())
 
 
@@ -133,7 +135,7 @@ def undo(session: Session) -> Session:
     return session
 
 
-def values(session: Session) -> tuple[MoveValue, ...]:
+def move_values(session: Session) -> tuple[MoveValue, ...]:
     """Return what the legal moves are worth to the player to move, in their order."""
     moves = legal_moves(session)
     exact = minimax_values(session.env_id, session.state)
@@ -171,7 +173,7 @@ def minimax_values(
 
     The state is `(1, ...)`. None where the game is too large to enumerate.
     """
-    tree = trees.on_host(env_id)
+    tree = trees.host_tree(env_id)
     if tree is None:
         return None
     index = jnp.asarray(positions.index(env_id))

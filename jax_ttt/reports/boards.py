@@ -26,7 +26,7 @@ from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.solver import minimax, proof
 
 
-def position(env_state: pgx.State, theme: Theme = "light") -> Picture:
+def position_picture(env_state: pgx.State, theme: Theme = "light") -> Picture:
     """Draw a state, or a batch of them in a square."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "board.svg"
@@ -66,13 +66,13 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> list[pgx.State
 
     Each is a batch of `num_games`, the first one of games not begun.
     """
-    env = pgx_games.make(env_id)
+    env = pgx_games.make_env(env_id)
     init_key, key = jax.random.split(jax.random.key(seed))
     states = [pgx_games.init(env, init_key, num_games)]
     while not pgx_games.finished(states[-1]).all():
         key, move_key = jax.random.split(key)
         moves = players.random_player(move_key, states[-1])
-        states.append(pgx_games.play(env, states[-1], moves))
+        states.append(pgx_games.play_moves(env, states[-1], moves))
     return states
 
 
@@ -81,23 +81,25 @@ def replay(env_id: EnvId, actions: Sequence[int], seed: int = 0) -> list[pgx.Sta
 
     `seed` decides who has which of PGX's player numbers; boards don't show it.
     """
-    env = pgx_games.make(env_id)
+    env = pgx_games.make_env(env_id)
     states = [pgx_games.init(env, jax.random.key(seed), 1)]
     for action in actions:
-        states.append(pgx_games.play(env, states[-1], jnp.array([action], jnp.int32)))
+        states.append(
+            pgx_games.play_moves(env, states[-1], jnp.array([action], jnp.int32))
+        )
     return [jax.tree.map(lambda x: x[0], state) for state in states]
 
 
-def self_play(agent: Agent) -> list[pgx.State]:
+def self_play_states(agent: Agent) -> list[pgx.State]:
     """Return the states of the agent's likeliest game against itself.
 
     Raises:
         ValueError: the game's tree is too large to walk.
     """
     game = agent.config.env_id
-    tree = trees.walked(game)
-    probs = network.policy(agent.network, agent.params, tree)
-    line = proof.self_play(tree, np.asarray(probs))
+    tree = trees.enumerated(game)
+    probs = network.greedy_policy(agent.network, agent.params, tree)
+    line = proof.self_play_line(tree, np.asarray(probs))
     return replay(game, [action for _, action in line])
 
 
@@ -107,7 +109,7 @@ def find(env_id: EnvId, cells: str) -> int:
     Raises:
         ValueError: there is no such board, no play reaches it, or its game is over.
     """
-    tree = trees.walked(env_id)
+    tree = trees.enumerated(env_id)
     size = math.prod(GAMES[env_id].shape)
     first, second = text_board.letters_of(env_id)
     worth = {first: 1, second: -1, text_board.FREE: 0}
@@ -124,13 +126,13 @@ def find(env_id: EnvId, cells: str) -> int:
     return position
 
 
-def values(agent: Agent, position: int, theme: Theme = "light") -> Picture:
+def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     """Draw what each move of a position is worth to its mover: learned, and exact.
 
     `position` is one to decide of a game that can be walked; exact is the minimax
     value. -1 is a loss and 1 a win.
     """
-    tree = trees.walked(agent.config.env_id)
+    tree = trees.enumerated(agent.config.env_id)
     row = int(np.searchsorted(tree.decisions, position))
     learned = network.decision_values(agent.network, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
@@ -173,7 +175,7 @@ def on_board(
             figure.suptitle(title)
         last = every[-1].images[0]
         figure.colorbar(last, ax=every, label="worth to the mover", shrink=0.8)
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401

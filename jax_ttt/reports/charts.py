@@ -14,7 +14,7 @@ from jax_ttt.results.commands import GroupResult
 from jax_ttt.results.rows import AgentResult
 
 
-def cross_table(table: CrossTable, env_id: EnvId) -> Picture:
+def cross_table_chart(table: CrossTable, env_id: EnvId) -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
     from matplotlib.figure import Figure
 
@@ -32,7 +32,7 @@ def cross_table(table: CrossTable, env_id: EnvId) -> Picture:
         axes.set_ylabel(f"plays {first}")
         axes.set_title(f"% {first} wins, draws, {second} wins (~ sampled)")
         axes.images[0].colorbar.set_label(f"{first}'s mean score")
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _cell(rates: np.ndarray, known: bool) -> str:
@@ -40,7 +40,7 @@ def _cell(rates: np.ndarray, known: bool) -> str:
     return ("" if known else "~") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
 
 
-def agents(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
+def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
     """Draw each agent's wins against random by seat, and who is not proven."""
     from matplotlib.figure import Figure
 
@@ -74,7 +74,7 @@ def agents(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
         axes.grid(alpha=0.3)
         if graded:
             axes.legend()
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _share(group: GroupResult) -> float:
@@ -84,7 +84,7 @@ def _share(group: GroupResult) -> float:
     return float(np.mean([wins.mean for wins in group.wins.values()]))
 
 
-def grid(groups: Sequence[GroupResult], title: str) -> Picture:
+def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     """Draw the share of proven agents over one or two settings, as a heat map."""
     from matplotlib.figure import Figure
 
@@ -113,10 +113,10 @@ def grid(groups: Sequence[GroupResult], title: str) -> Picture:
         axes.set_title(f"{title}: {what}")
         label = "share of the agents" if exact else "sampled"
         axes.images[0].colorbar.set_label(label)
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
-def growth(figures: Mapping[str, Any], title: str) -> Picture:
+def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
     """Draw how an update's time grows, from the benchmark's figures of it."""
     from matplotlib.figure import Figure
 
@@ -144,4 +144,4 @@ def growth(figures: Mapping[str, Any], title: str) -> Picture:
         every[0].set_ylabel("ms an update of one agent")
         every[-1].legend()
         figure.suptitle(title)
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)

@@ -99,7 +99,7 @@ class Console:
 
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
     """Return the values of the first move, on the board where moves are its cells."""
-    start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
+    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     network = network_of(config.architecture)
     values = np.asarray(q_network.q_values(network, params, start.observation))[0]
     game = GAMES[config.env_id]
@@ -135,7 +135,7 @@ def closing(
     )
     return (
         f"{first if stopped == 'proven' else ''}"
-        f"\n{result_text.table(game, agent.score)}\n\n{verdict}\n\n"
+        f"\n{result_text.evaluation_table(game, agent.score)}\n\n{verdict}\n\n"
         f"{progress.update:,} updates, {progress.games:,} games in "
         f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
         f"saved in {folder}: {files}\n"
@@ -143,7 +143,7 @@ def closing(
     )
 
 
-def as_json(
+def run_as_json(
     folder: Path,
     agent_path: Path,
     preset: str,

@@ -23,7 +23,7 @@ _DASHES = ("-", "--", ":", "-.")
 _USUAL = Config()  # tic-tac-toe, against itself, in both seats
 
 
-def learning(
+def learning_curves(
     rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
 ) -> Picture:
     """Draw one run: its results against random by seat, its loss and its schedules.
@@ -55,7 +55,7 @@ def learning(
             axes.grid(visible=True)
             axes.set_xlabel("updates")
         figure.suptitle(title)
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _seats(config: Config) -> dict[Seat, str]:
@@ -123,7 +123,7 @@ def _schedules(axes: Any, updates: list[int], chunks: Sequence[Chunk]) -> None: 
     axes.legend(loc="upper right")
 
 
-def several(
+def mean_curves(
     runs: Mapping[str, Sequence[Rows]],
     title: str,
     config: Config = _USUAL,
@@ -157,7 +157,7 @@ def several(
             axes.set_xlabel("updates")
         panels["A"].legend(loc="lower right")
         figure.suptitle(title)
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _proofs(axes: Any, common: Mapping[str, list[list[Evaluated]]]) -> None:  # noqa: ANN401
@@ -191,7 +191,9 @@ def _band(axes: Any, at: Any, shares: np.ndarray, label: str, number: int) -> No
     pictures.band(axes, at, spread, label, **style)
 
 
-def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Picture:
+def growth_curves(
+    runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light"
+) -> Picture:
     """Draw how the published systems' wins against random grow with the games played.
 
     A field a system: our agents' exact wins by seat, mean and range of the runs, and
@@ -213,7 +215,7 @@ def growth(runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light") -> Pic
         figure.legend(told.values(), told.keys(), **style)
         figure.supxlabel("games played")
         figure.supylabel("% wins against random")
-        return pictures.of(figure)
+        return pictures.figure_picture(figure)
 
 
 def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401

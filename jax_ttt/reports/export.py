@@ -48,7 +48,7 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]
         )
 
 
-def write_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
+def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
     """Write a line for each position: board, to_move, q0 to q8, move."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -59,7 +59,7 @@ def write_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
             writer.writerow([row.board, row.to_move, *cells, row.move])
 
 
-def write_json(path: Path, rows: Iterator[Decision]) -> None:
+def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
     """Write a list of the positions, one a line."""
     lines = ",\n".join(json.dumps(plain.to_dict(row), allow_nan=False) for row in rows)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -65,7 +65,7 @@ def style(theme: Theme) -> Any:  # noqa: ANN401
     return mpl.rc_context(settings)
 
 
-def of(figure: "Figure") -> Picture:
+def figure_picture(figure: "Figure") -> Picture:
     """Return a figure as a picture; call it inside its `style`."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})

@@ -53,7 +53,7 @@ def step_line(
     )
 
 
-def table(env_id: EnvId, grades: Grades) -> str:
+def evaluation_table(env_id: EnvId, grades: Grades) -> str:
     """Return an evaluation as a table by seat; percentages."""
     result = grades.best_known
     if result is None:
@@ -113,7 +113,7 @@ def verdict(
     )
 
 
-def graded(
+def grades_text(
     env_id: EnvId,
     grades: FullGrades,
     tree: Tree | None,
@@ -128,13 +128,13 @@ def graded(
         pictures = likeliest_game(env_id, tree, probs)
         parts.append(f"its likeliest moves against itself\n{pictures}")
     if grades.sampled is not None:
-        parts.append(sample(env_id, grades.sampled, grades.exact))
+        parts.append(sampled_match_text(env_id, grades.sampled, grades.exact))
     return "\n\n".join(parts)
 
 
 def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
     """Return the policy's likeliest game against itself, board by board."""
-    line = proof.self_play(tree, probs)
+    line = proof.self_play_line(tree, probs)
     return text_board.side_by_side(tree, line, text_board.letters_of(env_id))
 
 
@@ -176,7 +176,7 @@ def measures(env_id: EnvId, exact: FullExact, tree: Tree) -> str:
     return "\n".join(f"{name:<20}{text}" for name, text in rows.items())
 
 
-def sample(env_id: EnvId, sampled: Sampled, exact: Exact | None) -> str:
+def sampled_match_text(env_id: EnvId, sampled: Sampled, exact: Exact | None) -> str:
     """Return a sampled match with its intervals, and where it disagrees with exact."""
     head = "".join(f"{name:>29}" for name in ("wins", "ties", "losses"))
     lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]

@@ -30,7 +30,7 @@ def play_session(
     `ask` is shown the legal moves and returns what the person in `seat` types; where
     it raises `EOFError`, the game is left. `key` is consumed.
     """
-    game = session.start(env_id, opponent, seat, key)
+    game = session.start_session(env_id, opponent, seat, key)
     you, other = _letters(game)
     while (result := session.result(game)) is None:
         if not session.is_persons_turn(game):
@@ -42,7 +42,7 @@ def play_session(
         if word == "q":
             return f"left after {len(game.moves)} moves: nobody wins"
         if word == "v":
-            say(values(opponent.name, session.values(game)))
+            say(values_table(opponent.name, session.move_values(game)))
         elif word == "u":
             game = session.undo(game)
         else:
@@ -89,7 +89,7 @@ def board(game: Session) -> str:
     return text_board.with_moves(cells, moves_on, session.legal_moves(game))
 
 
-def values(opponent: str, worth: Sequence[MoveValue]) -> str:
+def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
     """Return a table of the values of the moves, the best ones first.
 
     The opponent's own values decide, where it has some, else those of best play.

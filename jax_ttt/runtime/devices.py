@@ -12,7 +12,7 @@ class DeviceError(Exception):
     """A device that is not there; the message says which, and what to do."""
 
 
-def choose(device: str) -> str:
+def choose_device(device: str) -> str:
     """Make JAX compute on a kind of device, or with `auto` on its own choice.
 
     Returns the device's name.

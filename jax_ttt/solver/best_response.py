@@ -1,6 +1,6 @@
 """The opponent who gains most against a policy, and how much that is.
 
-Every `tree` here is of NumPy arrays, as `tree.on_host` gives it; results are float64.
+Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it; results are float64.
 
 Axes: `P` positions, `A` actions.
 """

@@ -1,6 +1,6 @@
 """Best play over a walked game, and how far a policy is from it. NumPy, float64.
 
-Every `tree` here is of NumPy arrays, as `tree.on_host` gives it.
+Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it.
 
 Axes: `P` positions, `A` actions.
 """

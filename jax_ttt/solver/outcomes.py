@@ -42,7 +42,7 @@ class Report(NamedTuple):
     second: SeatResults
 
 
-def cross_table(
+def pairwise_outcomes(
     tree: Tree,
     first: Float[AnyArray, "N P A"],
     second: Float[AnyArray, "M P A"],
@@ -73,7 +73,7 @@ def outcome(
     second: Float[AnyArray, "P A"],
 ) -> Outcome:
     """Return the exact result of two policies, from the first player's view."""
-    table = cross_table(tree, first[None], second[None])
+    table = pairwise_outcomes(tree, first[None], second[None])
     return Outcome(*(rate[0, 0] for rate in table))
 
 

@@ -1,6 +1,6 @@
 """What a policy can reach against any opponent: the proof that it never loses.
 
-Every `tree` here is of NumPy arrays, as `tree.on_host` gives it; `unbeatable` takes
+Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it; `unbeatable` takes
 JAX arrays as well.
 
 Axes: `P` positions, `A` actions, `S` seats.
@@ -115,7 +115,7 @@ def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line
     return None
 
 
-def self_play(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
+def self_play_line(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
     """Return the game of a policy's likeliest moves against itself."""
     position, line = 0, []
     while not tree.terminal[position]:

@@ -1,7 +1,7 @@
 """A run's metrics, mirrored to TensorBoard and to Weights & Biases. Imports neither.
 
-`metrics.jsonl` stays the source: a mirror has its numbers and no others, each at its
-update. A mirror that fails is given up with a line on stderr, and the run goes on.
+`metrics.jsonl` stays the source: a logger has its numbers and no others, each at its
+update. A logger that fails is given up with a line on stderr, and the run goes on.
 """
 
 import os
@@ -22,7 +22,7 @@ Numbers = dict[str, int | float]
 """A row's numbers, by name."""
 
 
-class Mirror(NamedTuple):
+class Logger(NamedTuple):
     """One place that rows go to."""
 
     write: Callable[[Numbers, int], object]
@@ -30,38 +30,38 @@ class Mirror(NamedTuple):
     close: Callable[[], object]
 
 
-class Mirrors:
-    """Sends rows to all mirrors that still work."""
+class Loggers:
+    """Sends rows to all loggers that still work."""
 
-    def __init__(self, openers: dict[str, Callable[[], Mirror]]) -> None:
-        """Open mirrors, by the names that a failure is told with."""
-        self._mirrors: dict[str, Mirror] = {}
+    def __init__(self, openers: dict[str, Callable[[], Logger]]) -> None:
+        """Open loggers, by the names that a failure is told with."""
+        self._loggers: dict[str, Logger] = {}
         for name, opener in openers.items():
-            if (mirror := self._tried(name, opener)) is not None:
-                self._mirrors[name] = mirror
+            if (logger := self._tried(name, opener)) is not None:
+                self._loggers[name] = logger
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics."""
-        sent = numbers(plain.to_dict(row))
+        sent = flat_numbers(plain.to_dict(row))
         del sent["update"]
-        for name, mirror in list(self._mirrors.items()):
-            self._tried(name, mirror.write, sent, row.update)
+        for name, logger in list(self._loggers.items()):
+            self._tried(name, logger.write, sent, row.update)
 
     def close(self) -> None:
-        """Write what is not written yet, and close all mirrors."""
-        for name, mirror in list(self._mirrors.items()):
-            self._tried(name, mirror.close)
+        """Write what is not written yet, and close all loggers."""
+        for name, logger in list(self._loggers.items()):
+            self._tried(name, logger.close)
 
     def _tried(self, name: str, function: Callable, *args: object) -> Any:  # noqa: ANN401
         try:
             return function(*args)
         except Exception as error:  # whatever it is, it must not cost the run
-            self._mirrors.pop(name, None)
+            self._loggers.pop(name, None)
             streams.tell(f"warning: {name} is given up: {error!r}")
             return None
 
 
-def numbers(row: JsonObject) -> Numbers:
+def flat_numbers(row: JsonObject) -> Numbers:
     """Return the numbers of a row, without levels: `exact/first/win_rate`.
 
     Booleans are 0 or 1, an interval is two numbers, `_low` and `_high`; texts are left
@@ -74,8 +74,8 @@ def numbers(row: JsonObject) -> Numbers:
     return found
 
 
-def tensorboard(folder: Path) -> Mirror:
-    """Mirror to an event file below the run's folder, a row an event.
+def tensorboard_logger(folder: Path) -> Logger:
+    """Log to an event file below the run's folder, a row an event.
 
     A number is a float32 there. A row is on disk when it is written.
     """
@@ -101,11 +101,11 @@ def tensorboard(folder: Path) -> Mirror:
         add(step=update, summary=Summary(value=values))
 
     add(file_version="brain.Event:2")
-    return Mirror(write, file.close)
+    return Logger(write, file.close)
 
 
-def wandb(folder: Path, about: JsonObject) -> Mirror:
-    """Mirror to a run of W&B, with its files below the run's folder.
+def wandb_logger(folder: Path, about: JsonObject) -> Logger:
+    """Log to a run of W&B, with its files below the run's folder.
 
     `about` is what W&B calls its config. Offline unless $WANDB_MODE says otherwise.
     """
@@ -121,4 +121,4 @@ def wandb(folder: Path, about: JsonObject) -> Mirror:
         # What the command prints stays its own.
         settings=wandb.Settings(console="off", silent=True),
     )
-    return Mirror(lambda sent, update: run.log(sent, step=update), run.finish)
+    return Logger(lambda sent, update: run.log(sent, step=update), run.finish)

@@ -31,7 +31,7 @@ CHUNK = 50
 """Updates in one call of the compiled program, at most: the host looks in between."""
 
 
-def train(
+def train_from_scratch(
     config: Config,
     seed: int,
     tree: Tree | None,
@@ -57,7 +57,7 @@ def train(
     return _run(_fixed(config, key, tree, opponent), key, stop, times)
 
 
-def go_on(
+def continue_training(
     config: Config,
     state: RunState,
     tree: Tree | None,
@@ -65,10 +65,11 @@ def go_on(
     opponent: Opponent | None = None,
     times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
-    """Train on from a state, of `run_state.on_host` or of a step; like `train`.
+    """Train on from a state, of `run_state.on_host` or of a step.
 
-    The steps are those that the run itself would still have made, to the bit. The
-    learner of a state on the device is used up.
+    The steps are those that the run itself would still have made, to the bit; the
+    rest is as in `train_from_scratch`. The learner of a state on the device is
+    used up.
     """
     state = run_state.on_device(state)
     return _run(_fixed(config, state.key, tree, opponent), state, stop, times)
@@ -83,16 +84,16 @@ def _fixed(
     return _Fixed(config, programs.hyper_arrays(config), opponent, tree)
 
 
-def train_many(
+def train_at_once(
     configs: Sequence[Config],
     seeds: Sequence[int],
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
-    """Train agents at once, in one vmapped program; like `train` otherwise.
+    """Train agents at once, in one vmapped program.
 
     Each has its settings and its seed. They may differ in the numbers of
-    `Hyper` alone. An agent is not the same to the bit as that of `train`.
+    `Hyper` alone. An agent is not the same to the bit as that of `train_from_scratch`.
     """
     check_first_move(configs[0])
     if len({config.static for config in configs}) > 1:
@@ -186,7 +187,7 @@ def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     return Progress(state, metrics, None)
 
 
-def graded(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
+def graded_steps(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
     """Yield the steps of an agent's run, each with the grades of its last evaluation.
 
     Raises:
@@ -241,7 +242,7 @@ def check_first_move(config: Config) -> None:
     """Raise `SettingError` if no game can open with the move that is asked for."""
     if config.opponent.first_move is None:
         return
-    start = pgx_games.init(pgx_games.make(config.env_id), jax.random.key(0), 1)
+    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
     if config.opponent.first_move not in legal:
         rule = f"one of {legal} in {config.env_id}"
@@ -261,6 +262,6 @@ def _opponent(config: Config, key: jax.Array) -> Opponent:
     """Return the opponent of the run with this key."""
     if config.opponent.is_self:
         return SelfPlay()
-    spec = names.read(config.opponent.opponent, config.env_id)
+    spec = names.read_name(config.opponent.opponent, config.env_id)
     key = programs.keys(key).opponent
     return Versus(spec.name, registry.enter(spec, config.env_id, key).player)

@@ -40,23 +40,23 @@ class Job(NamedTuple):
     seed: int
 
 
-def train(
+def train_jobs(
     jobs: Sequence[Job],
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[AgentResult]:
     """Train every agent and grade it at its end, until `stop()`; yield their rows.
 
-    `at_once` train at once; by default what `room` says.
+    `at_once` train at once; by default what `agents_that_fit` says.
 
     The rows come in the order of the jobs. The seconds of agents that train at once
-    are shared evenly among them. An agent that trains alone is that of `loop.train`,
-    to the bit; one that trains beside others is not.
+    are shared evenly among them. An agent that trains alone is that of
+    `loop.train_from_scratch`, to the bit; one that trains beside others is not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
         group = list(alike)
-        size = at_once or room(group[0].config)
+        size = at_once or agents_that_fit(group[0].config)
         for begin in range(0, len(group), size):
             batch = group[begin : begin + size]
             yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
@@ -66,13 +66,13 @@ def train(
 
 def _graded_at_the_end(job: Job) -> Job:
     config = job.config.replace(eval_every=job.config.run.num_updates)
-    if trees.of(config.env_id) is not None:  # exactly, then
+    if trees.game_tree(config.env_id) is not None:  # exactly, then
         config = config.replace(eval_games=0)
     return job._replace(config=config)
 
 
 def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
-    run = loop.train(*job, trees.of(job.config.env_id), stop)
+    run = loop.train_from_scratch(*job, trees.game_tree(job.config.env_id), stop)
     last = next(run)
     try:
         for last in run:  # noqa: B007
@@ -85,9 +85,9 @@ def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
 
 
 def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[AgentResult]:
-    tree = trees.of(jobs[0].config.env_id)
+    tree = trees.game_tree(jobs[0].config.env_id)
     configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
-    *_, last = loop.train_many(configs, seeds, tree, stop)
+    *_, last = loop.train_at_once(configs, seeds, tree, stop)
     if last.update < configs[0].run.num_updates:
         return
     for i, job in enumerate(jobs):
@@ -112,7 +112,7 @@ def _row(
     return AgentResult(**about, seed=job.seed, diverged=diverged)
 
 
-def room(config: Config, most: int = MOST) -> int:
+def agents_that_fit(config: Config, most: int = MOST) -> int:
     """Return how many agents to train at once on the device that is in use.
 
     On a CPU that is 1; else as many as half of its free memory holds, up to `most`.
@@ -124,11 +124,11 @@ def room(config: Config, most: int = MOST) -> int:
     if "bytes_limit" not in stats:
         return most
     free = stats["bytes_limit"] - stats.get("bytes_in_use", 0)
-    size = loop.size(config, trees.of(config.env_id))
+    size = loop.size(config, trees.game_tree(config.env_id))
     return int(min(max(0.5 * free // size, 1), most))
 
 
-def summary(
+def group_summary(
     rows: Sequence[AgentResult], config: Config, settings: JsonObject | None = None
 ) -> GroupResult:
     """Return what came of agents with these settings, `settings` those of a grid.

@@ -45,7 +45,7 @@ def keys(key: Key[Array, ""]) -> Keys:
     return Keys(*jax.random.split(key, 3))
 
 
-def start(
+def start_run(
     config: Config,
     key: Key[Array, ""],
     hyper: Hyper,
@@ -56,7 +56,7 @@ def start(
     return learner.init(config, hyper, network, keys(key).training, opponent)
 
 
-def updates(
+def run_updates(
     config: Config,
     num_updates: int,
     state: TrainState,
@@ -68,7 +68,7 @@ def updates(
     return learner.train_chunk(config, hyper, network, state, num_updates, opponent)
 
 
-def grade(
+def grade_agent(
     seats: tuple[Seat, ...],
     num_games: int,
     params: nnx.State,
@@ -83,9 +83,9 @@ def grade(
 
 
 _AXES = {
-    start: (0, 0, 0, None),
-    updates: (0, 0, 0, None),
-    grade: (0, 0, 0, None, None),
+    start_run: (0, 0, 0, None),
+    run_updates: (0, 0, 0, None),
+    grade_agent: (0, 0, 0, None, None),
 }
 """Which arguments that are data have the axis S where there are many agents."""
 
@@ -100,24 +100,24 @@ class Programs:
         self._config, self._network, self._many = config.static, network, many
 
     def start(self, key: jax.Array, hyper: Hyper, opponent: Opponent) -> TrainState:
-        """See `start`."""
+        """See `start_run`."""
         args = (key, hyper, opponent, self._network)
-        return self._compiling(start, (self._config,), *args).result()(*args)
+        return self._compiling(start_run, (self._config,), *args).result()(*args)
 
     def updates(
         self, num_updates: int, state: TrainState, hyper: Hyper, opponent: Opponent
     ) -> tuple[TrainState, Metrics]:
-        """See `updates`."""
+        """See `run_updates`."""
         args = (state, hyper, opponent, self._network)
         static = (self._config, num_updates)
-        return self._compiling(updates, static, *args).result()(*args)
+        return self._compiling(run_updates, static, *args).result()(*args)
 
     def grade(
         self, params: nnx.State, update: jax.Array, key: jax.Array, tree: Tree | None
     ) -> Evaluation:
-        """See `grade`."""
+        """See `grade_agent`."""
         args = (params, update, key, self._network, tree)
-        return self._compiling(grade, self._grading, *args).result()(*args)
+        return self._compiling(grade_agent, self._grading, *args).result()(*args)
 
     @property
     def _grading(self) -> tuple[tuple[Seat, ...], int]:
@@ -137,15 +137,17 @@ class Programs:
         the bytes of the device's memory that the largest takes, about.
         """
         config, network = self._config, self._network
-        first = _body(start, (config,), self._many)
+        first = _body(start_run, (config,), self._many)
         state = jax.eval_shape(first, key, hyper, opponent, network)
         jobs = [
-            self._compiling(updates, (config, n), state, hyper, opponent, network)
+            self._compiling(run_updates, (config, n), state, hyper, opponent, network)
             for n in sorted(lengths, reverse=True)
         ]
         graded = (state.params, state.update, key, network, tree)
-        jobs.append(self._compiling(grade, self._grading, *graded))
-        jobs.append(self._compiling(start, (config,), key, hyper, opponent, network))
+        jobs.append(self._compiling(grade_agent, self._grading, *graded))
+        jobs.append(
+            self._compiling(start_run, (config,), key, hyper, opponent, network)
+        )
         return max(_bytes(job.result()) for job in jobs)
 
     def _compiling(
@@ -181,7 +183,7 @@ def _compiling(
     leaves: tuple[jax.ShapeDtypeStruct, ...],
 ) -> Future[jax.stages.Compiled]:
     args = jax.tree.unflatten(structure, leaves)
-    donated = (0,) if function is updates else ()
+    donated = (0,) if function is run_updates else ()
     body = jax.jit(_body(function, static, many), donate_argnums=donated)
     # Traced here, not in the pool: two that trace at once don't always give the same
     # program, and one that differs is not found in the cache.

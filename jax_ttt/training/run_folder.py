@@ -122,7 +122,7 @@ class RunFolder:
     def save_agent(self, agent: agents.Agent) -> None:
         """Write the agent, in place of an earlier one."""
         with self.times.recording("write"):
-            agents.save(agent, self.agent_path)
+            agents.save_agent(agent, self.agent_path)
 
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""

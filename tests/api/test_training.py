@@ -28,7 +28,7 @@ def same(one, other):
 
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
-    *_, last = loop.train(config, 3, trees.of("tic_tac_toe"))
+    *_, last = loop.train_from_scratch(config, 3, trees.game_tree("tic_tac_toe"))
     assert same(tiny.agent.params, last.params)
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [
@@ -98,7 +98,7 @@ def test_several_seeds_are_the_agents_of_single_runs(tiny):
 
 
 def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
-    monkeypatch.setattr(many_agents, "room", lambda config: 2)
+    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 2)
     runs = jax_ttt.train_many([3, 4, 5], "table", **TINY)
     assert [run.seed for run in runs] == [3, 4, 5]
     for run in runs:
@@ -133,7 +133,7 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_goes_on(monkeypatch, at_o
 
     worths = iter([1.0, 1.0, np.nan])
     monkeypatch.setattr(Programs, "updates", poisoned)
-    monkeypatch.setattr(many_agents, "room", lambda config: at_once)
+    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: at_once)
     runs = jax_ttt.train_many([4, 5], "table", **TINY)
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert repr(runs).endswith("; diverged: seeds 5")

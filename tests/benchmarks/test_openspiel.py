@@ -53,13 +53,13 @@ def test_boards_are_told_as_openspiel_tells_them(host_tree):
 
 
 def test_a_pair_with_exact_values_plays_every_best_move(host_tree, perfect):
-    probs = openspiel.greedy(host_tree, perfect)
+    probs = openspiel.pair_policy(host_tree, perfect)
     np.testing.assert_array_equal(probs, minimax.policy(host_tree))
 
 
 def test_moves_that_were_never_tried_are_worth_nothing(host_tree):
     def first_move(values):
-        return openspiel.greedy(host_tree, [{text("-" * 9): values}, {}])[0]
+        return openspiel.pair_policy(host_tree, [{text("-" * 9): values}, {}])[0]
 
     np.testing.assert_array_equal(first_move({}), np.full(9, 1 / 9))
     np.testing.assert_array_equal(
@@ -74,7 +74,7 @@ def test_moves_that_were_never_tried_are_worth_nothing(host_tree):
 @pytest.mark.parametrize("board", ["X--------", "XXXOO----", "nonsense"])
 def test_a_board_that_is_not_the_learners_own_is_refused(board, host_tree):
     with pytest.raises(ValueError, match="not a board of tic-tac-toe to decide"):
-        openspiel.greedy(host_tree, [{text(board): {1: 0.5}}, {}])
+        openspiel.pair_policy(host_tree, [{text(board): {1: 0.5}}, {}])
 
 
 class Moment(SimpleNamespace):
@@ -130,7 +130,7 @@ def test_a_pair_is_trained_move_by_move_and_graded(monkeypatch, perfect):
     log = []
     stand_in(monkeypatch, perfect, log)
     monkeypatch.setattr(openspiel, "CHECK_EVERY", 2)
-    found = list(openspiel.evaluations(5, 6))
+    found = list(openspiel.pair_evaluations(5, 6))
     assert [(spent.games, spent.updates) for spent, _ in found] == [
         (2, 2),
         (4, 4),
@@ -144,11 +144,11 @@ def test_a_pair_is_trained_move_by_move_and_graded(monkeypatch, perfect):
     assert moves == [(0, 0), (1, 1), (0, 2), (1, 3), (0, 4), (1, 4)] * 6
     again = []
     stand_in(monkeypatch, perfect, again)
-    assert len(list(openspiel.evaluations(5, 6))) == 3
+    assert len(list(openspiel.pair_evaluations(5, 6))) == 3
     assert again == log
     assert len({tuple(entry) for entry in log if isinstance(entry, list)}) > 9
     again.clear()
-    assert len(list(openspiel.evaluations(6, 6))) == 3
+    assert len(list(openspiel.pair_evaluations(6, 6))) == 3
     assert again != log
 
 
@@ -156,7 +156,7 @@ def test_a_pair_that_can_be_beaten_is_not_proven(monkeypatch, perfect):
     careless = {board: {} for board in perfect[1]}
     stand_in(monkeypatch, (perfect[0], careless), [])
     monkeypatch.setattr(openspiel, "CHECK_EVERY", 1)
-    ((_, exact),) = openspiel.evaluations(5, 1)
+    ((_, exact),) = openspiel.pair_evaluations(5, 1)
     assert not exact.unbeatable
     assert exact.first.worst_loss_rate == 0 < exact.second.worst_loss_rate
 

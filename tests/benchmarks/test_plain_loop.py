@@ -26,7 +26,7 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
     network = network_of(small.architecture)
     state = learner.init(small, small.hyper, network, key, SelfPlay())
-    for moment in itertools.islice(plain_loop.train(small, key), 24):
+    for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
         state, metrics = learner.train_chunk(
             small, small.hyper, network, state, 1, SelfPlay()
         )
@@ -39,8 +39,8 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
 
 
 def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
-    network = next(plain_loop.train(small, jax.random.key(2))).network
-    counts = plain_loop.evaluate(small, network, jax.random.key(3))
+    network = next(plain_loop.train_plain_loop(small, jax.random.key(2))).network
+    counts = plain_loop.play_evaluation(small, network, jax.random.key(3))
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)

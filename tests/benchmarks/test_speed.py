@@ -19,7 +19,7 @@ def test_bare_games_are_played_and_restarted(monkeypatch):
 
 def test_a_sampled_match_is_timed_by_its_moves(monkeypatch):
     monkeypatch.setattr(speed, "NUM_GAMES", 256)
-    rows = speed.arena(1)
+    rows = speed.measure_arena(1)
     assert rows.keys() == {"sampled", "cross_table"}
     per_game = rows["sampled"]["median"] * rows["sampled"]["wall_seconds"] / 256
     assert per_game == pytest.approx(7.5, abs=0.5)  # 7.6 moves a random game

@@ -18,13 +18,13 @@ def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
     names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
     source = f"import os, sys\nprint(*map(os.environ.get, {names}), sys.argv[1:])"
     (tmp_path / "told.py").write_text(source)
-    child = startup.run("told", ["a"], cache and tmp_path / cache)
+    child = startup.run_module("told", ["a"], cache and tmp_path / cache)
     enabled = "true" if cache else "false"
     assert child.output == f"{cache and tmp_path / cache} {enabled} ['a']\n"
     assert child.wall > 0
     assert child.cpu > 0
     with pytest.raises(RuntimeError, match="no_such_module"):
-        startup.run("no_such_module", [], None)
+        startup.run_module("no_such_module", [], None)
 
 
 def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
@@ -52,8 +52,8 @@ def test_a_runs_parts_are_read_from_its_folder_and_add_up(monkeypatch, tmp_path)
         (tmp_path / "metrics.jsonl").write_text(json.dumps(plain.to_dict(row)))
         return startup.Child(8.0, 9.0, "")
 
-    monkeypatch.setattr(startup, "run", run)
-    found = startup.train(tmp_path, tmp_path / "cache")
+    monkeypatch.setattr(startup, "run_module", run)
+    found = startup.run_train_command(tmp_path, tmp_path / "cache")
     assert found.parts == {"compile": 3, "imports": 2, "train": 1, "other": 2}
     assert (found.peak_mib, found.proven) == (9.0, False)  # nothing is saved
 
@@ -63,9 +63,9 @@ def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, 
     child = startup.Child(2.0, 3.0, "")
     parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
     found = startup.Run(child, parts, 100.0, proven)
-    monkeypatch.setattr(startup, "train", lambda *args: found)
+    monkeypatch.setattr(startup, "run_train_command", lambda *args: found)
     monkeypatch.setattr(startup, "import_seconds", lambda: 0.01)
-    figures = startup.startup(4, False)
+    figures = startup.measure_startup(4, False)
     assert figures["train_cold"]["median"] == 2
     assert figures["cold"]["peak_memory"]["median"] == 100
     assert figures["proven_cold"] == {"proven": 4 * proven, "num_runs": 4}

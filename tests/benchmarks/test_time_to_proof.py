@@ -23,9 +23,9 @@ def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
 
     exact = made.exact((0.5,), (0.25,))
     summary = lambda found: Grades(exact=exact)  # noqa: E731
-    monkeypatch.setattr(time_to_proof, "train", train)
+    monkeypatch.setattr(time_to_proof, "train_from_scratch", train)
     monkeypatch.setattr(time_to_proof, "summary", summary)
-    found = list(time_to_proof.evaluations(PRESETS["default"], 3))
+    found = list(time_to_proof.agent_evaluations(PRESETS["default"], 3))
     assert [result for _, result in found] == [exact] * 3
     ends = [(spent.seconds, spent.updates, spent.games) for spent, _ in found]
     assert ends == [(0, 0, 0), (10, 2, 18), (10, 2, 18)]

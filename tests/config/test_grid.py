@@ -8,10 +8,10 @@ from jax_ttt.config.settings import Config
 
 
 def test_every_combination_comes_once_the_last_setting_fastest():
-    settings = grid.read(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
+    settings = grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
     assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
     points = grid.points(Config(), settings)
-    assert [grid.text(point) for point, _ in points] == [
+    assert [grid.point_text(point) for point, _ in points] == [
         "learning_rate=0.001 num_envs=8",
         "learning_rate=0.001 num_envs=16",
         "learning_rate=0.002 num_envs=8",
@@ -23,7 +23,7 @@ def test_every_combination_comes_once_the_last_setting_fastest():
 
 def test_values_have_their_settings_types():
     words = ["double=true,false", "optimizer=sgd", "first_move=4", "opponent=mcts:9"]
-    assert grid.read(words) == {
+    assert grid.read_grid(words) == {
         "double": (True, False),
         "optimizer": ("sgd",),
         "first_move": (4,),
@@ -32,7 +32,9 @@ def test_values_have_their_settings_types():
 
 
 def test_no_grid_is_the_settings_as_they_are():
-    assert grid.points(Config.of(tau=0.5), grid.read([])) == [({}, Config.of(tau=0.5))]
+    assert grid.points(Config.of(tau=0.5), grid.read_grid([])) == [
+        ({}, Config.of(tau=0.5))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ def test_no_grid_is_the_settings_as_they_are():
 )
 def test_what_is_no_setting_is_refused(words):
     with pytest.raises(SettingError, match=r"made of SETTING=VALUE.* tau") as error:
-        grid.read(words)
+        grid.read_grid(words)
     assert error.value.field == "grid"
 
 
@@ -58,5 +60,5 @@ def test_what_is_no_setting_is_refused(words):
 )
 def test_a_value_outside_its_range_is_refused(word, field):
     with pytest.raises(SettingError) as error:
-        grid.points(Config(), grid.read([word]))
+        grid.points(Config(), grid.read_grid([word]))
     assert error.value.field == field

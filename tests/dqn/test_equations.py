@@ -70,7 +70,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
             rewards=env_state.rewards[:, ::-1],
         )
     assert env_state.current_player[0] == x_is_player
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     step = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
     after, move = step(env, env_state, jnp.asarray(action, jnp.int32), 1.0)
     child = np.asarray(tree.successor)[parent, action]

@@ -234,7 +234,7 @@ def play_by_hand(config, state):
     action = equations.epsilon_greedy(
         act_key, q_values, before.legal_action_mask, epsilon
     )
-    env = pgx_games.make(config.env_id)
+    env = pgx_games.make_env(config.env_id)
     after, move = pgx_games.step(env, before, action, config.target.gamma)
     fresh = pgx_games.init(env, restart_key, config.run.num_envs)
     following = pgx_games.restart(fresh, after, config.run.lockstep)

@@ -28,7 +28,7 @@ CONFIG = Config.of(
     gamma=0.5,
 )
 SELF_PLAY = Config.of(num_envs=1, hidden_size=1, canonical=False)
-ENV = pgx_games.make("tic_tac_toe")
+ENV = pgx_games.make_env("tic_tac_toe")
 RANDOM = Versus("random", players.random_player)
 
 
@@ -46,7 +46,7 @@ def play(config, env_state, opponent, wanted):
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
     key = jax.random.key(1)
-    return rollout.play(
+    return rollout.play_epsilon_greedy(
         config,
         config.hyper,
         network_of(config.architecture),
@@ -124,7 +124,7 @@ def random_moves(config, opponent):
 
     def play(env_state, key):
         explore = jnp.float32(1)
-        env_state, _ = rollout.play(
+        env_state, _ = rollout.play_epsilon_greedy(
             config,
             config.hyper,
             network_of(config.architecture),

@@ -169,7 +169,7 @@ def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
     network = network_of(config.architecture)
     opponent = loop.make_opponent(config, 0)
     state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
-    played = rollout.play(
+    played = rollout.play_epsilon_greedy(
         *(config, config.hyper, network, state.params, jax.random.key(1)),
         *(state.env_state, jnp.float32(1), opponent),
     )[1].transition

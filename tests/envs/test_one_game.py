@@ -7,7 +7,7 @@ import pytest
 from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import one_game, pgx_games
 
-ENV = pgx_games.make("tic_tac_toe")
+ENV = pgx_games.make_env("tic_tac_toe")
 X_WINS, O_WINS = (4, 0, 1, 2, 7), (4, 0, 1, 3, 8, 6)
 DRAW = (4, 0, 2, 6, 3, 5, 1, 7, 8)
 

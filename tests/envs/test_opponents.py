@@ -13,7 +13,7 @@ from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.players import players
 
 CONFIG = Config.of(opponent="random", num_envs=2000)
-ENV = pgx_games.make("tic_tac_toe")
+ENV = pgx_games.make_env("tic_tac_toe")
 RANDOM = Versus("random", players.random_player)
 
 

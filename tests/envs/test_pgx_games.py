@@ -20,7 +20,7 @@ LINES = np.array(
         *([0, 4, 8], [2, 4, 6]),
     ]
 )
-ENV = pgx_games.make("tic_tac_toe")
+ENV = pgx_games.make_env("tic_tac_toe")
 STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 
 
@@ -165,7 +165,7 @@ def test_who_starts_is_drawn_afresh():
     ],
 )
 def test_a_random_game_keeps_the_contract(env_id):
-    env = pgx_games.make(env_id)
+    env = pgx_games.make_env(env_id)
     env_state = pgx_games.init(env, jax.random.key(0), 8)
 
     @functools.partial(jax.jit, static_argnames="env")

@@ -8,7 +8,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.envs import pgx_games, replies
 
-ENV = pgx_games.make("tic_tac_toe")
+ENV = pgx_games.make_env("tic_tac_toe")
 NUM_GAMES = 8
 
 
@@ -26,7 +26,7 @@ def played(*moves):
     env_state = pgx_games.init(ENV, jax.random.key(0), NUM_GAMES)
     first = env_state.current_player
     for move in moves:
-        env_state = pgx_games.play(ENV, env_state, jnp.full(NUM_GAMES, move))
+        env_state = pgx_games.play_moves(ENV, env_state, jnp.full(NUM_GAMES, move))
     return env_state, first
 
 

@@ -42,7 +42,7 @@ def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
     """Random games, played again in every view: boards, moves, ends and rewards."""
     views = symmetry.views(env_id)
     assert views is not None
-    env = pgx_games.make(env_id)
+    env = pgx_games.make_env(env_id)
     plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)
     draw = jax.jit(equations.random_legal)
     for cells, actions in zip(*views, strict=True):
@@ -53,12 +53,12 @@ def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
             uniform = jax.random.uniform(key, (NUM_GAMES,))
             legal = np.asarray(plain.legal_action_mask)
             action = draw(uniform, plain.legal_action_mask)
-            plain = pgx_games.play(env, plain, action)
+            plain = pgx_games.play_moves(env, plain, action)
             # Action `a` in the view is `actions[a]` on the board.
             moved = jnp.asarray(inverse[np.asarray(action)], jnp.int32)
             shown = np.asarray(image.legal_action_mask)
             np.testing.assert_array_equal(shown, legal[:, actions])
-            image = pgx_games.play(env, image, moved)
+            image = pgx_games.play_moves(env, image, moved)
             np.testing.assert_array_equal(
                 image.observation, seen_as(env_id, plain, cells)
             )

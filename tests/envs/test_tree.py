@@ -154,4 +154,4 @@ def test_a_game_that_is_too_large_is_refused():
 
 
 def test_only_small_games_have_a_tree():
-    assert trees.of("connect_four") is None
+    assert trees.game_tree("connect_four") is None

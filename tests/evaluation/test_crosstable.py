@@ -18,14 +18,14 @@ ENV = "tic_tac_toe"
 
 def enter(*chosen):
     key = jax.random.key(0)
-    return [registry.enter(names.read(name, ENV), ENV, key) for name in chosen]
+    return [registry.enter(names.read_name(name, ENV), ENV, key) for name in chosen]
 
 
 @pytest.fixture(scope="module")
 def table():
     """Return everybody whose policy is known against everybody."""
     everybody = enter(*(name for name in names.BUILT_IN if name != "mcts-online"))
-    return crosstable.play(everybody, ENV, jax.random.key(1), 10)
+    return crosstable.round_robin(everybody, ENV, jax.random.key(1), 10)
 
 
 def test_known_policies_meet_exactly(table, host_tree):
@@ -81,7 +81,7 @@ def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
 def mixed():
     """Return a table of a known policy and a search that has none."""
     pair = enter("minimax", "mcts-online:30")
-    return crosstable.play(pair, ENV, jax.random.key(2), 64)
+    return crosstable.round_robin(pair, ENV, jax.random.key(2), 64)
 
 
 def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
@@ -99,7 +99,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
 
 
 def test_the_same_key_gives_the_same_sample(mixed):
-    again = crosstable.play(
+    again = crosstable.round_robin(
         enter("minimax", "mcts-online:30"), ENV, jax.random.key(2), 64
     )
     assert (again.counts == mixed.counts).all()
@@ -114,7 +114,7 @@ def keys_of_pairs(entrants, key, monkeypatch):
         return matches.Counts(*(jnp.int32(n) for n in (num_games, 0, 0))), None
 
     monkeypatch.setattr(crosstable.matches, "play_seats", play_seats)
-    crosstable.play(entrants, ENV, jax.random.key(key), 2)
+    crosstable.round_robin(entrants, ENV, jax.random.key(key), 2)
     return found
 
 
@@ -131,7 +131,7 @@ def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
 
 def test_players_entered_twice_play_other_games():
     twice = [registry.Entrant("random", players.random_player, None)] * 2
-    table = crosstable.play(twice, ENV, jax.random.key(5), 256)
+    table = crosstable.round_robin(twice, ENV, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
     np.testing.assert_allclose(

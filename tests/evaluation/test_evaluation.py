@@ -31,7 +31,7 @@ def test_training_and_evaluate_agree_on_the_seat(
     setting, one_seat, tree, host_tree, q_star
 ):
     """Tables that are perfect or the worst in each seat, for every setting."""
-    agent = agents.load(one_seat)
+    agent = agents.load_agent(one_seat)
     config = agent.config.replace(seat=setting)
     first = host_tree.first_to_move[:, None]
     for safe in itertools.product([True, False], repeat=2):

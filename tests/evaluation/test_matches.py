@@ -13,7 +13,7 @@ from jax_ttt.solver import minimax, outcomes
 
 def test_seats_are_as_asked(host_tree):
     """Whoever PGX calls player 0, the first player is the first player."""
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     index = positions.index("tic_tac_toe")
     best = players.policy_player(index, minimax.policy(host_tree))
     pair = players.random_player, best
@@ -44,7 +44,7 @@ def test_sampled_matches_agree_with_exact_results(tree):
         number = (seen @ jnp.asarray(digits)).astype(jnp.int32) + 9841
         return jnp.asarray(table)[number + 19_683 * second]
 
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     pair = Partial(player), players.random_player
     for seed in range(20):
         match = matches.play_match(env, jax.random.key(seed), *pair, 1024)

@@ -69,7 +69,7 @@ def moves():
     def play(env_state, key):
         epsilon = jnp.float32(1)
         args = state.params, key, env_state, epsilon, SelfPlay()
-        return rollout.play(FLOAT32, FLOAT32.hyper, network, *args)
+        return rollout.play_epsilon_greedy(FLOAT32, FLOAT32.hyper, network, *args)
 
     keys = jax.random.split(jax.random.key(1), 7)
     _, played = jax.lax.scan(play, state.env_state, keys)

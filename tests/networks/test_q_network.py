@@ -13,8 +13,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.networks import canonical_views, q_network
 from jax_ttt.networks.mlp import MLP
-from jax_ttt.players import network
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network import decision_values, network_of
 from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]
@@ -71,7 +70,7 @@ def test_depth_and_activation(activation, expected, hidden_layers):
     config = PLAIN.replace(hidden_layers=hidden_layers)
     if hidden_layers:
         config = config.replace(hidden_size=1, activation=activation)
-    module = q_network.make(network_of(config.architecture), nnx.Rngs(0))
+    module = q_network.make_module(network_of(config.architecture), nnx.Rngs(0))
     assert isinstance(module, MLP)
     params = jax.tree.map(jnp.ones_like, nnx.state(module, nnx.Param))
     assert len(kernels(params)) == hidden_layers + 1
@@ -182,7 +181,7 @@ def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
     asked = q_network.q_values(
         network_of(config.architecture), params, tree.obs[tree.decisions]
     )
-    found = network.decision_values(network_of(config.architecture), params, tree)
+    found = decision_values(network_of(config.architecture), params, tree)
     np.testing.assert_allclose(found, asked, atol=1e-5)
 
 

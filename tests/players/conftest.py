@@ -17,7 +17,7 @@ def agent_path(tmp_path_factory):
     """Return the file of an agent that has learned nothing."""
     path = tmp_path_factory.mktemp("players") / "agent.safetensors"
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(5))
-    agents.save(Agent(CONFIG, params, 5, 0), path)
+    agents.save_agent(Agent(CONFIG, params, 5, 0), path)
     return path
 
 
@@ -28,7 +28,7 @@ def enter():
 
 
 def _enter(name):
-    spec = names.read(name, "tic_tac_toe")
+    spec = names.read_name(name, "tic_tac_toe")
     entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
     assert entrant.probs is not None
     return entrant.player, entrant.probs

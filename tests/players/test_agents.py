@@ -37,14 +37,14 @@ def agent():
 def saved(agent, tmp_path):
     """Return the path of the agent's file."""
     path = tmp_path / "agent.safetensors"
-    agents.save(agent, path)
+    agents.save_agent(agent, path)
     return path
 
 
 def refuse(path, env_id="tic_tac_toe"):
     """Assert that loading fails in one line that names the file; return the line."""
     with pytest.raises(agents.AgentError) as caught:
-        agents.load(path, env_id)
+        agents.load_agent(path, env_id)
     message = str(caught.value)
     assert str(path) in message
     assert "\n" not in message
@@ -61,7 +61,7 @@ def rewrite(path, **changes):
 
 
 def test_what_is_saved_comes_back(agent, saved):
-    loaded = agents.load(saved)
+    loaded = agents.load_agent(saved)
     assert dataclasses.replace(loaded, params=agent.params) == agent
     for a, b in zip(
         jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
@@ -81,20 +81,20 @@ def test_a_table_comes_back(key, double, tmp_path):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
-    agents.save(agents.Agent(config, params, 0, 1), tmp_path / "table")
-    loaded = agents.load(tmp_path / "table")
+    agents.save_agent(agents.Agent(config, params, 0, 1), tmp_path / "table")
+    loaded = agents.load_agent(tmp_path / "table")
     assert loaded.config == config
     (found,) = jax.tree.leaves(loaded.params)
     np.testing.assert_array_equal(found, values.astype(np.float32))
 
 
 def test_the_same_agent_gives_the_same_bytes(agent, saved, tmp_path):
-    agents.save(agents.load(saved), tmp_path / "again")
+    agents.save_agent(agents.load_agent(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
 
 def test_a_folder_stands_for_its_agent(agent, saved):
-    assert agents.load(saved.parent).seed == agent.seed
+    assert agents.load_agent(saved.parent).seed == agent.seed
 
 
 def test_a_truncated_file_is_refused_at_any_length(saved):
@@ -118,7 +118,7 @@ def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
             refuse(saved)
             continue
         try:
-            loaded = agents.load(saved, "tic_tac_toe")
+            loaded = agents.load_agent(saved, "tic_tac_toe")
         except agents.AgentError:
             refuse(saved)
             continue
@@ -143,7 +143,7 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "none", tmp_path / "fifo", Path("/dev/zero"), tmp_path):
         with pytest.raises(agents.AgentError, match=r"no such file|not a regular file"):
-            agents.load(path)
+            agents.load_agent(path)
 
 
 def test_another_programs_safetensors_is_refused(tmp_path):
@@ -213,11 +213,11 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
     params = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(bad), agent.params)
     poisoned = dataclasses.replace(agent, params=params)
     with pytest.raises(FloatingPointError):
-        agents.save(poisoned, saved)
+        agents.save_agent(poisoned, saved)
     assert saved.read_bytes() == before
     with monkeypatch.context() as patch:
         patch.setattr(agents.np, "isfinite", lambda tensor: np.array([True]))
-        agents.save(poisoned, saved)
+        agents.save_agent(poisoned, saved)
     assert "not finite" in refuse(saved)
 
 
@@ -226,7 +226,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
 )
 def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, canonical):
     """It knew no mirror image of Connect Four, so its agents did not learn with one."""
-    agent = agents.load(DATA / f"agent-1-{env_id}.safetensors")
+    agent = agents.load_agent(DATA / f"agent-1-{env_id}.safetensors")
     assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
     assert Config.of(env_id=env_id).network.canonical  # what new agents learn with
@@ -237,7 +237,7 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
 def test_an_agent_of_the_second_format_loads_without_its_useless_settings():
     """It was saved with values that had no effect and are refused by now."""
     path = DATA / "agent-2-tic_tac_toe.safetensors"
-    agent = agents.load(path)
+    agent = agents.load_agent(path)
     with safetensors.safe_open(path, framework="numpy") as file:
         saved = json.loads(file.metadata()["jax_ttt"])["config"]
     useless = {"replay_batch": 64, "epsilon_decay": 0.5, "initial_value": 0.25}

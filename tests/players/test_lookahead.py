@@ -20,7 +20,7 @@ def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
     def q_fn(env_state):
         return exact_values[stones.locate(index, env_state.observation)]
 
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     legal = np.asarray(deciding.legal_action_mask)
     for depth in (0, 1, 2):
         found = jax.jit(lambda s, d=depth: lookahead.negamax(env, q_fn, s, d))(deciding)
@@ -31,7 +31,7 @@ def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
 
 def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
     """With values of 0 everywhere, as the tree's own successors say."""
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
     to_mover = np.where(tree.first_to_move, 1, -1)
     won = np.asarray(tree.outcome) * to_mover  # as the one to move sees it
@@ -55,16 +55,16 @@ def forked():
 
     X has 2 and 5, O has 0 and 3. In 6 X makes two more threats, and wins after them.
     """
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
     env_state = pgx_games.init(env, jax.random.key(0), 1)
     for cell in (2, 0, 5, 3):
-        env_state = pgx_games.play(env, env_state, jnp.array([cell], jnp.int32))
+        env_state = pgx_games.play_moves(env, env_state, jnp.array([cell], jnp.int32))
     return env_state
 
 
 def test_each_move_looked_ahead_is_discounted(forked):
     """Gamma is 0.5, and all positions are thought to be worth 0.75 to the mover."""
-    env = pgx_games.make("tic_tac_toe")
+    env = pgx_games.make_env("tic_tac_toe")
 
     def q_fn(env_state):
         return jnp.full(env_state.legal_action_mask.shape, 0.75)
@@ -89,6 +89,6 @@ def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, for
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     player = jax.jit(
-        lookahead.player(network_of(config.architecture), params, gamma, 3)
+        lookahead.lookahead_player(network_of(config.architecture), params, gamma, 3)
     )
     assert player(jax.random.key(0), forked).tolist() == [cell]

@@ -25,20 +25,20 @@ from jax_ttt.players.names import Spec
     ],
 )
 def test_names_are_read(name, spec):
-    assert names.read(name, "tic_tac_toe") == spec
+    assert names.read_name(name, "tic_tac_toe") == spec
 
 
 def test_a_path_is_an_agent(tmp_path):
-    spec = names.read(str(tmp_path), "tic_tac_toe")
+    spec = names.read_name(str(tmp_path), "tic_tac_toe")
     assert (spec.kind, spec.path) == ("agent", tmp_path)
-    spec = names.read(f"lookahead:2:{tmp_path}", "connect_four")
+    spec = names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
     assert (spec.kind, spec.number) == ("lookahead", 2)
-    assert spec.inner == names.read(str(tmp_path), "connect_four")
+    assert spec.inner == names.read_name(str(tmp_path), "connect_four")
 
 
 def test_every_built_in_player_is_known():
     for name in names.BUILT_IN:
-        assert names.read(name, "tic_tac_toe").name == name
+        assert names.read_name(name, "tic_tac_toe").name == name
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_every_built_in_player_is_known():
 )
 def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
     with pytest.raises(PlayerError) as error:
-        names.read(name, "tic_tac_toe")
+        names.read_name(name, "tic_tac_toe")
     assert str(error.value).startswith(f"{name}: no such file, and no known player: ")
     for kind in names.KINDS:
         assert f"{kind} (" in str(error.value)
@@ -80,16 +80,16 @@ def test_numbers_out_of_range_are_refused(name, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tests").mkdir()
     with pytest.raises(PlayerError) as error:
-        names.read(name, "tic_tac_toe")
+        names.read_name(name, "tic_tac_toe")
     assert reason in str(error.value)
 
 
 def test_names_are_nested_only_so_deep():
     deepest = "blend:0.1:" * names.DEEPEST + "random"
-    assert names.read(deepest, "tic_tac_toe").kind == "blend"
+    assert names.read_name(deepest, "tic_tac_toe").kind == "blend"
     for many in (1, 100_000):
         with pytest.raises(PlayerError, match="at most 20 players may be nested"):
-            names.read("blend:0.1:" * many + deepest, "tic_tac_toe")
+            names.read_name("blend:0.1:" * many + deepest, "tic_tac_toe")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_names_are_nested_only_so_deep():
 )
 def test_who_needs_a_tree_is_refused_in_a_large_game(name):
     with pytest.raises(PlayerError, match=r"needs a game whose tree can be walked"):
-        names.read(name, "connect_four")
+        names.read_name(name, "connect_four")
 
 
 def test_names_are_read_without_jax():
@@ -109,6 +109,6 @@ def test_an_opponent_is_the_agent_itself_or_a_player():
     names.check_opponent("self", "tic_tac_toe")
     names.check_opponent("mcts:9", "tic_tac_toe")
     with pytest.raises(PlayerError, match="self: no such file"):
-        names.read("self", "tic_tac_toe")
+        names.read_name("self", "tic_tac_toe")
     with pytest.raises(PlayerError, match="needs a game whose tree"):
         names.check_opponent("minimax", "othello")

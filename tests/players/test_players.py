@@ -51,7 +51,9 @@ def test_function_and_matrix_agree(enter, name, agent_path, tree, deciding):
 def test_random_moves_are_uniform(num_legal):
     """Chi-square of 40,000 moves, for each number of legal ones."""
     mask = np.random.default_rng(num_legal).permutation(np.arange(9) < num_legal)
-    env_state = pgx_games.init(pgx_games.make("tic_tac_toe"), jax.random.key(0), 40_000)
+    env_state = pgx_games.init(
+        pgx_games.make_env("tic_tac_toe"), jax.random.key(0), 40_000
+    )
     env_state = env_state.replace(
         legal_action_mask=jnp.broadcast_to(jnp.asarray(mask), (40_000, 9))
     )

@@ -38,8 +38,8 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[:, None]
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save(Agent(config, huge, 0, 0), path)
-    spec = names.read(name.replace("AGENT", str(path)), env_id)
+    agents.save_agent(Agent(config, huge, 0, 0), path)
+    spec = names.read_name(name.replace("AGENT", str(path)), env_id)
     with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
         registry.enter(spec, env_id, jax.random.key(0))
 
@@ -51,14 +51,14 @@ def test_the_seat_travels_with_the_player(one_seat):
         "lookahead:1:AGENT": ("first",),
         "minimax": ("first", "second"),
     }.items():
-        spec = names.read(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
+        spec = names.read_name(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
         entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
         assert entrant.seats == seats
 
 
 def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
     def probs(name, seed):
-        spec = names.read(name, "tic_tac_toe")
+        spec = names.read_name(name, "tic_tac_toe")
         entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(seed))
         assert entrant.name == name
         assert entrant.probs is not None

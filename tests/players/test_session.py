@@ -18,12 +18,12 @@ KEY = jax.random.key(0)
 
 
 def entrant(name, env_id: EnvId = "tic_tac_toe"):
-    return registry.enter(names.read(name, env_id), env_id, jax.random.key(0))
+    return registry.enter(names.read_name(name, env_id), env_id, jax.random.key(0))
 
 
 def played(opponent, moves, seat: Seat = "first", key=KEY):
     """Return the session after these moves of the person, all replies made."""
-    game = answered(session.start("tic_tac_toe", opponent, seat, key))
+    game = answered(session.start_session("tic_tac_toe", opponent, seat, key))
     for move in moves:
         game = answered(session.play_move(game, move))
     return game
@@ -42,7 +42,7 @@ def facts(game):
 
 
 def test_a_game_move_by_move(row_by_row):
-    game = session.start("tic_tac_toe", row_by_row, "first", KEY)
+    game = session.start_session("tic_tac_toe", row_by_row, "first", KEY)
     assert (game.moves, len(game.states)) == ((), 1)
     assert session.legal_moves(game) == tuple(range(9))
     assert session.to_move(game) == "first"
@@ -68,7 +68,7 @@ def test_results_are_a_seats(row_by_row):
         assert session.is_over(game)
         assert not session.is_persons_turn(game)
         assert session.legal_moves(game) == ()
-        assert session.values(game) == ()
+        assert session.move_values(game) == ()
         assert session.result(game) == session.result(game, game.seat) == own
         beside: Seat = "second" if game.seat == "first" else "first"
         assert session.result(game, beside) == other
@@ -86,7 +86,7 @@ def test_an_illegal_move_is_refused(row_by_row, move):
 
 
 def test_nobody_moves_out_of_turn_or_after_the_end(row_by_row):
-    game = session.start("tic_tac_toe", row_by_row, "second", KEY)
+    game = session.start_session("tic_tac_toe", row_by_row, "second", KEY)
     with pytest.raises(ValueError, match="the opponent's turn"):
         session.play_move(game, 4)
     with pytest.raises(ValueError, match="the person's turn"):
@@ -99,7 +99,7 @@ def test_nobody_moves_out_of_turn_or_after_the_end(row_by_row):
 
 
 def test_a_session_is_never_changed(row_by_row):
-    start = session.start("tic_tac_toe", row_by_row, "first", KEY)
+    start = session.start_session("tic_tac_toe", row_by_row, "first", KEY)
     before = facts(start)
     one, other = (session.play_move(start, move) for move in (4, 8))
     session.play_reply(one)
@@ -132,7 +132,7 @@ def test_the_opponents_first_move_is_not_undone():
     assert game.moves == (0,)
     assert session.undo(game) is game
     assert session.undo(played(entrant("minimax-first"), (8,), "second")).moves == (0,)
-    start = session.start("tic_tac_toe", entrant("random"), "second", KEY)
+    start = session.start_session("tic_tac_toe", entrant("random"), "second", KEY)
     assert session.undo(start) is start
 
 
@@ -170,11 +170,11 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     opponent = entrant(str(path))
-    start = session.start("tic_tac_toe", opponent, "first", KEY)
+    start = session.start_session("tic_tac_toe", opponent, "first", KEY)
     game = session.play_move(start, 0)
-    worth = session.values(game)
+    worth = session.move_values(game)
     assert tuple(row.move for row in worth) == session.legal_moves(game)
     assert {row.move: row.minimax_value for row in worth} == {
         move: 0.0 if move == 4 else -1.0 for move in range(1, 9)
@@ -188,11 +188,11 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
 
 
 def test_without_a_tree_or_an_agent_there_are_no_values():
-    game = session.start("tic_tac_toe", entrant("random"), "first", KEY)
-    assert {row.q_value for row in session.values(game)} == {None}
-    assert {row.minimax_value for row in session.values(game)} == {0.0}
+    game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
+    assert {row.q_value for row in session.move_values(game)} == {None}
+    assert {row.minimax_value for row in session.move_values(game)} == {0.0}
     other = entrant("random", "connect_four")
-    game = session.start("connect_four", other, "first", KEY)
-    assert session.values(game) == tuple(
+    game = session.start_session("connect_four", other, "first", KEY)
+    assert session.move_values(game) == tuple(
         session.MoveValue(move, None, None) for move in range(7)
     )

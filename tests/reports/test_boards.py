@@ -51,7 +51,7 @@ def marks(picture):
 
 def test_a_position_shows_its_marks():
     states = boards.replay("tic_tac_toe", GAME)
-    assert [marks(boards.position(state)) for state in states] == [
+    assert [marks(boards.position_picture(state)) for state in states] == [
         ((n + 1) // 2, n // 2) for n in range(10)
     ]
     assert bool(states[-1].terminated)
@@ -64,10 +64,10 @@ def test_random_games_go_on_until_all_are_over():
     assert 5 <= len(states) - 1 <= 9
     assert bool(states[-1].terminated.all())
     assert not bool(states[-2].terminated.all())
-    crosses, noughts = marks(boards.position(states[-1]))
+    crosses, noughts = marks(boards.position_picture(states[-1]))
     assert crosses + noughts == sum(played[-1])
     other = boards.random_games("tic_tac_toe", 9, seed=4)
-    assert boards.position(other[-1]) != boards.position(states[-1])
+    assert boards.position_picture(other[-1]) != boards.position_picture(states[-1])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -113,7 +113,7 @@ def test_a_board_that_is_none_is_refused(cells, why):
 
 def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tree):
     position = boards.find("tic_tac_toe", "X---O---X")
-    learned, exact, *_ = drawn(boards.values, agent, position).axes
+    learned, exact, *_ = drawn(boards.values_picture, agent, position).axes
     # O must take an edge: a corner loses.
     want = [[np.nan, 0, -1], [0, np.nan, 0], [-1, 0, np.nan]]
     np.testing.assert_array_equal(exact.images[0].get_array().filled(np.nan), want)
@@ -137,6 +137,6 @@ def test_a_free_cell_without_a_value_stays_empty(drawn):
 
 
 def test_an_agents_game_against_itself_is_legal_and_ends(agent):
-    states = boards.self_play(agent)
+    states = boards.self_play_states(agent)
     assert bool(states[-1].terminated)
     assert not any(bool(state.terminated) for state in states[:-1])

@@ -49,7 +49,7 @@ def lines(axes):
 
 
 def test_a_runs_results_stand_at_their_updates_seat_by_seat(drawn):
-    first, second, *_ = drawn(curves.learning, RUN, "a run").axes
+    first, second, *_ = drawn(curves.learning_curves, RUN, "a run").axes
     updates = [0, 10, 20, 30, 40]
     at = lambda *shares: np.stack([updates, shares], axis=1).tolist()  # noqa: E731
     drawn_first = lines(first)
@@ -67,14 +67,14 @@ def test_the_moment_of_proof_is_the_one_that_lasts(drawn):
     assert curves.proven_from(RUN) == 30
     assert curves.proven_from(RUN[:5]) is None
     assert curves.proven_from(RUN[:3]) == 10
-    first, *_ = drawn(curves.learning, RUN, "a run").axes
+    first, *_ = drawn(curves.learning_curves, RUN, "a run").axes
     (told,) = first.texts
     assert told.get_text().strip() == "proven from 30 on"
     assert first.lines[-1].get_xdata() == [30, 30]
 
 
 def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
-    _, _, games, loss, schedules = drawn(curves.learning, RUN, "a run").axes
+    _, _, games, loss, schedules = drawn(curves.learning_curves, RUN, "a run").axes
     assert lines(games) == {
         "wins": [[10, 40], [20, 60]],
         "draws": [[10, 10], [20, 30]],
@@ -88,7 +88,7 @@ def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
 
 def test_a_sampled_run_is_not_called_exact(drawn):
     rows = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
-    axes = drawn(curves.learning, rows, "a run", LARGE).axes
+    axes = drawn(curves.learning_curves, rows, "a run", LARGE).axes
     assert axes[0].get_title() == "as first, sampled"
     assert not axes[0].texts
 
@@ -102,7 +102,7 @@ def test_several_runs_are_their_mean_and_range(drawn):
         evaluation(40, (0.5, 0.5, 0.0), (0.25, 0.25, 0.5), unbeatable=True),
     ]
     runs = {"mine": [RUN, other], "theirs": [RUN[:1]]}
-    first, second, proven = drawn(curves.several, runs, "runs").axes
+    first, second, proven = drawn(curves.mean_curves, runs, "runs").axes
     assert lines(first) == {
         "mine: mean and range of 2": [[0, 25], [20, 50], [40, 75]],
         "theirs: mean and range of 1": [[0, 50]],
@@ -117,7 +117,9 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     start = evaluation(0, (0, 1, 0), (0, 1, 0))
     ends = (((0.5, 0.5, 0), 1000), ((1.0, 0, 0), 3000))
     runs = [[start, evaluation(5, end, end, played=n)] for end, n in ends]
-    go, table, *rest = drawn(curves.growth, {"go-first": runs, "table": runs}).axes
+    go, table, *rest = drawn(
+        curves.growth_curves, {"go-first": runs, "table": runs}
+    ).axes
     assert lines(go)["ours as X"] == [[2000, 75]]
     assert "ours as O" not in lines(go), "go-first learns to move first only"
     theirs = SYSTEMS["go-first"].curve
@@ -128,7 +130,9 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_same_run_gives_the_same_file(theme):
-    first, second = (curves.learning(RUN, "a run", theme=theme).svg for _ in range(2))
+    first, second = (
+        curves.learning_curves(RUN, "a run", theme=theme).svg for _ in range(2)
+    )
     assert first == second
     assert ("#0d1117" in first) == (theme == "dark")
 
@@ -137,8 +141,8 @@ def test_the_same_run_gives_the_same_file(theme):
 def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
     """What is proven holds for the other one."""
     config = PRESETS[preset]
-    one = drawn(curves.learning, RUN, "a run", config).axes
-    many = drawn(curves.several, {"mine": [RUN]}, "runs", config).axes
+    one = drawn(curves.learning_curves, RUN, "a run", config).axes
+    many = drawn(curves.mean_curves, {"mine": [RUN]}, "runs", config).axes
     assert [axes.get_title() for axes in one[:2]] == [
         f"as {seat}, exact",
         "training games, %: the agent",
@@ -149,13 +153,13 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
 
 def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
     rows = as_sampled(RUN)
-    figure = drawn(curves.several, {"mine": [rows, rows]}, "runs", LARGE)
+    figure = drawn(curves.mean_curves, {"mine": [rows, rows]}, "runs", LARGE)
     titles = [axes.get_title() for axes in figure.axes]
     assert titles == ["% wins as first, sampled", "% wins as second, sampled"]
 
 
 def test_seven_labels_can_be_told_apart(drawn):
     runs = {f"run {number}": [RUN] for number in range(7)}
-    first, *_ = drawn(curves.several, runs, "runs").axes
+    first, *_ = drawn(curves.mean_curves, runs, "runs").axes
     looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
     assert len(looks) == 7

@@ -24,7 +24,9 @@ def decisions(tree, host_tree, q_star):
     config = Config.of(network="table", canonical=False)
     empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
-    probs = np.asarray(network.policy(network_of(config.architecture), params, tree))
+    probs = np.asarray(
+        network.greedy_policy(network_of(config.architecture), params, tree)
+    )
     return list(export.decisions(Agent(config, params, 0, 0), probs, host_tree))
 
 
@@ -40,11 +42,11 @@ def test_every_decision_is_the_first_of_the_best_moves(decisions):
 
 def test_both_files_hold_what_is_decided(decisions, tmp_path):
     some = decisions[:3]
-    export.write_json(tmp_path / "policy.json", iter(some))
+    export.write_decisions_json(tmp_path / "policy.json", iter(some))
     assert json.loads((tmp_path / "policy.json").read_text()) == [
         plain.to_dict(row) for row in some
     ]
-    export.write_csv(tmp_path / "policy.csv", iter(some), num_actions=9)
+    export.write_decisions_csv(tmp_path / "policy.csv", iter(some), num_actions=9)
     with (tmp_path / "policy.csv").open(newline="") as file:
         first, second, _ = csv.DictReader(file)
     assert (first["board"], first["to_move"]) == ("-" * 9, "first")

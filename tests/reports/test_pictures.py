@@ -16,7 +16,7 @@ def test_the_same_figure_gives_the_same_text_and_nothing_stays_set(theme):
         with pictures.style(theme):
             figure = Figure()
             figure.subplots().plot([0, 1], label="line")
-            return pictures.of(figure)
+            return pictures.figure_picture(figure)
 
     assert draw().svg == draw().svg
     assert ("#0d1117" in draw().svg) == (theme == "dark")

@@ -6,7 +6,7 @@ import made
 import pytest
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.envs import tree
+from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import result_text
 from jax_ttt.results.grades import Disagreement, Grades, Rate, Sampled
@@ -15,7 +15,7 @@ from jax_ttt.solver import policies
 
 @pytest.fixture(scope="module")
 def tic_tac_toe():
-    return tree.on_host("tic_tac_toe")
+    return trees.host_tree("tic_tac_toe")
 
 
 def exact_grades(unbeatable=False):
@@ -53,19 +53,19 @@ def test_step_line_of_a_sample_says_so():
 
 
 def test_table():
-    assert result_text.table("tic_tac_toe", exact_grades()).splitlines() == [
+    assert result_text.evaluation_table("tic_tac_toe", exact_grades()).splitlines() == [
         "v random, exact        wins     ties   losses  worst case",
         "as X                97.100%   2.400%   0.500%  never loses",
         "as O                87.300%   6.800%   5.900%   loses 100%",
         "mean                92.200%   4.600%   3.200%",
     ]
-    assert result_text.table("tic_tac_toe", SAMPLED).splitlines() == [
+    assert result_text.evaluation_table("tic_tac_toe", SAMPLED).splitlines() == [
         "v random, sampled      wins     ties   losses     games",
         "as X               100.000%   0.000%   0.000%         4",
         "as O                25.000%  25.000%  50.000%         4",
         "all                 62.500%  12.500%  25.000%         8",
     ]
-    assert result_text.table("tic_tac_toe", Grades()) == "not evaluated"
+    assert result_text.evaluation_table("tic_tac_toe", Grades()) == "not evaluated"
 
 
 def first_legal(tree):
@@ -113,9 +113,9 @@ def test_a_sample_that_disagrees_says_so():
         found = grades.disagreements(exact, sampled)
         assert found == tuple(Disagreement(seat="second", rate=r) for r in wrong)
         said = dataclasses.replace(sampled, disagreements=found)
-        text = result_text.sample("tic_tac_toe", said, exact)
+        text = result_text.sampled_match_text("tic_tac_toe", said, exact)
         assert text.endswith("agrees with the exact values") == (not wrong)
         for rate in wrong:
             value = f"{exact.second.rate(rate):.3%}"
             assert f"disagrees with the exact value as O: {rate} {value}" in text
-    assert "agrees" not in result_text.sample("tic_tac_toe", sampled, None)
+    assert "agrees" not in result_text.sampled_match_text("tic_tac_toe", sampled, None)

@@ -20,12 +20,12 @@ def agent_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("play") / "agent.safetensors"
     config = Config.of(hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save(Agent(config, params, 0, 0), path)
+    agents.save_agent(Agent(config, params, 0, 0), path)
     return path
 
 
 def entrant(name, env_id: EnvId = "tic_tac_toe"):
-    return registry.enter(names.read(name, env_id), env_id, jax.random.key(0))
+    return registry.enter(names.read_name(name, env_id), env_id, jax.random.key(0))
 
 
 def script(words, asked):
@@ -119,25 +119,25 @@ def test_stones_fall_in_columns():
 def test_values_are_ordered_by_the_agents_own_where_it_has_some():
     """Of equals, the first move comes first."""
     worth = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
-    assert session_text.values("it", worth).splitlines() == [
+    assert session_text.values_table("it", worth).splitlines() == [
         "       move  best play  the agent",
         "          4      loses     +0.250",
         "          8      draws     +0.250",
         "          0       wins     -0.500",
     ]
     without = [row._replace(q_value=None) for row in worth]
-    table = session_text.values("it", without).splitlines()
+    table = session_text.values_table("it", without).splitlines()
     assert [row.split() for row in table[1:]] == [
         ["0", "wins"],
         ["8", "draws"],
         ["4", "loses"],
     ]
-    assert session_text.values("it", []) == "it has no values to show"
+    assert session_text.values_table("it", []) == "it has no values to show"
     none = [row._replace(minimax_value=None) for row in without]
-    assert session_text.values("it", none) == "it has no values to show"
+    assert session_text.values_table("it", none) == "it has no values to show"
 
 
 def test_at_most_twelve_moves_are_listed():
     worth = [MoveValue(move, None, move / 100) for move in range(50)]
-    table = session_text.values("it", worth).splitlines()
+    table = session_text.values_table("it", worth).splitlines()
     assert [int(row.split()[0]) for row in table[1:]] == list(range(49, 37, -1))

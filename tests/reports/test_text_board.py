@@ -102,7 +102,7 @@ def test_numbers_of_two_digits_stay_in_their_columns():
     ],
 )
 def test_every_board_of_stones_is_drawn(env_id, size):
-    state = pgx_games.init(pgx_games.make(env_id), jax.random.key(0), 1)
+    state = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
     obs = np.asarray(state.observation[0])
     moves = np.flatnonzero(state.legal_action_mask[0]).tolist()
     assert GAMES[env_id].moves_on == "cells"

@@ -27,13 +27,13 @@ def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
 def test_the_device_asked_for_is_the_one_in_use():
     with jax.default_device(None):  # puts back what was there
         cpu = jax.devices("cpu")[0]
-        assert devices.choose("cpu") == f"cpu ({cpu.device_kind})"
+        assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"
         assert devices.current() == cpu
 
 
 def test_a_device_that_is_not_there_is_refused_by_name():
     with pytest.raises(devices.DeviceError, match="got 'abacus'") as refusal:
-        devices.choose("abacus")
+        devices.choose_device("abacus")
     assert "\n" not in str(refusal.value)
 
 
@@ -42,6 +42,6 @@ def test_settings_of_jax_that_cannot_work_are_refused(name):
     jax.config.update(name, True)
     try:
         with pytest.raises(devices.DeviceError, match=f"unset {name.upper()}"):
-            devices.choose("auto")
+            devices.choose_device("auto")
     finally:
         jax.config.update(name, False)

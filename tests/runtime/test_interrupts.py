@@ -94,7 +94,7 @@ def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 143
-    assert agents.load(path).num_updates > 0
+    assert agents.load_agent(path).num_updates > 0
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
         os.close(ours)
         assert process.wait(timeout=60) == 129
     os.close(its)
-    assert agents.load(path).num_updates > 0
+    assert agents.load_agent(path).num_updates > 0
 
 
 @pytest.mark.slow

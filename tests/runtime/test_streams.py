@@ -39,7 +39,7 @@ def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
     path = tmp_path / "run"
     done = shell(f"train {TINY} --run-dir {path}", closed)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert agents.load(path).num_updates == 4
+    assert agents.load_agent(path).num_updates == 4
     # No file has taken the number of a closed stream: they hold what they should.
     json.loads((path / "config.json").read_text())
     for line in (path / "metrics.jsonl").read_text().splitlines():

@@ -308,7 +308,7 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
 
 @pytest.mark.parametrize("chance", ["0.1", "1e-06", "0"])
 def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_tree):
-    spec = names.read(f"blend:{chance}:minimax", ENV)
+    spec = names.read_name(f"blend:{chance}:minimax", ENV)
     probs = registry.enter(spec, ENV, jax.random.key(0)).probs
     assert probs is not None
     row = grades.exactly(host_tree, probs, SEATS)
@@ -354,7 +354,7 @@ def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position)
         assert found.seat(SEAT[own]).worst_loss_rate == 1
         assert found.seat(safe).loss_rate == found.seat(safe).worst_loss_rate == 0
     assert result_text.step_line(ENV, 9, row).endswith("  | beatable")
-    for line in result_text.table(ENV, row).splitlines()[1:3]:
+    for line in result_text.evaluation_table(ENV, row).splitlines()[1:3]:
         worst = "loses 100%" if line.startswith(f"as {own}") else "never loses"
         assert line.endswith(worst)
     text = result_text.verdict(ENV, row, host_tree, probs, SEATS)
@@ -377,7 +377,7 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
         0,
         1,
     ]
-    found = many_agents.summary(rows, config)
+    found = many_agents.group_summary(rows, config)
     assert (found.proven, found.not_proven) == (1, (1,))
 
 
@@ -435,12 +435,18 @@ def test_the_worst_case_is_who_wins_most_often(
     assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
     online = exact_in_training(tree, probs).seat(SEAT[own])
     assert online.worst_loss_rate == pytest.approx(float(worst), abs=1e-6)
-    table = result_text.table(ENV, Grades(exact=exact_in_training(tree, probs)))
+    table = result_text.evaluation_table(
+        ENV, Grades(exact=exact_in_training(tree, probs))
+    )
     assert "never loses" not in table
 
 
 def test_a_rate_that_rounds_to_nothing_is_not_never(tree, perfect):
     exact = exact_in_training(tree, perfect)
-    assert result_text.table(ENV, Grades(exact=exact)).count("never loses") == 2
+    assert (
+        result_text.evaluation_table(ENV, Grades(exact=exact)).count("never loses") == 2
+    )
     exact = made.with_seat(exact, "second", worst_loss_rate=1e-6)
-    assert result_text.table(ENV, Grades(exact=exact)).count("never loses") == 1
+    assert (
+        result_text.evaluation_table(ENV, Grades(exact=exact)).count("never loses") == 1
+    )

@@ -1,4 +1,4 @@
-"""The mirrors of a run's metrics: what they hold, and that no run depends on them."""
+"""The loggers of a run's metrics: what they hold, and that no run depends on them."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.training import loggers
-from jax_ttt.training.loggers import Mirror, Mirrors
+from jax_ttt.training.loggers import Logger, Loggers
 from jax_ttt.training.programs import Programs
 
 train = importlib.import_module("jax_ttt.train")
@@ -113,7 +113,7 @@ def test_a_rows_numbers_lose_their_levels_and_nothing_else():
         "exact": {"first": {"win_rate": 0.25}, "unbeatable": True},
         "sampled": {"num_games": 8, "win_rate_interval": [0.125, 1.0]},
     }
-    assert loggers.numbers(row) == {
+    assert loggers.flat_numbers(row) == {
         "update": 50,
         "loss": 0.5,
         "exact/first/win_rate": 0.25,
@@ -122,10 +122,10 @@ def test_a_rows_numbers_lose_their_levels_and_nothing_else():
         "sampled/win_rate_interval_low": 0.125,
         "sampled/win_rate_interval_high": 1.0,
     }
-    assert type(loggers.numbers(row)["exact/unbeatable"]) is int
+    assert type(loggers.flat_numbers(row)["exact/unbeatable"]) is int
 
 
-def test_both_mirrors_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
+def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
     path, fake = tmp_path / "one", wandb()
     assert run(path, "--tensorboard --wandb --quiet --seed 7") == 0
     assert capsys.readouterr().err == ""
@@ -157,7 +157,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for given, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", given)
         fake = wandb()
-        loggers.wandb(tmp_path, {})
+        loggers.wandb_logger(tmp_path, {})
         assert fake.calls[0][1]["env_mode"] == mode
 
 
@@ -189,11 +189,14 @@ def test_a_folder_is_no_package(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
-def test_a_mirror_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, capsys):
+def test_a_logger_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, capsys):
     fake, sent = wandb(broken), []
-    other = Mirror(lambda *args: sent.append(args), lambda: sent.append("closed"))
-    openers = {"wandb": lambda: loggers.wandb(tmp_path, {}), "other": lambda: other}
-    both = Mirrors(openers)
+    other = Logger(lambda *args: sent.append(args), lambda: sent.append("closed"))
+    openers = {
+        "wandb": lambda: loggers.wandb_logger(tmp_path, {}),
+        "other": lambda: other,
+    }
+    both = Loggers(openers)
     for update in (1, 3):
         both.write_row(made.evaluated(update, games=10 * update))
     both.close()
@@ -206,16 +209,16 @@ def test_a_mirror_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, c
     assert [call[0] for call in fake.calls] == before[broken]
 
 
-def test_a_run_outlives_its_mirror(wandb, tmp_path, capsys):
+def test_a_run_outlives_its_logger(wandb, tmp_path, capsys):
     wandb(broken="log")
     assert run(tmp_path, "--wandb --quiet") == 0
     assert capsys.readouterr().err.count("\n") == 1
-    assert agents.load(tmp_path).num_updates == 4
+    assert agents.load_agent(tmp_path).num_updates == 4
     assert [row["update"] for row in rows(tmp_path)] == [0, 2, 2, 4, 4]
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])
-def test_mirrors_are_closed_however_a_run_ends(
+def test_loggers_are_closed_however_a_run_ends(
     end, wandb, tmp_path, monkeypatch, capsys
 ):
     def broken(*args):

@@ -58,7 +58,7 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     )
     network, key = network_of(config.architecture), jax.random.key(0)
     differs = False
-    for step in loop.train(config, 3, tree):
+    for step in loop.train_from_scratch(config, 3, tree):
         if step.evaluation is None:
             continue
         params, target_params = step.params, step.state.learner.target_params
@@ -77,10 +77,10 @@ def test_a_run_that_goes_on_knows_its_last_evaluation(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0
     )
-    steps = list(loop.graded(loop.train(config, 3, tree)))
+    steps = list(loop.graded_steps(loop.train_from_scratch(config, 3, tree)))
     state, summary = steps[0][0].state, steps[0][1]
-    first = next(loop.train(config, 3, tree)).state
-    again = next(loop.graded(loop.go_on(config, first, tree)))
+    first = next(loop.train_from_scratch(config, 3, tree)).state
+    again = next(loop.graded_steps(loop.continue_training(config, first, tree)))
     assert again[0].evaluation is None
     assert again[1] == summary
     assert state.last is not None

@@ -62,7 +62,7 @@ def test_each_of_them_reaches_the_learner(field):
     )
     value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
     other = config.replace(**{field: value.get(field, 0.3)})
-    agents = [params_of(loop.train(c, 1, None)) for c in (config, other)]
+    agents = [params_of(loop.train_from_scratch(c, 1, None)) for c in (config, other)]
     assert any((a != b).any() for a, b in zip(*map(leaves, agents), strict=True))
 
 
@@ -70,7 +70,7 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
     from jax_ttt.dqn import learner
 
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
-    data = params_of(loop.train(config, 3, None))
+    data = params_of(loop.train_from_scratch(config, 3, None))
     key = programs.keys(jax.random.key(3)).training
     state = learner.init(
         config, config.hyper, network_of(config.architecture), key, SelfPlay()
@@ -84,9 +84,11 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
 
 def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     config = CONFIG.replace(eval_every=4)
-    rows = list(many_agents.train([Job(config, seed) for seed in (4, 5)], 1))
+    rows = list(many_agents.train_jobs([Job(config, seed) for seed in (4, 5)], 1))
     for row in rows:
-        *_, last = loop.train(config, row.seed, trees.of("tic_tac_toe"))
+        *_, last = loop.train_from_scratch(
+            config, row.seed, trees.game_tree("tic_tac_toe")
+        )
         assert last.evaluation is not None
         graded = last.evaluation.exact
         assert graded is not None
@@ -103,9 +105,9 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     config = CONFIG.replace(opponent=opponent)
     other = config.replace(learning_rate=1e-2, epsilon_end=0.2)
     configs, seeds = (config, other, config), (4, 4, 5)
-    many = params_of(loop.train_many(configs, seeds, None))
+    many = params_of(loop.train_at_once(configs, seeds, None))
     for i, pair in enumerate(zip(configs, seeds, strict=True)):
-        alone = params_of(loop.train(*pair, None))
+        alone = params_of(loop.train_from_scratch(*pair, None))
         for a, b in zip(leaves(many), leaves(alone), strict=True):
             np.testing.assert_allclose(a[i], b, rtol=1e-3, atol=1e-5)
 
@@ -113,7 +115,7 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
 def test_rows_of_agents_at_once_are_those_of_a_loop():
     jobs = [Job(CONFIG, 1), Job(CONFIG, 2)]
     for one, many in zip(
-        many_agents.train(jobs, 1), many_agents.train(jobs, 2), strict=True
+        many_agents.train_jobs(jobs, 1), many_agents.train_jobs(jobs, 2), strict=True
     ):
         for field in ("seed", "update", "games", "wins", "env_steps", "diverged"):
             assert getattr(one, field) == getattr(many, field)
@@ -127,14 +129,14 @@ def test_rows_of_agents_at_once_are_those_of_a_loop():
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
     with pytest.raises(ValueError, match="settings that are not data"):
-        list(loop.train_many([CONFIG, other], [1, 2], None))
+        list(loop.train_at_once([CONFIG, other], [1, 2], None))
 
 
 def test_a_second_run_compiles_nothing(caplog):
     jobs = [Job(CONFIG.replace(tau=tau), 1) for tau in (0.1, 0.2)]
-    list(many_agents.train(jobs[:1], 1))
+    list(many_agents.train_jobs(jobs[:1], 1))
     with jax.log_compiles():
-        list(many_agents.train(jobs, 1))
+        list(many_agents.train_jobs(jobs, 1))
         assert "Compiling" not in caplog.text
         jax.block_until_ready(jax.jit(lambda x: x - 17)(1.0))
         assert "Compiling" in caplog.text  # it does count
@@ -156,13 +158,13 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     monkeypatch.setattr(Programs, "start", start)
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]
     for at_once in (1, 2):
-        rows = list(many_agents.train(jobs, at_once))
+        rows = list(many_agents.train_jobs(jobs, at_once))
         assert [row.diverged for row in rows] == [True, False]
-        found = many_agents.summary(rows, CONFIG)
+        found = many_agents.group_summary(rows, CONFIG)
         assert found.diverged == (2,)
         assert found.not_proven == (2, 1)
         assert many_agents.as_cells(rows[0])["unbeatable"] is None
-    first, *_, last = loop.train_many([CONFIG, CONFIG], [2, 1], None)
+    first, *_, last = loop.train_at_once([CONFIG, CONFIG], [2, 1], None)
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
 
@@ -180,12 +182,16 @@ def steps_of(*seconds, num=None):
 def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
     """So their sum is what training took, however many train at once."""
     run = functools.partial(steps_of, 4.0, 12.0)
-    monkeypatch.setattr(loop, "train_many", lambda configs, *_: run(num=len(configs)))
-    monkeypatch.setattr(loop, "train", lambda *_: run())
+    monkeypatch.setattr(
+        loop, "train_at_once", lambda configs, *_: run(num=len(configs))
+    )
+    monkeypatch.setattr(loop, "train_from_scratch", lambda *_: run())
     jobs = [Job(CONFIG, seed) for seed in range(num)]
-    assert [row.seconds for row in many_agents.train(jobs, num)] == [12 / num] * num
-    assert [row.seconds for row in many_agents.train(jobs, 1)] == [12] * num
-    rest = [row.seconds for row in many_agents.train([*jobs, Job(CONFIG, 9)], num)]
+    assert [row.seconds for row in many_agents.train_jobs(jobs, num)] == [
+        12 / num
+    ] * num
+    assert [row.seconds for row in many_agents.train_jobs(jobs, 1)] == [12] * num
+    rest = [row.seconds for row in many_agents.train_jobs([*jobs, Job(CONFIG, 9)], num)]
     assert rest == [12 / num] * num + [12]  # the last one is alone in its turn
 
 
@@ -194,8 +200,8 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
         yield from itertools.islice(steps_of(1.0, 3.0, 12.0), 2)
         raise FloatingPointError
 
-    monkeypatch.setattr(loop, "train", diverging)
-    (row,) = many_agents.train([Job(CONFIG, 1)], 1)
+    monkeypatch.setattr(loop, "train_from_scratch", diverging)
+    (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
     assert row.best_known is None
 
@@ -209,7 +215,7 @@ def graded(seed, wins, unbeatable):
 def test_what_is_said_of_many_agents():
     rows = [graded(1, (1, 0.5), True), graded(2, (0.5, 0.25), False)]
     rows += [graded(3, (0.75, 0.75), True)]
-    found = many_agents.summary(rows, CONFIG, {"tau": 0.5})
+    found = many_agents.group_summary(rows, CONFIG, {"tau": 0.5})
     assert (found.proven, found.num_agents) == (2, 3)
     assert found.interval == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
     assert found.not_proven == (2,)
@@ -218,7 +224,7 @@ def test_what_is_said_of_many_agents():
     assert found.seconds == 0.2
     assert (found.settings, found.agents) == ({"tau": 0.5}, tuple(rows))
     second = CONFIG.replace(opponent="random", seat="second")
-    assert list(many_agents.summary(rows, second).wins) == ["second"]
+    assert list(many_agents.group_summary(rows, second).wins) == ["second"]
 
 
 def test_cells_are_of_the_best_known_grades():
@@ -244,8 +250,8 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, room, monkeypatch):
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(many_agents.devices, "current", lambda: device)
     monkeypatch.setattr(loop, "size", lambda config, tree: 1000)
-    assert many_agents.room(CONFIG, most=100) == room
+    assert many_agents.agents_that_fit(CONFIG, most=100) == room
 
 
 def test_on_a_cpu_they_train_one_after_another():
-    assert many_agents.room(CONFIG) == 1
+    assert many_agents.agents_that_fit(CONFIG) == 1

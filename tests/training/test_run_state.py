@@ -61,36 +61,40 @@ def assert_same_steps(found, wanted):
 @pytest.mark.parametrize("config", [REPLAY, TABLE], ids=["replay", "table"])
 def test_a_run_goes_on_from_its_leaves_alone_as_if_it_had_not_ended(config, tree):
     """After each of its steps; what is no leaf comes from the run of another seed."""
-    whole = steps_of(loop.train(config, 3, tree))
-    other = next(loop.train(config, 4, tree)).state
+    whole = steps_of(loop.train_from_scratch(config, 3, tree))
+    other = next(loop.train_from_scratch(config, 4, tree)).state
     structure = jax.tree.structure(run_state.on_host(other))
     for count in (1, 4, 5, len(whole)):
-        *_, step = itertools.islice(loop.train(config, 3, tree), count)
+        *_, step = itertools.islice(loop.train_from_scratch(config, 3, tree), count)
         leaves = [np.array(x) for x in jax.tree.leaves(run_state.on_host(step.state))]
         del step
         state = jax.tree.unflatten(structure, leaves)
-        assert_same_steps(steps_of(loop.go_on(config, state, tree)), whole[count:])
+        assert_same_steps(
+            steps_of(loop.continue_training(config, state, tree)), whole[count:]
+        )
 
 
 def test_a_run_goes_on_from_a_state_on_the_device(tree):
-    whole = steps_of(loop.train(CONFIG, 3, tree))
-    *_, step = itertools.islice(loop.train(CONFIG, 3, tree), 4)
-    assert_same_steps(steps_of(loop.go_on(CONFIG, step.state, tree)), whole[4:])
+    whole = steps_of(loop.train_from_scratch(CONFIG, 3, tree))
+    *_, step = itertools.islice(loop.train_from_scratch(CONFIG, 3, tree), 4)
+    assert_same_steps(
+        steps_of(loop.continue_training(CONFIG, step.state, tree)), whole[4:]
+    )
 
 
 def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
     """Its evaluation at the stop is one more; it changes nothing that is learned."""
     config = CONFIG.replace(num_updates=120, eval_every=110)
-    *_, (_, whole, _) = steps_of(loop.train(config, 3, tree))
+    *_, (_, whole, _) = steps_of(loop.train_from_scratch(config, 3, tree))
     steps = []
 
     def stop():
         return len(steps) >= 2  # after the first evaluation and the first chunk
 
-    for step in loop.train(config, 3, tree, stop):
+    for step in loop.train_from_scratch(config, 3, tree, stop):
         steps.append(run_state.on_host(step.state))
     assert [int(state.update) for state in steps] == [0, 50, 50]
-    *_, (_, last, _) = steps_of(loop.go_on(config, steps[-1], tree))
+    *_, (_, last, _) = steps_of(loop.continue_training(config, steps[-1], tree))
     for name in ("learner", "games", "wins", "losses", "env_steps", "evaluated"):
         assert same(getattr(last, name), getattr(whole, name)), name
 
@@ -107,7 +111,7 @@ def test_every_field_is_data(kind):
 
 
 def test_counts_have_64_bits_on_the_host_and_back(tree):
-    state = next(loop.train(CONFIG, 1, tree)).state
+    state = next(loop.train_from_scratch(CONFIG, 1, tree)).state
     state = dataclasses.replace(state, games=np.int64(2**40))
     found = run_state.on_device(run_state.on_host(state))
     assert found.games == 2**40
@@ -119,7 +123,7 @@ def test_counts_have_64_bits_on_the_host_and_back(tree):
 
 
 def test_a_state_on_the_host_does_not_change_with_the_run(tree):
-    run = loop.train(CONFIG, 1, tree)
+    run = loop.train_from_scratch(CONFIG, 1, tree)
     first = run_state.on_host(next(run).state)
     before = [leaf.tobytes() for leaf in jax.tree.leaves(first)]
     *_, last = run
@@ -179,7 +183,7 @@ def evaluated(state, weights, *results):
 
 
 def test_the_best_agent_of_each_is_kept(tree):
-    learner = next(loop.train_many([CONFIG, CONFIG], [1, 2], tree)).state.learner
+    learner = next(loop.train_at_once([CONFIG, CONFIG], [1, 2], tree)).state.learner
     empty = run_state.fresh(learner, jax.random.split(jax.random.key(0)))
     first = evaluated(empty, [[1, 1], [2, 2]], [False, False], [0.5, 0.5], [0.1, 0.1])
     assert first.best is not None
@@ -199,7 +203,7 @@ def test_the_best_agent_of_each_is_kept(tree):
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     """Later chunks use up the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train(CONFIG.replace(num_updates=20), 5, tree):
+    for step in loop.train_from_scratch(CONFIG.replace(num_updates=20), 5, tree):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last
@@ -223,7 +227,7 @@ def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
 
 def test_of_many_agents_each_has_its_best(tree):
     config = CONFIG.replace(num_updates=12)
-    *_, last = loop.train_many([config, config, config], [1, 2, 3], tree)
+    *_, last = loop.train_at_once([config, config, config], [1, 2, 3], tree)
     best = last.state.best
     assert best is not None
     assert best.update.shape == best.proven.shape == best.win_rate.shape == (3,)

@@ -6,7 +6,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.evaluation.crosstable import CrossTable
 
 
-def text(env_id: EnvId, table: CrossTable) -> str:
+def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
     """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
     first, second = GAMES[env_id].seats
     width = max(map(len, table.names)) + 4

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jax_ttt.evaluation.crosstable import CrossTable
-from jax_ttt.reports import standings
+from jax_ttt.reports import ranking
 
 
 def test_a_table_its_interval_and_its_order_word_for_word():
@@ -11,7 +11,9 @@ def test_a_table_its_interval_and_its_order_word_for_word():
     rates = np.array([[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]])
     counts = np.zeros((2, 2, 3), int)
     counts[0, 1] = [6, 2, 2]
-    text = standings.text("tic_tac_toe", CrossTable(("A", "Bob"), rates, counts))
+    text = ranking.cross_table_text(
+        "tic_tac_toe", CrossTable(("A", "Bob"), rates, counts)
+    )
     lines = text.splitlines()
     assert lines[0] == (
         "row as X, column as O: X wins / draws / O wins, in %; "
@@ -41,6 +43,6 @@ def test_a_table_its_interval_and_its_order_word_for_word():
 def test_an_exact_table_has_no_intervals():
     rates = np.full((2, 2, 3), 1 / 3)
     table = CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
-    text = standings.text("connect_four", table)
+    text = ranking.cross_table_text("connect_four", table)
     assert "interval" not in text
     assert text.startswith("row as first, column as second: first wins / draws / ")
