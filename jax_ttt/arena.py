@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None) -> int:
     entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
     table = crosstable.round_robin(entrants, env_id, match_key, args.games, watch)
     if args.csv:
-        rows = [plain.flat(plain.to_dict(pair), "_") for pair in table.pairs]
+        rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
         files.write_csv(args.csv, rows)
     if args.svg:
         from jax_ttt.reports import charts

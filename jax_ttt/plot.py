@@ -16,7 +16,7 @@ from jax_ttt import cli
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import READABLE, Config, from_dict
+from jax_ttt.config.settings import READABLE, Config, config_from_dict
 from jax_ttt.reports.pictures import Theme
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
@@ -111,7 +111,7 @@ def about(run: Path) -> tuple[str, Config]:
         version = said.get("format_version", 1)
         if version not in READABLE:
             raise ValueError(f"format version {version!r}")
-        config, usual = from_dict(said["config"]), PRESETS[said["preset"]]
+        config, usual = config_from_dict(said["config"]), PRESETS[said["preset"]]
     except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
         raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None
     others = [

@@ -71,7 +71,9 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """The positions' boards, as `rules` writes them."""
-    return [text_board.flat(host_tree, p) for p in range(host_tree.num_positions)]
+    return [
+        text_board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    flat = [plain.flat(pair, "_") for pair in about["pairs"]]
+    flat = [plain.flattened(pair, "_") for pair in about["pairs"]]
     assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
     assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 

@@ -1,7 +1,9 @@
 """The structure of the package: which folder imports which, how deep, how large."""
 
 import ast
+import collections
 import functools
+import itertools
 import json
 import re
 import sys
@@ -273,6 +275,99 @@ def test_private_fields_are_read_by_their_owner_alone():
             and ast.unparse(node.value) not in ("self", "cls")
         }
         assert private - NOT_PRIVATE <= PRIVATE_OF_OTHERS.get(module, set()), module
+
+
+SHARED_NAMES = {
+    "as_json": "returns what a command prints with --json",
+    "main": "runs a command, or the plain loop as one",
+    "init": "makes the first state: of games, of a learner, of a replay buffer",
+    "legal_moves": "of one game; of a session, which asks its game",
+    "q_values": "of a network and observations; of a player and a board",
+    "play_move": "in one game; in a session, which asks its game",
+    "result": "of one game; of a session, which asks its game",
+}
+"""The public functions that several modules have: they do the same for other things."""
+
+
+def test_public_functions_of_one_name_do_the_same_thing():
+    homes = collections.defaultdict(list)
+    for module, path in modules().items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name[0] != "_":
+                homes[node.name].append(module)
+    shared = {name: found for name, found in homes.items() if len(found) > 1}
+    assert {n: found for n, found in shared.items() if n not in SHARED_NAMES} == {}
+    assert shared.keys() == SHARED_NAMES.keys(), "a name that one module has"
+
+
+def imported_modules(tree):
+    """Yield the names that a file's imports give to modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.asname or alias.name.partition(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}".removeprefix("jax_ttt.")
+                if {full, f"{full}.__init__"} & modules().keys():
+                    yield alias.asname or alias.name
+
+
+def other_names(node, of_class=False):
+    """Yield a file's parameters, locals, variables and functions; no class's fields."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) if not of_class:
+                yield name
+            case ast.FunctionDef(name=name) if not of_class:
+                yield name
+        field = of_class and isinstance(child, ast.Assign | ast.AnnAssign)
+        yield from other_names(child, field or isinstance(child, ast.ClassDef))
+
+
+def test_no_module_has_the_name_of_a_local():
+    found = {}
+    for path in (*modules().values(), *TESTS.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        if both := set(imported_modules(tree)) & set(other_names(tree)):
+            found[str(path)] = both
+    assert found == {}
+
+
+ENDINGS = ("s", "e", "es", "ed", "er", "ers", "ing", "ings", "ion", "ions")
+ALIKE = {
+    ("play", "players"): "a command, and whoever can choose a move",
+    ("train", "training"): "a command, and the runs that it makes",
+    ("evaluate", "evaluation"): "a command, and what it and others grade with",
+}
+"""Names beside each other that differ in an ending, and why they stay."""
+
+
+def stems(name):
+    """Return a name, and what is left of it without each of the endings."""
+    cut = {name.removesuffix(ending) for ending in ENDINGS}
+    return {name} | {stem for stem in cut if len(stem) > 2}
+
+
+def test_modules_beside_each_other_differ_in_more_than_an_ending():
+    assert stems("plot") & stems("plots")
+    assert not stems("proof_rows") & stems("proof")
+    beside = collections.defaultdict(set)
+    for path in modules().values():
+        beside[path.parent].add(path.stem)
+        if path.parent != PACKAGE:
+            beside[path.parent.parent].add(path.parent.name)
+    pairs = [
+        pair
+        for names in beside.values()
+        for pair in itertools.combinations(sorted(names - {"__init__"}), 2)
+        if stems(pair[0]) & stems(pair[1])
+    ]
+    assert set(pairs) == {tuple(sorted(pair)) for pair in ALIKE}
 
 
 CACHES = {

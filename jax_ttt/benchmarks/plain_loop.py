@@ -70,8 +70,8 @@ def main(argv: Sequence[str] | None) -> int:
         moment = next(loop)
         if update % every == 0 or update == num_updates:
             key = jax.random.fold_in(eval_key, update)
-            wins, draws, losses = play_evaluation(config, moment.network, key)
-            print(f"{update}: {wins} wins, {draws} draws, {losses} losses", flush=True)
+            wins, draws, lost = play_evaluation(config, moment.network, key)
+            print(f"{update}: {wins} wins, {draws} draws, {lost} losses", flush=True)
             save_weights(moment.network, path)
     return 0
 

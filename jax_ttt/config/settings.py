@@ -141,7 +141,7 @@ class Config:
     def static(self) -> "Config":
         """What a program is compiled for: the fields of `hyper` have their defaults."""
         defaults = {name: default(name) for name in Hyper._fields}
-        return from_dict(self.as_dict() | defaults)
+        return config_from_dict(self.as_dict() | defaults)
 
 
 def default(name: str) -> Any:  # noqa: ANN401
@@ -149,7 +149,7 @@ def default(name: str) -> Any:  # noqa: ANN401
     return getattr(PARTS[PART_OF[name]], name)
 
 
-def from_dict(fields: Mapping[str, Any]) -> Config:
+def config_from_dict(fields: Mapping[str, Any]) -> Config:
     """Return the settings of a file, as `Config.as_dict` gives them.
 
     A field that is missing, in a file from before it was there, has its default; so
@@ -170,7 +170,7 @@ class Draft(Config):
 
     def checked(self) -> Config:
         """Return the settings; raises `SettingError`."""
-        return from_dict(self.as_dict())
+        return config_from_dict(self.as_dict())
 
     @staticmethod
     def of_fields(fields: Mapping[str, Any]) -> "Draft":

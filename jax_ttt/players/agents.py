@@ -22,7 +22,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, from_dict
+from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players.names import Spec
@@ -208,7 +208,7 @@ def _settings(fields: dict[str, Any], version: int) -> Config:
     Raises:
         SettingError: a field is unknown or outside its range.
     """
-    config = from_dict(fields)
+    config = config_from_dict(fields)
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)
     return config

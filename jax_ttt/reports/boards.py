@@ -104,7 +104,7 @@ def self_play_states(agent: Agent) -> list[pgx.State]:
 
 
 def find(env_id: EnvId, cells: str) -> int:
-    """Return the position that `text_board.flat` writes as `cells`.
+    """Return the position that `text_board.cells_as_text` writes as `cells`.
 
     Raises:
         ValueError: there is no such board, no play reaches it, or its game is over.
@@ -119,7 +119,7 @@ def find(env_id: EnvId, cells: str) -> int:
     features = [mover * worth[cell] for cell in cells]
     number = stones.number(jnp.array([features], jnp.float32))
     position = int(positions.index(env_id)[number][0])
-    if text_board.flat(tree, position, (first, second)) != cells:
+    if text_board.cells_as_text(tree, position, (first, second)) != cells:
         raise ValueError("no play leads to this board")
     if position not in tree.decisions:
         raise ValueError("the game is over")

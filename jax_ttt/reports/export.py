@@ -41,7 +41,7 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]
     for row, position in enumerate(tree.decisions.tolist()):
         pairs = zip(values[row].tolist(), legal[row], strict=True)
         yield Decision(
-            board=text_board.flat(tree, position, letters),
+            board=text_board.cells_as_text(tree, position, letters),
             to_move=tree.to_move(position),
             q_values=tuple(value if ok else None for value, ok in pairs),
             move=int(moves[row]),

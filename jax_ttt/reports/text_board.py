@@ -47,7 +47,7 @@ def tree_grid(
     return grid(np.asarray(tree.obs[position]), tree.to_move(position), letters)
 
 
-def flat(tree: Tree, position: int, letters: tuple[str, str] = LETTERS) -> str:
+def cells_as_text(tree: Tree, position: int, letters: tuple[str, str] = LETTERS) -> str:
     """Return a position's cells row by row in one string, for instance `X---O----`."""
     return "".join(tree_grid(tree, position, letters).flat)
 

@@ -169,4 +169,4 @@ def read_grades(value: object, where: str = "") -> Grades:
     Raises:
         ValueError: a field is missing, or not of its type.
     """
-    return plain.from_dict(Grades, value, where)
+    return plain.record_from_dict(Grades, value, where)

@@ -39,7 +39,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def from_dict(kind: type[Record], value: object, where: str = "") -> Record:
+def record_from_dict(kind: type[Record], value: object, where: str = "") -> Record:
     """Return the record of a JSON object; fields that the record has not are ignored.
 
     `where` names the object in messages. A class may name its fields' earlier names in
@@ -69,7 +69,7 @@ def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
         (inner,) = (arg for arg in args if arg is not types.NoneType)
         return None if value is None else _read(inner, value, path)
     if dataclasses.is_dataclass(hint):
-        return from_dict(hint, value, path)  # type: ignore[arg-type]
+        return record_from_dict(hint, value, path)  # type: ignore[arg-type]
     if origin is Literal:
         if value in args:
             return value
@@ -99,7 +99,7 @@ def _read_list(args: tuple, value: object, path: str) -> tuple:
     )
 
 
-def flat(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
+def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
     """Return an object without levels: names are joined, as in `exact/first/win_rate`.
 
     An interval, a list of two numbers, becomes `NAME_low` and `NAME_high`.
@@ -108,7 +108,7 @@ def flat(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
     for name, part in value.items():
         match part:
             case dict():
-                found |= flat(part, separator, f"{prefix}{name}{separator}")
+                found |= flattened(part, separator, f"{prefix}{name}{separator}")
             case [low, high]:
                 found |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
             case _:

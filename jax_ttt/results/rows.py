@@ -70,8 +70,8 @@ def read_row(value: object) -> Row:
     Raises:
         ValueError: a field is missing, or not of its type.
     """
-    step = plain.from_dict(Step, value)
-    return plain.from_dict(Chunk if step.event == "chunk" else Evaluated, value)
+    step = plain.record_from_dict(Step, value)
+    return plain.record_from_dict(Chunk if step.event == "chunk" else Evaluated, value)
 
 
 def evaluations(rows: Sequence[Row]) -> list[Evaluated]:

@@ -68,7 +68,7 @@ def flat_numbers(row: JsonObject) -> Numbers:
     out.
     """
     found: Numbers = {}
-    for name, value in plain.flat(row, "/").items():
+    for name, value in plain.flattened(row, "/").items():
         if isinstance(value, int | float):
             found[name] = int(value) if isinstance(value, bool) else value
     return found

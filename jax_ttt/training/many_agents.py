@@ -143,7 +143,7 @@ def group_summary(
         settings=settings or {},
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
-        wins={seat: spread(rates) for seat, rates in wins.items() if rates},
+        wins={seat: win_rate_spread(rates) for seat, rates in wins.items() if rates},
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
     )
@@ -159,7 +159,7 @@ def group_summary(
     )
 
 
-def spread(rates: Sequence[float]) -> Spread:
+def win_rate_spread(rates: Sequence[float]) -> Spread:
     """Return the mean, the least and the greatest."""
     return Spread(mean=mean(rates), min=min(rates), max=max(rates))
 

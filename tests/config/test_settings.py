@@ -27,7 +27,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF, PARTS, Config, default, from_dict
+from jax_ttt.config.settings import PART_OF, PARTS, Config, config_from_dict, default
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
@@ -153,14 +153,14 @@ def test_a_config_does_not_change():
 @pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
 def test_a_config_survives_json(preset):
     fields = json.loads(json.dumps(preset.as_dict()))
-    assert from_dict(fields) == preset
+    assert config_from_dict(fields) == preset
 
 
 @pytest.mark.parametrize("field", list(PART_OF))
 def test_a_field_that_an_older_file_lacks_has_its_default(field):
     fields = Config().as_dict()
     del fields[field]
-    assert from_dict(fields) == Config()
+    assert config_from_dict(fields) == Config()
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_a_setting_without_effect_has_its_default(others, field, value, cause):
     assert config.value(field) == value
     assert config.replace(**usual | others) == Config.of(**others)
     fields = config.as_dict() | usual | others
-    assert from_dict(fields) == Config.of(**others)
+    assert config_from_dict(fields) == Config.of(**others)
     parts = Config.of(**others).parts
     part = dataclasses.replace(parts[PART_OF[field]], **{field: value})
     with pytest.raises(SettingError, match="no effect"):
@@ -353,12 +353,12 @@ def test_the_settings_of_a_program_are_without_the_numbers_that_are_data():
 def test_an_unknown_field_is_refused_by_name():
     fields = Config().as_dict() | {"momentum": 0.9}
     with pytest.raises(SettingError, match=r"^momentum must be absent, got 0\.9"):
-        from_dict(fields)
+        config_from_dict(fields)
 
 
 def test_a_bad_field_is_refused_from_a_file_too():
     with pytest.raises(SettingError, match=r"^tau must be a number above 0"):
-        from_dict(Config().as_dict() | {"tau": 0.0})
+        config_from_dict(Config().as_dict() | {"tau": 0.0})
 
 
 @pytest.mark.parametrize("field", list(RULES))

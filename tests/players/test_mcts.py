@@ -23,7 +23,8 @@ def graph():
 def at(host_tree):
     """Return a function from a board to its position."""
     position = {
-        text_board.flat(host_tree, p): p for p in range(host_tree.num_positions)
+        text_board.cells_as_text(host_tree, p): p
+        for p in range(host_tree.num_positions)
     }
     return position.__getitem__
 

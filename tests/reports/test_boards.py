@@ -92,7 +92,7 @@ def test_two_animations_on_a_page_do_not_mix(theme):
 
 def test_a_board_is_found_as_it_is_written(host_tree):
     for position in host_tree.decisions[[0, 1, 100, 2000, 4519]].tolist():
-        cells = text_board.flat(host_tree, position)
+        cells = text_board.cells_as_text(host_tree, position)
         assert boards.find("tic_tac_toe", cells) == position
 
 

@@ -42,15 +42,17 @@ def test_more_planes_than_two_are_not_stones():
 
 def test_a_position_in_one_string(host_tree):
     position = 0
-    assert text_board.flat(host_tree, position) == "-" * 9
+    assert text_board.cells_as_text(host_tree, position) == "-" * 9
     for action in (7, 3, 8, 5, 6):
         position = int(host_tree.successor[position, action])
-    assert text_board.flat(host_tree, position) == "---O-OXXX"
-    assert text_board.flat(host_tree, position, ("#", "0")) == "---0-0###"
+    assert text_board.cells_as_text(host_tree, position) == "---O-OXXX"
+    assert text_board.cells_as_text(host_tree, position, ("#", "0")) == "---0-0###"
 
 
 def test_every_position_has_its_own_string(host_tree):
-    found = {text_board.flat(host_tree, p) for p in range(host_tree.num_positions)}
+    found = {
+        text_board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
+    }
     assert len(found) == host_tree.num_positions
     for cells in found:
         assert cells.count("X") - cells.count("O") in (0, 1)

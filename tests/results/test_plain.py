@@ -42,12 +42,12 @@ OBJECT = {
 
 def test_a_record_becomes_an_object_and_comes_back():
     assert plain.to_dict(WHOLE) == OBJECT
-    assert plain.from_dict(Whole, json.loads(json.dumps(OBJECT))) == WHOLE
+    assert plain.record_from_dict(Whole, json.loads(json.dumps(OBJECT))) == WHOLE
 
 
 def test_a_field_that_is_none_is_left_out_and_none_in_a_list_stays():
     assert "more" not in plain.to_dict(WHOLE)
-    assert plain.from_dict(Whole, OBJECT | {"more": None}).more is None
+    assert plain.record_from_dict(Whole, OBJECT | {"more": None}).more is None
     more = dataclasses.replace(WHOLE, more=Part(1.5))
     assert plain.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
 
@@ -66,13 +66,15 @@ def test_a_field_that_is_none_is_left_out_and_none_in_a_list_stays():
 
 
 def test_whole_numbers_are_numbers_and_earlier_names_are_read():
-    assert plain.from_dict(Part, {"size": 1}) == Part(1.0)
-    assert type(plain.from_dict(Part, {"size": 1}).size) is float
-    found = plain.from_dict(Whole, OBJECT | {"count": 3.0})
+    assert plain.record_from_dict(Part, {"size": 1}) == Part(1.0)
+    assert type(plain.record_from_dict(Part, {"size": 1}).size) is float
+    found = plain.record_from_dict(Whole, OBJECT | {"count": 3.0})
     assert type(found.count) is int
-    assert plain.from_dict(Part, {"length": 2.0}) == Part(2.0)
-    assert plain.from_dict(Part, {"length": 2.0, "size": 1.0}) == Part(1.0)
-    assert plain.from_dict(Part, {"size": 1.0, "of a later version": 3}) == Part(1.0)
+    assert plain.record_from_dict(Part, {"length": 2.0}) == Part(2.0)
+    assert plain.record_from_dict(Part, {"length": 2.0, "size": 1.0}) == Part(1.0)
+    assert plain.record_from_dict(Part, {"size": 1.0, "of a later version": 3}) == Part(
+        1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,15 +99,15 @@ def test_whole_numbers_are_numbers_and_earlier_names_are_read():
 )
 def test_what_is_no_such_record_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        plain.from_dict(Whole, OBJECT | changes)
+        plain.record_from_dict(Whole, OBJECT | changes)
 
 
 def test_what_is_missing_is_named():
     with pytest.raises(ValueError, match=r"^there\.name is missing"):
-        plain.from_dict(Whole, {}, "there")
+        plain.record_from_dict(Whole, {}, "there")
     for value in (None, 3, [], "x"):
         with pytest.raises(ValueError, match="must be an object"):
-            plain.from_dict(Whole, value)
+            plain.record_from_dict(Whole, value)
 
 
 def test_only_a_record_becomes_an_object():
@@ -116,7 +118,7 @@ def test_only_a_record_becomes_an_object():
 
 def test_levels_are_joined_and_intervals_have_two_ends():
     value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
-    assert plain.flat(value, "/") == {
+    assert plain.flattened(value, "/") == {
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
         **{"e": "x", "f": [1, 2, 3]},
     }

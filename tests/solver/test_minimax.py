@@ -13,7 +13,10 @@ from jax_ttt.solver import minimax, outcomes, policies, proof
 @pytest.fixture(scope="module")
 def position(host_tree):
     """Return the positions by their boards."""
-    return {text_board.flat(host_tree, p): p for p in range(host_tree.num_positions)}
+    return {
+        text_board.cells_as_text(host_tree, p): p
+        for p in range(host_tree.num_positions)
+    }
 
 
 def as_board(rows):
