@@ -8,8 +8,11 @@ import argparse
 import dataclasses
 import functools
 import importlib.util
+import inspect
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -76,6 +79,8 @@ def parse(
     `--help` and flags that can't be read end the program, with 0 and 2.
     """
     words = sys.argv[1:] if argv is None else argv
+    if {"-h", "--help"} & set(words):
+        print(_wrapped(description or args_type.__doc__ or ""), end="\n\n")
     # `--flag=value` as two words: the parser then guesses what a slip was meant to be.
     pairs = [w.split("=", 1) if w.startswith("--") else [w] for w in words]
     command = functools.partial(
@@ -83,10 +88,17 @@ def parse(
         args_type,
         args=[part for pair in pairs for part in pair],
         prog=f"python -m jax_ttt.{prog}",
-        description=description,
+        description="",  # printed above: the parser does not wrap it
         config=(tyro.conf.OmitArgPrefixes,),
     )
     return command() if defaults is None else command(default=defaults)
+
+
+def _wrapped(text: str) -> str:
+    """Return a docstring's paragraphs as wide as the terminal."""
+    width = shutil.get_terminal_size().columns
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(textwrap.fill(part, width) for part in paragraphs)
 
 
 def parse_settings(

@@ -12,10 +12,10 @@ from typing import get_args
 import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot
+from jax_ttt import __version__, arena, cli, evaluate, play, plot, sweep
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.config.settings import PART_OF, PARTS, Config
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -369,3 +369,21 @@ def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys)
     assert f"({one_seat} {learned})" in capsys.readouterr().out
     assert plot.main([str(one_seat.parent), "--game"]) == 0
     assert f"{one_seat.parent} {learned}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [train, sweep])
+def test_help_has_a_box_for_each_part_in_80_columns(command, monkeypatch, capsys):
+    """In the order in which a person meets them, each with one sentence."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        command.main(["--help"])
+    lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 80
+    words = [plain(line).strip("- ") for line in lines]
+    words = [text for text in words if text]
+    titles = ["options", *(f"{part} options" for part in PARTS)]
+    assert [title for title in words if title in titles] == titles
+    for title, part in zip(titles[1:], PARTS.values(), strict=True):
+        sentence = words[words.index(title) + 1]
+        assert sentence == str(part.__doc__).strip()
+        assert sentence.count(".") == 1
