@@ -4,9 +4,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import pgx_games
+from jax_ttt.evaluation.matches import play_match
+from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
+from jax_ttt.players.players import random_player
 
 
 def test_the_matrix_of_an_agent_is_its_greedy_policy(enter, agent_path, tree):
@@ -24,3 +29,27 @@ def test_ties_go_to_the_lowest_index(enter, agent_path, tree, tmp_path, deciding
     agents.save_agent(Agent(agent.config, flat, 0, 0), path)
     legal = np.asarray(deciding.legal_action_mask)
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
+
+
+def test_agents_of_one_architecture_share_their_programs(tree):
+    """However they learned: the programs of matches and policies are not made again."""
+    configs = [
+        Config.of(hidden_size=9),
+        Config.of(hidden_size=9, learning_rate=0.5, gamma=0.5, num_updates=7, tau=1.0),
+        Config.of(hidden_size=9, opponent="random", seat="second", loss="mse"),
+    ]
+    policies, matches = [], []
+    for config in configs:
+        agent = network.network_of(config.architecture)
+        params = q_network.init_params(agent, jax.random.key(0))
+        network.greedy_policy(agent, params, tree)
+        policies.append(network.greedy_policy._cache_size())
+        player = network.greedy_player(agent, params)
+        env = pgx_games.make_env("tic_tac_toe")
+        play_match(env, jax.random.key(1), player, random_player, 8)
+        matches.append(play_match._cache_size())
+    assert len(set(policies)) == 1
+    assert len(set(matches)) == 1
+    other = network.network_of(Config.of(hidden_size=10).architecture)
+    network.greedy_policy(other, q_network.init_params(other, jax.random.key(0)), tree)
+    assert network.greedy_policy._cache_size() == policies[0] + 1  # it does count
