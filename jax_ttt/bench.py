@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = checked_parts(cli.parse(Args, argv, "bench"))
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    machine = cli.Machine(compile_cache=False)  # what is measured gets compiled
+    machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
     about = {"jax_ttt": __version__, "device": cli.set_up(machine)}
     about |= {"machine": machine_name(), "versions": versions()}
     print("\n".join(f"{name}: {text}" for name, text in about.items()), flush=True)

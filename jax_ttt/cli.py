@@ -1,7 +1,7 @@
 """What the commands share: parsing, refusals, exit codes, the device.
 
 Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung up,
-130 Ctrl-C, 143 terminated. Imports no JAX, so that bad flags are refused in a blink.
+130 Ctrl-C, 143 terminated. Imports no JAX, so that bad flags are refused immediately.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import tyro
 from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import PART_OF, Config, Draft
+from jax_ttt.config.settings import PART_OF, Config, Parts
 from jax_ttt.runtime import compile_cache, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
@@ -41,13 +41,13 @@ class Machine:
 
     device: Device = "auto"
     """Where to run; a device that is asked for and absent is refused."""
-    compile_cache: tyro.conf.FlagCreatePairsOff[bool] = True
-    """Don't keep compiled programs for the next time, in the user's cache folder or in
-    $JAX_COMPILATION_CACHE_DIR, nor use those that are kept."""
+    no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Neither read nor write the cache of compiled programs, in the user's cache folder
+    or in $JAX_COMPILATION_CACHE_DIR."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Run(Draft, Machine):
+class Run(Parts, Machine):
     """What a command trains, and where.
 
     The parts of the settings are its fields, so that `--help` shows a box for each.
@@ -56,6 +56,8 @@ class Run(Draft, Machine):
     preset: Preset = "default"
     """Named settings that the other flags then change; by default those named default,
     and plain in other games or against an opponent."""
+
+    given: tyro.conf.Suppress[tuple[str, ...]] = ()  # settings whose flags are given
 
     @property
     def config(self) -> Config:
@@ -120,17 +122,19 @@ def parse_settings(
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     usual = args_type(**PRESETS[preset].parts, preset=preset)
     args = parse(args_type, argv, prog, usual)
-    chosen = {field: args.value(field) for field in _given(argv)}
-    config = PRESETS[preset].replace(**chosen)
-    return dataclasses.replace(args, **config.parts)
+    given = _given(argv)
+    config = PRESETS[preset].replace(**{name: args.value(name) for name in given})
+    config.check_effect(given)
+    return dataclasses.replace(args, **config.parts, given=given)
 
 
-def _given(argv: Sequence[str] | None) -> set[str]:
+def _given(argv: Sequence[str] | None) -> tuple[str, ...]:
     """Return the fields of the settings whose flags are on the command line."""
     words = sys.argv[1:] if argv is None else argv
     flags = [word.split("=")[0] for word in words if word.startswith("--")]
     names = {name[2:].replace("-", "_") for name in flags}
-    return (names | {name.removeprefix("no_") for name in names}) & PART_OF.keys()
+    names |= {name.removeprefix("no_") for name in names}
+    return tuple(sorted(names & PART_OF.keys()))
 
 
 def guarded(command: Command) -> Command:
@@ -224,5 +228,5 @@ def set_up(machine: Machine) -> str:
         device = devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    compile_cache.use(machine.compile_cache)
+    compile_cache.use(not machine.no_compile_cache)
     return device

@@ -87,7 +87,8 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read_grid(args.grid)
-    points = grid.points(args.config, settings)
+    points = grid.points(args.config, settings, args.given)
+    check_evaluation(args)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
@@ -97,6 +98,17 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     if args.svg and len(settings) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
+
+
+def check_evaluation(args: Args) -> None:
+    """Raise `SettingError` if a setting of the evaluations is given in vain."""
+    evaluation = args.config.evaluation
+    if "eval_every" in args.given:
+        rule = "left out: it has no effect in a sweep, which grades at the end"
+        raise SettingError("eval_every", rule, evaluation.eval_every)
+    if "eval_games" in args.given and GAMES[args.config.env_id].enumerable:
+        rule = f"left out: it has no effect in {args.config.env_id}, graded exactly"
+        raise SettingError("eval_games", rule, evaluation.eval_games)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -97,6 +97,9 @@ def checked_config(args: Args) -> Config:
     config = args.config
     names.check_opponent(config.opponent.opponent, config.env_id)
     SEED_RANGE.check("seed", args.seed)
+    for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
+        if getattr(args, field) and getattr(args, other):
+            raise SettingError(field, f"left out: it has no effect with {other}", True)
     if args.until_proven and not GAMES[config.env_id].enumerable:
         rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)

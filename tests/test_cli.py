@@ -24,6 +24,14 @@ FLOAT = "could not convert string to float"
 # The flags, and what stderr has to name: the flag, the value, what is allowed.
 BAD: list[tuple[str, list[str]]] = [
     ("--nonsense 3", ["Unrecognized", "--nonsense"]),
+    ("--preset table --hidden-size 64", ["--hidden-size", "with network table", "64"]),
+    ("--preset table --hidden-size=128", ["--hidden-size", "with network table"]),
+    ("--table-key hash", ["--table-key", "no effect with network mlp", "'hash'"]),
+    ("--canonical --env-id othello", ["--canonical", "no effect with env_id othello"]),
+    ("--no-canonical --env-id hex", ["--canonical", "no effect with env_id hex"]),
+    ("--tau 0.1 --target-update-every 5", ["--tau", "with target_update_every 5"]),
+    ("--details --quiet", ["--details must be left out", "no effect with quiet"]),
+    ("--json --quiet", ["--quiet must be left out", "no effect with json"]),
     ("--sede 1", ["--sede", "Perhaps you meant", "--seed INT"]),
     ("--num-env 4", ["--num-env", "Perhaps you meant", "--num-envs"]),
     ("--learning_rat 1", ["--learning", "Perhaps you meant", "--learning-rate"]),
@@ -243,7 +251,7 @@ def test_version(capsys, empty_dir):
 def test_good_flags_parse():
     flags = (
         "--env-id connect_four --num-envs 4 --num-updates 6 --learning-rate 1e-3 "
-        "--weight-decay 0.01 --epsilon-start 0.9 --epsilon-end 0.9 --tau 1 --gamma 0 "
+        "--weight-decay 0.01 --epsilon-start 0.9 --epsilon-end 0.9 --tau 1 --gamma 0.5 "
         "--tremble 0 --no-canonical --lockstep --hidden-size 16 --eval-every 3 "
         "--eval-games 0 --seed 4294967295 --run-dir x --device cpu --quiet"
     )
@@ -257,7 +265,7 @@ def test_good_flags_parse():
         epsilon_start=0.9,
         epsilon_end=0.9,
         tau=1.0,
-        gamma=0.0,
+        gamma=0.5,
         tremble=0.0,
         canonical=False,
         lockstep=True,

@@ -108,6 +108,22 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
         ("--grid double=1", "--double must be true or false, got '1'"),
         ("--grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
         ("--grid opponent=nobody", "nobody"),
+        (
+            "--eval-every 5",
+            "--eval-every must be left out: it has no effect in a sweep",
+        ),
+        (
+            "--eval-games 5",
+            "--eval-games must be left out: it has no effect in tic_tac",
+        ),
+        (
+            "--tau 0.3 --grid target_update_every=0,3",
+            "--tau must be left out: it has no effect with target_update_every 3",
+        ),
+        (
+            "--grid network=mlp,table hidden_size=8",
+            "--hidden-size must be left out: it has no effect with network table",
+        ),
         ("--grid eval_every=1,2", "--grid must be made of SETTING=VALUE,VALUE"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),

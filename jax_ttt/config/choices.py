@@ -38,4 +38,4 @@ SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
     "first": ("first",),
     "second": ("second",),
 }
-"""The seats that an agent learns, by `Config.seat`."""
+"""The seats that an agent learns, by the setting `seat`."""

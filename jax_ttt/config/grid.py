@@ -39,7 +39,7 @@ def _value(name: str, text: str) -> Any:  # noqa: ANN401
 
 
 def points(
-    config: Config, grid: dict[str, tuple[Any, ...]]
+    config: Config, grid: dict[str, tuple[Any, ...]], given: Sequence[str] = ()
 ) -> list[tuple[Point, Config]]:
     """Return all combinations, the last setting varying fastest, and their settings.
 
@@ -51,7 +51,10 @@ def points(
     combinations = (
         dict(zip(grid, v, strict=True)) for v in itertools.product(*grid.values())
     )
-    return [(point, config.replace(**point)) for point in combinations]
+    found = [(point, config.replace(**point)) for point in combinations]
+    for point, combined in found:
+        combined.check_effect((*point, *given))
+    return found
 
 
 def point_text(point: Point) -> str:

@@ -53,9 +53,9 @@ class Optional:
         if value is not None:
             self.range.check(field, value)
 
-    def parsed(self, text: str) -> int | float:
-        """Return the number that a text stands for; raises `ValueError`."""
-        return self.range.parsed(text)
+    def parsed(self, text: str) -> int | float | None:
+        """Return the number, or None, that a text stands for; raises `ValueError`."""
+        return None if text == "None" else self.range.parsed(text)
 
     def __str__(self) -> str:
         return str(self.range)

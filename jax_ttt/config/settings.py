@@ -4,7 +4,7 @@ Imports no JAX, so that bad settings are refused immediately.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -23,8 +23,7 @@ from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.ranges import Part, rules
 
-FORMAT_VERSION = 2
-"""Of the files that hold settings: an agent's, and a run's config.json."""
+FORMAT_VERSION = 2  # of agents' files and of config.json
 READABLE = (1, 2)
 """The format versions that this program reads."""
 
@@ -46,16 +45,8 @@ RULES = {name: rule for part in PARTS.values() for name, rule in rules(part).ite
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
-    """Every setting of a run but its seed, which is data: seeds share one program.
-
-    `Config.of` makes one of single fields, `replace` changes some.
-
-    Raises:
-        SettingError: a field is outside its range, does not go with others, or is set
-            and has no effect; the message names the name, what is allowed and the
-            value.
-    """
+class Parts:
+    """The parts of the settings; nothing is checked."""
 
     run: RunSettings = field(default_factory=RunSettings)
     opponent: OpponentSettings = field(default_factory=OpponentSettings)
@@ -66,8 +57,40 @@ class Config:
     replay: ReplaySettings = field(default_factory=ReplaySettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields by their names."""
+        return {name: self.value(name) for name in PART_OF}
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The parts by their names."""
+        return {part: getattr(self, part) for part in PARTS}
+
+    def value(self, name: str) -> Any:  # noqa: ANN401
+        """Return the field of this name."""
+        return getattr(getattr(self, PART_OF[name]), name)
+
+    def checked(self) -> "Config":
+        """Return the settings; raises `SettingError`."""
+        return Config(**self.parts)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(Parts):
+    """Every setting of a run but its seed, which is data: seeds share one program.
+
+    `Config.of` makes one of single fields, `replace` changes some.
+
+    Raises:
+        SettingError: a field is outside its range, does not go with others, or is not
+            at its default and has no effect; the message names the field, what is
+            allowed and the value.
+    """
+
     def __post_init__(self) -> None:
-        for part in self.parts.values():
+        for name, part in self.parts.items():
+            if not isinstance(part, PARTS[name]):
+                raise SettingError(name, f"a {PARTS[name].__name__}", part)
             part.check()
         for name, rule in _conflicts(self):
             raise SettingError(name, rule, self.value(name))
@@ -86,22 +109,17 @@ class Config:
         Others that have no effect any longer get their defaults.
 
         Raises:
-            SettingError: a field is unknown, not allowed, or has no effect.
+            SettingError: a field is unknown, not allowed, or has no effect and another
+                value than its default.
         """
         return _made(self.as_dict() | fields, fields)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return all fields by their names."""
-        return {name: self.value(name) for name in PART_OF}
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The parts by their names."""
-        return {part: getattr(self, part) for part in PARTS}
-
-    def value(self, name: str) -> Any:  # noqa: ANN401
-        """Return the field of this name."""
-        return getattr(getattr(self, PART_OF[name]), name)
+    def check_effect(self, names: Iterable[str]) -> None:
+        """Raise `SettingError` if one of the fields of these names has no effect."""
+        causes = dict(_unused(self))
+        for name in names:
+            if name in causes:
+                raise _useless(self, name, causes[name])
 
     @property
     def env_id(self) -> EnvId:
@@ -161,55 +179,51 @@ def config_from_dict(fields: Mapping[str, Any]) -> Config:
     return _made(fields, ())
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Draft(Config):
-    """Settings as a parser reads them, not checked yet."""
-
-    def __post_init__(self) -> None:
-        pass
-
-    def checked(self) -> Config:
-        """Return the settings; raises `SettingError`."""
-        return config_from_dict(self.as_dict())
-
-    @staticmethod
-    def of_fields(fields: Mapping[str, Any]) -> "Draft":
-        """Return the parts with these fields."""
-        for name in sorted(fields.keys() - PART_OF.keys()):
-            raise SettingError(name, "absent", fields[name])
-        parts: dict[str, Any] = {}
-        for part, type_ in PARTS.items():
-            own = {name: fields[name] for name in rules(type_) if name in fields}
-            parts[part] = type_(**own)
-        return Draft(**parts)
+def _parts(fields: Mapping[str, Any]) -> Parts:
+    """Return the parts with these fields, the others at their defaults."""
+    for name in sorted(fields.keys() - PART_OF.keys()):
+        raise SettingError(name, "absent", fields[name])
+    # Numbers of NumPy and JAX become Python's, which JSON and messages know.
+    plain = {k: v.item() if hasattr(v, "item") else v for k, v in fields.items()}
+    parts: dict[str, Any] = {}
+    for part, type_ in PARTS.items():
+        own = {name: plain[name] for name in rules(type_) if name in plain}
+        parts[part] = type_(**own)
+    return Parts(**parts)
 
 
 def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
-    """Return checked settings; of the useless ones those `given` are refused."""
-    draft = Draft.of_fields(fields)
+    """Return checked settings; of the useless ones those `given` are refused.
+
+    They are allowed at their defaults, so that `Config.of(**config.as_dict())` is
+    `config`.
+    """
+    draft = _parts(fields)
     for part in draft.parts.values():
         part.check()
     causes = dict(_unused(draft))
     for name in given:
-        if name in causes:
+        if name in causes and draft.value(name) != default(name):
             raise _useless(draft, name, causes[name])
-    draft = Draft.of_fields({k: v for k, v in fields.items() if k not in causes})
-    return Config(**draft.parts)
+    return _parts({k: v for k, v in fields.items() if k not in causes}).checked()
 
 
-def _useless(config: Config, name: str, cause: str) -> SettingError:
+def _useless(config: Parts, name: str, cause: str) -> SettingError:
     rule = f"left out: it has no effect with {cause}"
     return SettingError(name, rule, config.value(name))
 
 
-def _unused(config: Config) -> Iterator[tuple[str, str]]:
+def _unused(config: Parts) -> Iterator[tuple[str, str]]:
     """Yield each field without effect, and the setting that makes it useless."""
     for part in config.parts.values():
         yield from part.unused()
-    if not GAMES[config.env_id].symmetries:
-        yield "canonical", f"env_id {config.env_id}: its symmetries are not listed"
+    run = config.run
+    if not GAMES[run.env_id].symmetries:
+        yield "canonical", f"env_id {run.env_id}: its symmetries are not listed"
     if config.target.backward:
         yield "lockstep", "backward: all games end in each update"
+    if run.num_envs == 1:
+        yield "lockstep", "num_envs 1"
 
 
 def _conflicts(config: Config) -> Iterator[tuple[str, str]]:

@@ -124,10 +124,10 @@ def update(
 
     learn = functools.partial(learn_from, config, hyper, network)
     if config.target.backward:
-        turns = opponents.max_turns(config.env_id, config.opponent)
-        keys = jax.random.split(act_key, turns)
+        num_turns = opponents.max_turns(config.env_id, config.opponent)
+        keys = jax.random.split(act_key, num_turns)
         after, played = jax.lax.scan(play, state.env_state, keys)
-        turns = played.transition, jax.random.split(learn_key, turns)
+        turns = played.transition, jax.random.split(learn_key, num_turns)
         learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
         after, played = play(state.env_state, act_key)

@@ -1,6 +1,7 @@
 """The three programs of a run: its start, its updates, its grading.
 
-Each serves one agent or, vmapped, many. x
+Each serves one agent or, vmapped, many. Seeds and the
+numbers of `Hyper` are data, so that runs which differ in nothing else share programs.
 
 Axes: `S` agents; where there is one, the axis is absent.
 """

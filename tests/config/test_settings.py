@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from jax_ttt.config.catalogue import EnvId, SeatSetting
@@ -69,7 +70,7 @@ def checked(**fields):
     config = Config.of(
         opponent="random",
         optimizer="adamw",
-        epsilon_schedule="steps",
+        epsilon_schedule="steps" if "epsilon_decay" in fields else "linear",
         replay_capacity=2**24,
         network="table" if "initial_value" in fields else "mlp",
         **{"target_update_every": 0} | LARGE,
@@ -152,6 +153,7 @@ def test_a_config_does_not_change():
 
 @pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
 def test_a_config_survives_json(preset):
+    assert Config.of(**preset.as_dict()) == preset
     fields = json.loads(json.dumps(preset.as_dict()))
     assert config_from_dict(fields) == preset
 
@@ -285,6 +287,15 @@ NO_EFFECT = [
     ({"hidden_layers": 0}, "activation", "tanh", "hidden_layers 0"),
     ({"target_update_every": 5}, "tau", 0.5, "target_update_every 5"),
     ({}, "epsilon_decay", 0.5, "epsilon_schedule linear"),
+    (
+        {"epsilon_start": 0.5},
+        "epsilon_schedule",
+        "steps",
+        "epsilon_end equal to epsilon_start",
+    ),
+    ({"num_envs": 1}, "lockstep", True, "num_envs 1"),
+    ({"gamma": 0.0}, "tremble", 0.25, "gamma 0"),
+    ({"gamma": 0.0}, "double", True, "gamma 0"),
     ({"optimizer": "sgd"}, "weight_decay", 0.5, "optimizer sgd"),
     ({}, "replay_batch", 64, "replay_capacity 0"),
     ({}, "replay_start", 64, "replay_capacity 0"),
@@ -306,12 +317,16 @@ NO_EFFECT = [
 
 @pytest.mark.parametrize(("others", "field", "value", "cause"), NO_EFFECT)
 def test_a_setting_without_effect_is_refused_by_its_cause(others, field, value, cause):
-    for given in (value, default(field)):  # its default too, where it is named
-        with pytest.raises(SettingError) as refusal:
-            Config.of(**others, **{field: given})
-        assert str(refusal.value) == (
-            f"{field} must be left out: it has no effect with {cause}, got {given!r}"
-        )
+    refused = f"{field} must be left out: it has no effect with {cause}, got "
+    with pytest.raises(SettingError) as refusal:
+        Config.of(**others, **{field: value})
+    assert str(refusal.value) == f"{refused}{value!r}"
+    usual = default(field)
+    config = Config.of(**others, **{field: usual})  # all fields of a file are given
+    assert config == Config.of(**others)
+    with pytest.raises(SettingError) as refusal:
+        config.check_effect(["num_updates", field])
+    assert str(refusal.value) == f"{refused}{usual!r}"
 
 
 @pytest.mark.parametrize(("others", "field", "value", "cause"), NO_EFFECT)
@@ -425,3 +440,17 @@ def test_settings_are_had_without_jax():
         "assert not {'jax', 'pgx', 'flax', 'numpy'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_numbers_of_numpy_become_pythons():
+    config = Config.of(hidden_size=np.int64(64), learning_rate=np.float32(0.5))
+    assert (type(config.value("hidden_size")), config.value("hidden_size")) == (int, 64)
+    assert type(config.value("learning_rate")) is float
+    json.dumps(config.as_dict())
+
+
+def test_a_part_is_of_its_own_kind():
+    config = copy.copy(Config())
+    vars(config)["run"] = 3  # past the type checks that run in tests
+    with pytest.raises(SettingError, match="run must be a RunSettings, got 3"):
+        config.__post_init__()

@@ -15,7 +15,7 @@ import jax_ttt
 from jax_ttt.config.choices import HEADS_OF, BackupRule, Heads
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.ranges import Words
+from jax_ttt.config.ranges import Switch, Words
 from jax_ttt.config.settings import RULES, Config
 from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.networks import mlp, q_network, table
@@ -24,10 +24,10 @@ from jax_ttt.training import loop
 
 SMALL = {"num_envs": 4, "num_updates": 4}
 VALUES = {
-    "env_id": ("tic_tac_toe", "connect_four", "othello"),
+    "env_id": ("tic_tac_toe", "connect_four", "othello", "hex"),
     "lockstep": (False, True),
     "opponent": ("self", "random"),
-    "seat": ("first", "second"),
+    "seat": ("both", "first", "second"),
     "first_move": (None, 2),
     "network": ("mlp", "table"),
     "canonical": (False, True),
@@ -60,6 +60,17 @@ NEEDS = {
     "replay_batch": {"replay_capacity": 2000},
 }
 """What a setting has an effect with, where that is not the default."""
+
+
+@pytest.mark.parametrize("field", RULES)
+def test_every_word_and_switch_of_a_setting_is_traced(field):
+    rule = RULES[field]
+    if field == "env_id":  # one of each kind of record; the slow tests train them all
+        assert set(VALUES[field]) <= set(getattr(rule, "allowed", ()))
+    elif isinstance(rule, Words):
+        assert set(VALUES[field]) == set(rule.allowed)
+    elif isinstance(rule, Switch):
+        assert set(VALUES[field]) == {False, True}
 
 
 def accepted(choice):

@@ -31,25 +31,25 @@ def test_ties_go_to_the_lowest_index(enter, agent_path, tree, tmp_path, deciding
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
 
 
-def test_agents_of_one_architecture_share_their_programs(tree):
+def test_agents_of_one_architecture_share_their_programs(tree, caplog):
     """However they learned: the programs of matches and policies are not made again."""
-    configs = [
+    alike = [
         Config.of(hidden_size=9),
         Config.of(hidden_size=9, learning_rate=0.5, gamma=0.5, num_updates=7, tau=1.0),
         Config.of(hidden_size=9, opponent="random", seat="second", loss="mse"),
     ]
-    policies, matches = [], []
-    for config in configs:
+    compiled = []
+    for config in [*alike, Config.of(hidden_size=10)]:
         agent = network.network_of(config.architecture)
         params = q_network.init_params(agent, jax.random.key(0))
-        network.greedy_policy(agent, params, tree)
-        policies.append(network.greedy_policy._cache_size())
-        player = network.greedy_player(agent, params)
-        env = pgx_games.make_env("tic_tac_toe")
-        play_match(env, jax.random.key(1), player, random_player, 8)
-        matches.append(play_match._cache_size())
-    assert len(set(policies)) == 1
-    assert len(set(matches)) == 1
-    other = network.network_of(Config.of(hidden_size=10).architecture)
-    network.greedy_policy(other, q_network.init_params(other, jax.random.key(0)), tree)
-    assert network.greedy_policy._cache_size() == policies[0] + 1  # it does count
+        caplog.clear()
+        with jax.log_compiles():
+            network.greedy_policy(agent, params, tree)
+            player = network.greedy_player(agent, params)
+            env = pgx_games.make_env("tic_tac_toe")
+            play_match(env, jax.random.key(1), player, random_player, 8)
+        messages = [record.getMessage() for record in caplog.records]
+        found = [text for text in messages if text.startswith("Compiling")]
+        names = ("greedy_policy", "play_match")
+        compiled.append([sum(name in text for text in found) for name in names])
+    assert compiled == [[1, 1], [0, 0], [0, 0], [1, 1]]

@@ -31,3 +31,6 @@ class ExplorationSettings(Part):
         """Yield each field without effect, and the setting that makes it useless."""
         if self.epsilon_schedule == "linear":
             yield "epsilon_decay", "epsilon_schedule linear"
+        if self.epsilon_start == self.epsilon_end:
+            yield "epsilon_schedule", "epsilon_end equal to epsilon_start"
+            yield "epsilon_decay", "epsilon_end equal to epsilon_start"

@@ -26,7 +26,8 @@ class TargetSettings(Part):
     network gives its value. With a table: two tables, each move updates one of them."""
     backward: bool = False
     """Play whole games, then learn from their moves, the last one first; the target
-    network follows after each of them."""
+    network follows after each of them, or with target_update_every after each of them
+    in every such update."""
     tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
     """Weight of the new parameters in the Polyak average that gives the target network;
     above 0, at most 1."""
@@ -52,5 +53,8 @@ class TargetSettings(Part):
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield each field without effect, and the setting that makes it useless."""
+        if not self.gamma:
+            for name in ("tremble", "double", "tau", "target_update_every"):
+                yield name, "gamma 0"
         if self.target_update_every:
             yield "tau", f"target_update_every {self.target_update_every}"

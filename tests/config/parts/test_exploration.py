@@ -6,6 +6,9 @@ from jax_ttt.config.parts.exploration import ExplorationSettings
 def test_what_has_no_effect():
     unused = dict(ExplorationSettings().unused())
     assert unused == {"epsilon_decay": "epsilon_schedule linear"}
+    same = dict(ExplorationSettings(epsilon_start=0.5, epsilon_end=0.5).unused())
+    cause = "epsilon_end equal to epsilon_start"
+    assert same == dict.fromkeys(("epsilon_schedule", "epsilon_decay"), cause)
     for schedule in ("steps", "exponential"):
         assert not dict(ExplorationSettings(epsilon_schedule=schedule).unused())
 

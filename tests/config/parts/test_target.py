@@ -5,6 +5,8 @@ from jax_ttt.config.parts.target import TargetSettings
 
 def test_what_has_no_effect():
     assert not dict(TargetSettings().unused())
+    fields = ("tremble", "double", "tau", "target_update_every")
+    assert dict(TargetSettings(gamma=0.0).unused()) == dict.fromkeys(fields, "gamma 0")
     unused = dict(TargetSettings(target_update_every=7).unused())
     assert unused == {"tau": "target_update_every 7"}
 
