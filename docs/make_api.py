@@ -36,7 +36,7 @@ first used. Settings are keyword arguments named like the flags of the command l
 which `python -m jax_ttt.train --help` describes.
 
 - A *player* is an agent, a name such as `"minimax"`, the path of a saved agent, or a
-  function of your own.
+  function or policy of your own.
 - A *board* is a game, or the moves made from its start: `[4, 0]`.
 - What a function returns prints itself, and draws itself in a notebook.
 - Wrong input raises `jax_ttt.Refused`, a `ValueError` of one line.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import jax
+import numpy as np
 import pgx
 from jaxtyping import Array, Key
 
@@ -44,13 +45,21 @@ class Player:
         """Whether its policy is known, so that its results can be exact."""
         return self.entrant.probs is not None
 
+    @property
+    def policy(self) -> np.ndarray | None:
+        """The chance of each move in each position, `(P, A)`; None if not known.
+
+        The positions are those of `jax_ttt.envs.tree`, in its order.
+        """
+        return self.entrant.probs
+
     def __repr__(self) -> str:
         how = "exact" if self.is_exact else "sampled"
         return f"<player of {self.env_id}: {self.name}, results are {how}>"
 
 
 Function: TypeAlias = Callable[[jax.Array, pgx.State], Any]
-PlayerLike: TypeAlias = Player | agents.Agent | str | os.PathLike[str] | Function
+PlayerLike: TypeAlias = Player | agents.Agent | str | os.PathLike[str] | Function | np.ndarray
 """A player in any of its forms."""
 
 
@@ -61,7 +70,7 @@ def player(
     name: str | None = None,
     seed: int = 0,
 ) -> Player:
-    """Return a player: an agent, a built-in player, or a function of your own.
+    """Return a player: an agent, a built-in player, a function or policy of your own.
 
     Every function that takes a player takes the same forms, so this one is needed only
     to give a player a name or a game.
@@ -69,7 +78,7 @@ def player(
     Args:
         who: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
-            agent; or a function `(key, env_state) -> actions`, written with
+            agent; a policy in the form of `Player.policy`; or a function `(key, env_state) -> actions`, written with
             `jax.numpy`. It gets a PGX state of B games, such as `env_state.observation`
             and `env_state.legal_action_mask`, and returns B legal actions. Where it
             draws no random number from `key`, its results in an enumerable game are
@@ -79,14 +88,17 @@ def player(
         seed: What the player draws in advance comes from.
 
     Raises:
-        Refused: there is no such player in this game; or the function can't be
-            compiled, or plays an illegal move.
+        Refused: there is no such player in this game; the function can't be
+            compiled; or the function or policy plays an illegal move.
 
     Example:
         >>> def first_free(key, env_state):
         ...     return env_state.legal_action_mask.argmax(axis=-1)
         >>> jax_ttt.player(first_free, name="row by row")
         <player of tic_tac_toe: row by row, results are exact>
+        >>> half = jax_ttt.player("minimax").policy + jax_ttt.player("random").policy
+        >>> jax_ttt.player(half / 2, name="half random")
+        <player of tic_tac_toe: half random, results are exact>
     """
     SEED_RANGE.check("seed", seed)
     game = game_of([who], env_id)
@@ -148,6 +160,8 @@ def _name(who: PlayerLike) -> str:
         return f"agent of seed {who.seed}"
     if isinstance(who, str | os.PathLike):
         return os.fspath(who)
+    if isinstance(who, np.ndarray):
+        return "policy"
     return getattr(who, "__name__", None) or repr(who)
 
 
@@ -162,8 +176,10 @@ def _entrant(
     if isinstance(who, str | os.PathLike):
         spec = names.read_name(os.fspath(who), env_id)
         return registry.enter(spec, env_id, key)._replace(name=called)
+    if isinstance(who, np.ndarray):
+        return own.enter_policy(called, who, env_id)
     if not callable(who):
         raise PlayerError(
-            f"a player is an agent, a name, a path or a function, not {who!r}"
+            f"a player is an agent, a name, a path, a function or a policy, not {who!r}"
         )
     return own.enter_function(called, who, env_id)

@@ -4,7 +4,9 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, cast, runtime_checkable
+
+import pgx
 
 from jax_ttt.api.run import Runs, compared
 from jax_ttt.config.catalogue import DEFAULT
@@ -23,8 +25,12 @@ class Drawable(Protocol):
         ...
 
 
+States: TypeAlias = pgx.State | Sequence[pgx.State]
+"""A state of PGX or a batch of them, or several of these, one after another."""
+
+
 def draw(
-    thing: Drawable | Sequence[int] | Mapping[str, Runs],
+    thing: Drawable | Sequence[int] | Mapping[str, Runs] | States,
     path: str | os.PathLike[str] | None = None,
     *,
     theme: Theme = "light",
@@ -35,13 +41,15 @@ def draw(
     A run or several are drawn as learning curves, a game as its moves one by one, an
     agent as its likeliest game against itself, action values on their board, a cross
     table as a heat map, a proof as the shortest line that beats the player or as its
-    likeliest game. Several groups of runs, by name, are drawn in one picture. Curves,
-    values and tables need matplotlib, `pip install 'jax_ttt[plots]'`; boards do not.
+    likeliest game. Several groups of runs, by name, are drawn in one picture. States of
+    PGX are drawn as their boards, a list of them as a game. Curves, values and tables
+    need matplotlib, `pip install 'jax_ttt[plots]'`; boards do not.
 
     Args:
         thing: What another function of this page returned; or the moves of a game, to
             draw the board after the last one; or groups of runs by name, for instance
-            `{"few": runs, "many": other_runs}`.
+            `{"few": runs, "many": other_runs}`; or a PGX state, a batch of them, or a
+            list of either.
         path: The file to write.
         theme: `"light"` or `"dark"`.
         env_id: The game, where `thing` is moves.
@@ -65,8 +73,13 @@ def draw(
             found = thing.picture(theme)
         elif isinstance(thing, Mapping):
             found = compared(thing, theme)
+        elif isinstance(thing, pgx.State):
+            found = boards.position_picture(thing, theme)
+        elif len(thing) and isinstance(thing[0], pgx.State):
+            found = boards.animation(cast(Sequence[pgx.State], thing), theme)
         else:
-            found = boards.position_picture(one_game.states(env_id, thing)[-1], theme)
+            moves = cast(Sequence[int], thing)
+            found = boards.position_picture(one_game.states(env_id, moves)[-1], theme)
     except ImportError:
         if importlib.util.find_spec("matplotlib") is not None:
             raise

@@ -1,4 +1,4 @@
-"""Players that a user writes: a function of games, checked before it plays.
+"""Players that a user writes: a function or a policy, checked before it plays.
 
 Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
 """
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Int, Key, Shaped
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.errors import PlayerError
@@ -54,6 +54,31 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     if tree is None or not _reads_board_alone(function, key, boards):
         return Entrant(name, player, None)
     probs = np.asarray(policies.deterministic(tree, action), float)
+    return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
+
+
+def enter_policy(
+    name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId
+) -> Entrant:
+    """Return a user's policy, the chance of each move in each position, as a player.
+
+    Raises:
+        PlayerError: the game can't be enumerated, or it is no policy of its tree.
+    """
+    tree = trees.host_tree(env_id)
+    if tree is None:
+        raise PlayerError(f"{name}: {env_id} is too large for a policy as an array")
+    shape = tree.legal_action_mask.shape
+    if policy.shape != shape or not np.issubdtype(policy.dtype, np.number):
+        found = f"{policy.dtype} of shape {policy.shape}"
+        raise PlayerError(f"{name}: must be numbers of shape {shape}, got {found}")
+    probs = np.where(tree.terminal[:, None], 0.0, policy)
+    allowed = (probs >= 0) & (tree.legal_action_mask | (probs == 0))
+    sums = np.isclose(probs.sum(axis=1), 1, atol=1e-5)
+    wrong = np.flatnonzero(~(allowed.all(axis=1) & (sums | tree.terminal)))
+    if len(wrong):
+        rule = "must be chances of legal moves that add up to 1"
+        raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} in {wrong[0]}")
     return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
 
 

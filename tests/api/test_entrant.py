@@ -1,6 +1,7 @@
 """Players in all their forms, and the game that they share."""
 
 import jax
+import numpy as np
 import pytest
 
 import jax_ttt
@@ -21,6 +22,37 @@ def test_every_form_of_a_player(agent, tmp_path):
     assert [player.name for player in players] == named
     assert {player.env_id for player in players} == {"tic_tac_toe"}
     assert all(player.is_exact for player in players)
+
+
+def test_a_policy_is_a_player():
+    known = jax_ttt.player("minimax-first")
+    policy = known.policy
+    assert policy is not None
+    same = jax_ttt.player(policy, name="copy")
+    assert same.is_exact
+    assert jax_ttt.prove(same).unbeatable
+    mixed = (policy + jax_ttt.player("random").policy) / 2
+    blend = jax_ttt.match("blend:0.5:minimax-first", "random")
+    found = jax_ttt.match(mixed, "random")
+    np.testing.assert_allclose(found.first, blend.first)
+    assert found.player == "policy"
+    key = jax.random.key(0)
+    states = jax_ttt.new_game("random").session.state
+    assert known.entrant.player(key, states) == same.entrant.player(key, states)
+
+
+def test_what_is_no_policy_is_refused():
+    policy = jax_ttt.player("minimax-first").policy
+    assert policy is not None
+    occupied = np.zeros_like(policy)
+    occupied[:, 0] = 1
+    for wrong in (policy / 2, -policy, occupied, policy * np.nan):
+        with pytest.raises(jax_ttt.Refused, match="legal moves that add up to 1"):
+            jax_ttt.player(wrong)
+    with pytest.raises(jax_ttt.Refused, match=r"shape \(5478, 9\)"):
+        jax_ttt.player(policy[1:])
+    with pytest.raises(jax_ttt.Refused, match="too large"):
+        jax_ttt.player(policy, env_id="connect_four")
 
 
 def test_a_player_of_the_same_key_is_the_same(monkeypatch):

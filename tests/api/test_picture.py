@@ -1,5 +1,8 @@
 """The one function that draws: what it takes, what it writes, what it refuses."""
 
+import jax
+import jax.numpy as jnp
+import pgx
 import pytest
 
 import jax_ttt
@@ -16,6 +19,18 @@ def test_it_draws_moves_and_results(run, tmp_path, promoted_ranks):
     runs = {"all": Runs(run.config, (run,))}
     for thing in (run, run.agent, values, runs, jax_ttt.prove("random")):
         assert "</svg>" in jax_ttt.draw(thing).svg
+
+
+def test_it_draws_states_of_pgx():
+    env = pgx.make("tic_tac_toe")
+    start = jax.vmap(env.init)(jax.random.split(jax.random.key(0), 4))
+    after = jax.vmap(env.step)(start, jnp.array([4, 0, 8, 4]))
+    one = jax.tree.map(lambda x: x[0], after)
+    assert jax_ttt.draw(one).svg == jax_ttt.draw([4]).svg
+    assert jax_ttt.draw(after).svg != jax_ttt.draw(start).svg
+    game = jax_ttt.draw([start, after]).svg
+    assert "@keyframes" in game
+    assert "@keyframes" not in jax_ttt.draw(after).svg
 
 
 def test_an_illegal_move_is_refused():
