@@ -1,5 +1,6 @@
 """The notebook: what it holds, that it runs, that it keeps the JAX that is there."""
 
+import ast
 import json
 import os
 import re
@@ -57,6 +58,24 @@ def test_its_cells_are_short_and_say_what_is_next(committed):
         assert len(cell.source.splitlines()) <= 25
 
 
+def modules_of_ours(sources):
+    """Return the modules of ours that are imported, the package itself left out."""
+    code = "\n".join(re.sub(r"(?m)^( *)%.*", r"\1pass", source) for source in sources)
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    return {name for name in found if name.startswith("jax_ttt.")}
+
+
+def test_it_uses_the_public_functions(committed):
+    sources = [cell.source for cell in committed[1]]
+    assert any(re.search(r"^import jax_ttt$", s, re.MULTILINE) for s in sources)
+    assert len(modules_of_ours(sources)) <= 5, modules_of_ours(sources)
+
+
 def test_its_outputs_are_committed_small_and_clean(committed):
     _, cells = committed
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
@@ -108,14 +127,17 @@ def test_it_runs(executed, committed):
     for cell in executed:
         assert "Warning" not in printed(cell, "stderr"), cell.source
     told = "".join(printed(cell) for cell in executed)
+    told += "".join(out.data["text/plain"] for out in outputs if "data" in out)
+    assert "you are X, the agent is O: you " in told  # the session has ended
     for part in (
         f"jax {metadata.version('jax')} flax {metadata.version('flax')} ",
         "18,953 weights",
         "the ceiling, both seats: 95.560%",
         "can be beaten",
         "0 lost means: between 0.00% and 0.37% of all games",
-        "proven unbeatable: ",
-        "the agent (O) plays ",
+        "agents are proven unbeatable (95 % interval",
+        "the agent against random: exact",
+        "Elo-like order",
     ):
         assert part in told
 
@@ -126,7 +148,8 @@ def test_its_pictures_are_drawn(executed, committed):
         pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
         assert len(pictures) == 10
         assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
-        assert all(len(data["text/plain"]) < 200 for data in drawn)
+        texts = [x["text/plain"] for x in drawn if "image/svg+xml" in x]
+        assert all(len(text) < 200 for text in texts)
 
 
 def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):

@@ -59,7 +59,9 @@ class Player:
 
 
 Function: TypeAlias = Callable[[jax.Array, pgx.State], Any]
-PlayerLike: TypeAlias = Player | agents.Agent | str | os.PathLike[str] | Function | np.ndarray
+PlayerLike: TypeAlias = (
+    Player | agents.Agent | str | os.PathLike[str] | Function | np.ndarray
+)
 """A player in any of its forms."""
 
 
@@ -78,11 +80,12 @@ def player(
     Args:
         who: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
-            agent; a policy in the form of `Player.policy`; or a function `(key, env_state) -> actions`, written with
-            `jax.numpy`. It gets a PGX state of B games, such as `env_state.observation`
-            and `env_state.legal_action_mask`, and returns B legal actions. Where it
-            draws no random number from `key`, its results in an enumerable game are
-            exact; else they are sampled.
+            agent; a policy in the form of `Player.policy`; or a function
+            `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
+            PGX state of B games, such as `env_state.observation` and
+            `env_state.legal_action_mask`, and returns B legal actions. Where it draws
+            no random number from `key`, its results in an enumerable game are exact;
+            else they are sampled.
         env_id: The game; by default the agent's, else tic-tac-toe.
         name: What to call the player.
         seed: What the player draws in advance comes from.
