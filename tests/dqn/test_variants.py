@@ -24,7 +24,7 @@ from jax_ttt.training import loop
 
 SMALL = {"num_envs": 4, "num_updates": 4}
 VALUES = {
-    "env_id": ("tic_tac_toe", "connect_four", "othello", "hex"),
+    "env_id": ("tic_tac_toe", "connect_four", "othello"),
     "lockstep": (False, True),
     "opponent": ("self", "random"),
     "seat": ("both", "first", "second"),
