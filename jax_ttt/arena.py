@@ -15,13 +15,12 @@ from tqdm import tqdm
 from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import files
 
-_GAMES = Range(int, 1, 2**20)
 _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
 
 
@@ -52,7 +51,7 @@ def main(argv: Sequence[str] | None) -> int:
         Args, argv, "arena", description=f"{Args.__doc__}\n\nPlayers:\n\n{_HELP}"
     )
     SEED_RANGE.check("seed", args.seed)
-    _GAMES.check("games", args.games)
+    NUM_GAMES.check("games", args.games)
     env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
@@ -87,7 +86,7 @@ def main(argv: Sequence[str] | None) -> int:
             env_id=env_id,
             seed=args.seed,
             pairs=table.pairs,
-            order=table.ranking,
+            ranking=table.ranking,
             learned_seats={entrant.name: entrant.seats for entrant in entrants},
         )
         print(json.dumps(plain.to_dict(result)))

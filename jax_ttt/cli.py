@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import importlib.util
 import inspect
+import itertools
 import os
 import shutil
 import sys
@@ -116,9 +117,10 @@ def parse_settings(
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
     given, _ = parser.parse_known_args(argv)
-    self_play = given.opponent in (None, "self")
-    self_play &= not any(word.startswith("opponent=") for word in given.grid)
-    preset = given.preset or presets.usual(given.env_id, self_play)
+    grids = [word.partition("=") for word in given.grid]
+    swept = [text.split(",") for field, _, text in grids if field == "opponent"]
+    opponents = [given.opponent, *itertools.chain(*swept)]
+    preset = given.preset or presets.usual(given.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     usual = args_type(**PRESETS[preset].parts, preset=preset)
     args = parse(args_type, argv, prog, usual)

@@ -16,7 +16,7 @@ from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, EnvId
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
@@ -25,8 +25,6 @@ from jax_ttt.results.grades import FullGrades
 if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
-
-_GAMES = Range(int, 0, 2**20)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -60,7 +58,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse(Args, argv, "evaluate")
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
-        _GAMES.check("games", args.games)
+        NUM_GAMES_IF_ANY.check("games", args.games)
     if args.env_id is not None:
         check_files(args, args.env_id)
     spec = names.read_name(args.agent, args.env_id or catalogue.DEFAULT)

@@ -165,7 +165,7 @@ def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> 
         name: SystemResult(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
-            redone=reproduced(name, rows, "redone"),
+            reproduced=reproduced(name, rows, "redone"),
             why=SYSTEMS[name].why,
             agents=tuple(rows),
         )

@@ -193,7 +193,7 @@ def groups_table(
         " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
     ]
     for name, group in zip(labels, groups, strict=True):
-        first, second = (_wins(group.wins.get(seat)) for seat in SEATS)
+        first, second = (_wins(group.win_rates.get(seat)) for seat in SEATS)
         cells = _cells(_proven(group), first, second, f"{group.seconds:.2f}")
         lines.append(f"{name:<{width}}{cells}")
     pairs = list(zip(labels, groups, strict=True))

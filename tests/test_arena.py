@@ -54,7 +54,7 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--json", "--csv", path]
     about = json.loads(run(flags, capsys))
-    assert {row["player"] for row in about["order"]} == {"random", "mcts-online:5"}
+    assert {row["player"] for row in about["ranking"]} == {"random", "mcts-online:5"}
     assert [pair["num_games"] for pair in about["pairs"]] == [0, 64, 64, 64]
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:

@@ -52,8 +52,8 @@ def test_json_holds_all_of_it(quick, capsys):
     found = json.loads(capsys.readouterr().out)
     (system,) = found["systems"].values()
     assert system["published"][0]["second"] == "78.30/2.60/19.10"
-    assert system["redone"]["first"].endswith(")")
-    assert system["redone"]["unbeatable"] == "0 of 1"
+    assert system["reproduced"]["first"].endswith(")")
+    assert system["reproduced"]["unbeatable"] == "0 of 1"
     (agent,) = system["agents"]
     assert agent["seed"] == 3
     assert agent["exact"]["second"]["worst_loss_rate"] > 0

@@ -71,7 +71,9 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         assert (group["num_agents"], group["proven"]) == (1, 0)
         (agent,) = group["agents"]
         assert agent["seed"] == 7
-        assert agent["exact"]["first"]["win_rate"] == group["wins"]["first"]["mean"]
+        assert (
+            agent["exact"]["first"]["win_rate"] == group["win_rates"]["first"]["mean"]
+        )
     drawn = path.read_text(encoding="utf-8")
     assert drawn.count("0 of 1") == 4
     for text in ("tau", "learning_rate", "0.001", "0.2"):

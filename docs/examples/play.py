@@ -11,4 +11,4 @@ while not game.is_over:
     move = random.choice(game.legal_moves)  # or int(input("your move: "))
     game = game.play(move)
 print(game)
-print("you", game.result)
+print("result:", game.result)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jax_ttt.api import html
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.players import agents
 from jax_ttt.reports import boards, result_text
 from jax_ttt.reports.pictures import Picture, Theme
@@ -106,6 +106,7 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
         path: The file, by custom `agent.safetensors`.
 
     Raises:
+        Refused: it is no agent.
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
 
@@ -113,4 +114,25 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> jax_ttt.save(agent, "agent.safetensors")
     """
+    check_agent("save", agent)
     agents.save_agent(agent, Path(path))
+
+
+def check_agent(function: str, agent: object) -> None:
+    """Raise `PlayerError` unless `agent` is a trained agent.
+
+    `function` is the name of the function that needs one.
+    """
+    if not isinstance(agent, agents.Agent):
+        rule = "needs an agent of train or load"
+        raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
+
+
+def in_words(thing: object) -> str:
+    """Return what a wrong argument is, in one line: `'minimax'`, `3`, `a Match`."""
+    if thing is None or isinstance(thing, str | int | float | os.PathLike):
+        return repr(thing)
+    if isinstance(thing, type):
+        return f"the class {thing.__name__}"
+    name = type(thing).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

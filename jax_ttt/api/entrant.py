@@ -1,6 +1,7 @@
 """Players: whoever can choose a move, brought into one form."""
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
@@ -13,7 +14,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import GameError, PlayerError, SettingError
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import SEED_RANGE, Name
 from jax_ttt.players import agents, names, own, registry
 from jax_ttt.players.registry import Entrant
 
@@ -91,8 +92,8 @@ def player(
         seed: What the player draws in advance comes from.
 
     Raises:
-        Refused: there is no such player in this game; the function can't be
-            compiled; or the function or policy plays an illegal move.
+        Refused: there is no such player in this game; the function can't be compiled;
+            the function or policy plays an illegal move; or the name is empty.
 
     Example:
         >>> def first_free(key, env_state):
@@ -104,6 +105,8 @@ def player(
         <player of tic_tac_toe: half random, results are exact>
     """
     SEED_RANGE.check("seed", seed)
+    if name is not None:
+        Name("a text that is not empty").check("name", name)
     game = game_of([who], env_id)
     return Player(game, _entrant(who, game, jax.random.key(seed), name))
 
@@ -114,11 +117,15 @@ def entrants(
     """Return the players' game, and all of them under different names."""
     game = game_of(several, env_id)
     found = [_entrant(who, game, key) for who in several]
-    seen: dict[str, int] = {}
+    taken, used = {entrant.name for entrant in found}, set()
     for i, entrant in enumerate(found):
-        count = seen[entrant.name] = seen.get(entrant.name, 0) + 1
-        if count > 1:
-            found[i] = entrant._replace(name=f"{entrant.name} ({count})")
+        name = entrant.name
+        if name in used:  # a number that makes it another name than all others
+            numbered = (f"{name} ({count})" for count in itertools.count(2))
+            name = next(other for other in numbered if other not in taken)
+            found[i] = entrant._replace(name=name)
+        taken.add(name)
+        used.add(name)
     return game, found
 
 
@@ -171,7 +178,7 @@ def _name(who: PlayerLike) -> str:
 def _entrant(
     who: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
 ) -> Entrant:
-    called = name or _name(who)
+    called = _name(who) if name is None else name
     if isinstance(who, Player):
         return who.entrant._replace(name=called)
     if isinstance(who, agents.Agent):

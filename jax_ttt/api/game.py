@@ -1,13 +1,15 @@
 """A game against a player, move by move."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import TypeAlias
+import operator
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import SupportsIndex, TypeAlias
 
 import jax
 import pgx
 
 from jax_ttt.api import html
+from jax_ttt.api.agent import in_words
 from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import MoveError, SettingError
@@ -79,13 +81,16 @@ class Game:
         """How it ended for you: `"won"`, `"drawn"`, `"lost"`; None while it is on."""
         return session.result(self.session)
 
-    def play(self, move: int) -> "Game":
+    def play(self, move: SupportsIndex) -> "Game":
         """Return the game after your move and the opponent's replies to it.
 
         Raises:
             Refused: the move is not legal, or the game is over.
         """
-        return _after_replies(session.play_move(self.session, move))
+        moves = as_moves([move])
+        if moves is None:
+            raise MoveError(f"a move is a whole number, not {in_words(move)}")
+        return _after_replies(session.play_move(self.session, *moves))
 
     def undo(self) -> "Game":
         """Return the game before your latest move; the same one if there is none."""
@@ -162,10 +167,25 @@ def states_of(board: Board, env_id: str) -> tuple[pgx.State, ...]:
     """Return the states of one game, from before its first move to the board.
 
     Raises:
-        Refused: a move is not legal, or the board is of another game than `env_id`.
+        Refused: a move is not legal, or the board is none, or of another game than
+            `env_id`.
     """
     if not isinstance(board, Game):
-        return one_game.states(env_id, board)
+        moves = as_moves(board)
+        if moves is None:
+            rule = "a board is a Game or moves from its start, for instance [4, 0]"
+            raise MoveError(f"{rule}; got {in_words(board)}")
+        return one_game.states(env_id, moves)
     if board.env_id != env_id:
         raise MoveError(f"a board of {board.env_id}, but the agent plays {env_id}")
     return board.session.states
+
+
+def as_moves(thing: object) -> tuple[int, ...] | None:
+    """Return moves, of whatever whole numbers, as ints; None for what is no moves."""
+    if isinstance(thing, str | Mapping | Set) or not isinstance(thing, Iterable):
+        return None
+    try:
+        return tuple(operator.index(move) for move in thing)
+    except TypeError:
+        return None

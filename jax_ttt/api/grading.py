@@ -7,13 +7,12 @@ import jax
 
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades
 from jax_ttt.reports import result_text
 from jax_ttt.results.grades import FullGrades, Rate
-
-_GAMES = Range(int, 0, 2**20)
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
@@ -23,6 +22,9 @@ class Grade(FullGrades):
     Attributes:
         env_id: The game.
         player: The player's name.
+        seats: The seats that it learned; both if it does not learn.
+        verdict: The proof that it is unbeatable or the shortest line that beats it; in
+            words, and without a proof what the match says.
         exact: What the game's tree proves of it; None if it is too large, or if the
             policy is not known.
         sampled: A match against random with 95 % intervals; None if none was played.
@@ -35,8 +37,10 @@ class Grade(FullGrades):
         0.0
     """
 
-    env_id: str
+    env_id: EnvId
     player: str
+    seats: tuple[Seat, ...]
+    verdict: str
 
     @property
     def unbeatable(self) -> bool | None:
@@ -62,11 +66,15 @@ class Grade(FullGrades):
         return math.nan if self.best_known is None else self.best_known.rate(name)
 
     def __repr__(self) -> str:
-        parts = [f"{self.player}: {self.env_id}"]
+        learned = result_text.learned_seat(self.env_id, self.seats)
+        title = f"{self.player}: {self.env_id}"
+        parts = [f"{title}, {learned}" if learned else title]
         tree = trees.host_tree(self.env_id)
         if self.exact is not None and tree is not None:
-            parts += [result_text.strength(self.env_id, self.exact)]
+            parts += [result_text.strength(self.env_id, self.exact), self.verdict]
             parts += [result_text.measures(self.env_id, self.exact, tree)]
+        else:
+            parts += [self.verdict]
         if self.sampled is not None:
             parts += [
                 result_text.sampled_match_text(self.env_id, self.sampled, self.exact)
@@ -94,7 +102,8 @@ def grade(
         seed: What all random numbers come from.
 
     Raises:
-        Refused: there is no such player in this game.
+        Refused: there is no such player in this game; or nothing is exact, and
+            `num_games` is 0.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -106,10 +115,13 @@ def grade(
     """
     SEED_RANGE.check("seed", seed)
     if num_games is not None:
-        _GAMES.check("num_games", num_games)
+        NUM_GAMES_IF_ANY.check("num_games", num_games)
     entered = player(who, env_id=env_id, seed=seed)
     key, tree = jax.random.key(seed), trees.host_tree(entered.env_id)
     found = player_grades.grade_player(
         entered.env_id, num_games, entered.entrant, jax.random.fold_in(key, 1), tree
     )
-    return Grade(**vars(found), env_id=entered.env_id, player=entered.name)
+    probs, seats = entered.entrant.probs, entered.entrant.seats
+    verdict = result_text.verdict(entered.env_id, found, tree, probs, seats)
+    about = {"env_id": entered.env_id, "player": entered.name, "seats": seats}
+    return Grade(**vars(found), **about, verdict=verdict)

@@ -8,15 +8,13 @@ import jax
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, entrants
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import matches
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import outcomes
-
-_GAMES = Range(int, 1, 2**20)
 
 
 class SeatResult(NamedTuple):
@@ -27,6 +25,13 @@ class SeatResult(NamedTuple):
         draw_rate: Share of the games that were drawn.
         loss_rate: Share of the games that it lost.
         num_games: Games played; 0 if the rates are exact.
+
+    Example:
+        >>> result = jax_ttt.match("minimax-first", "minimax").first
+        >>> result
+        SeatResult(win_rate=0.0, draw_rate=1.0, loss_rate=0.0, num_games=0)
+        >>> result.interval(result.draw_rate)
+        (1.0, 1.0)
     """
 
     win_rate: float
@@ -141,7 +146,7 @@ def match(
         as X  0.00%  100.00%   0.00%
         as O  0.00%  100.00%   0.00%
     """
-    _GAMES.check("num_games", num_games)
+    NUM_GAMES.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, (one, other) = entrants([player, opponent], env_id, player_key)

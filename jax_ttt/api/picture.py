@@ -4,13 +4,15 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast, runtime_checkable
+from typing import Protocol, TypeAlias, get_args, runtime_checkable
 
 import pgx
 
+from jax_ttt.api.agent import in_words
+from jax_ttt.api.entrant import game_of
+from jax_ttt.api.game import as_moves
 from jax_ttt.api.run import Runs, compared
-from jax_ttt.config.catalogue import DEFAULT
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.envs import one_game
 from jax_ttt.reports import boards
 from jax_ttt.reports.pictures import Picture, Theme
@@ -34,7 +36,7 @@ def draw(
     path: str | os.PathLike[str] | None = None,
     *,
     theme: Theme = "light",
-    env_id: str = DEFAULT,
+    env_id: str | None = None,
 ) -> Picture:
     """Draw a result as SVG, and write the file if a path is given.
 
@@ -52,14 +54,15 @@ def draw(
             list of either.
         path: The file to write.
         theme: `"light"` or `"dark"`.
-        env_id: The game, where `thing` is moves.
+        env_id: The game of the moves, by default tic-tac-toe; only where `thing` is
+            moves.
 
     Returns:
         The picture: a notebook shows it, `svg` is its text.
 
     Raises:
-        Refused: a move is not legal, there is no picture of that, or matplotlib is
-            needed and not installed.
+        Refused: a move is not legal, there is no picture of that, there is no such
+            theme or game, or matplotlib is needed and not installed.
 
     Example:
         >>> picture = jax_ttt.draw([4, 0, 8], "board.svg")
@@ -68,18 +71,10 @@ def draw(
         >>> run = jax_ttt.train(seed=1, preset="table")
         >>> picture = jax_ttt.draw(run, "curve.svg")
     """
+    if theme not in get_args(Theme):
+        raise SettingError("theme", "light or dark", theme)
     try:
-        if isinstance(thing, Drawable):
-            found = thing.picture(theme)
-        elif isinstance(thing, Mapping):
-            found = compared(thing, theme)
-        elif isinstance(thing, pgx.State):
-            found = boards.position_picture(thing, theme)
-        elif len(thing) and isinstance(thing[0], pgx.State):
-            found = boards.animation(cast(Sequence[pgx.State], thing), theme)
-        else:
-            moves = cast(Sequence[int], thing)
-            found = boards.position_picture(one_game.states(env_id, moves)[-1], theme)
+        found = _picture(thing, theme, env_id)
     except ImportError:
         if importlib.util.find_spec("matplotlib") is not None:
             raise
@@ -88,3 +83,24 @@ def draw(
     if path is not None:
         found.save(Path(path))
     return found
+
+
+def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
+    game = game_of([], env_id)
+    moves = None if isinstance(thing, Drawable) else as_moves(thing)
+    if moves is not None:
+        return boards.position_picture(one_game.states(game, moves)[-1], theme)
+    if env_id is not None:
+        raise SettingError("env_id", "None where no moves are drawn", env_id)
+    if isinstance(thing, Drawable) and not isinstance(thing, type):
+        return thing.picture(theme)
+    if isinstance(thing, pgx.State):
+        return boards.position_picture(thing, theme)
+    if isinstance(thing, Sequence) and thing and isinstance(thing[0], pgx.State):
+        return boards.animation([s for s in thing if isinstance(s, pgx.State)], theme)
+    if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
+        return compared(thing, theme)
+    raise Refused(
+        f"there is no picture of {in_words(thing)}: draw an agent, a run, runs or "
+        "groups of them by name, a game, moves, action values, a proof or a cross table"
+    )

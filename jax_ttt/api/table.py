@@ -1,7 +1,7 @@
 """The cross table of many players."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import jax
 
@@ -9,12 +9,10 @@ from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, entrants
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.evaluation import crosstable
 from jax_ttt.reports import charts, ranking
 from jax_ttt.reports.pictures import Picture, Theme
-
-_GAMES = Range(int, 1, 2**20)
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -41,9 +39,8 @@ class CrossTable(crosstable.CrossTable):
     env_id: str
 
     def picture(self, theme: Theme = "light") -> Picture:
-        """Draw a heat map of the first player's mean score; in one theme, light."""
-        del theme
-        return charts.cross_table_chart(self, self.env_id)
+        """Draw a heat map of the first player's mean score."""
+        return charts.cross_table_chart(self, self.env_id, theme)
 
     def __repr__(self) -> str:
         return ranking.cross_table_text(self.env_id, self)
@@ -68,7 +65,7 @@ class CrossTable(crosstable.CrossTable):
 
 
 def cross_table(
-    players: Sequence[PlayerLike],
+    players: Iterable[PlayerLike],
     *,
     env_id: str | None = None,
     num_games: int = 200,
@@ -94,11 +91,12 @@ def cross_table(
         >>> [row.player for row in table.ranking]
         ['minimax', 'first_free', 'random']
     """
-    _GAMES.check("num_games", num_games)
+    NUM_GAMES.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
-    if isinstance(players, str) or len(players) < 2:
+    several = list(players) if isinstance(players, Iterable) else []
+    if isinstance(players, str) or len(several) < 2:
         raise PlayerError("a cross table needs a list of two players or more")
     player_key, match_key = jax.random.split(jax.random.key(seed))
-    game, entered = entrants(players, env_id, player_key)
+    game, entered = entrants(several, env_id, player_key)
     table = crosstable.round_robin(entered, game, match_key, num_games)
     return CrossTable(table.names, table.rates, table.counts, env_id=game)

@@ -68,6 +68,9 @@ def train(
         jax_ttt.config.errors.SettingError: learning_rate must be a number above 0 \
 and at most 1,000, got -1.0
     """
+    if isinstance(seed, str) and seed in PRESETS:
+        rule = f'a whole number (did you mean preset="{seed}"?)'
+        raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
     config = config_of(preset, settings)
     if until_proven and config.env_id not in ENUMERABLE:
@@ -106,6 +109,8 @@ def train_many(
         >>> runs.num_proven
         2
     """
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
     config, chosen = config_of(preset, settings), list(seeds)
     for seed in chosen:
         SEED_RANGE.check("seeds", seed)
@@ -140,8 +145,7 @@ def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
     if isinstance(preset, Config):
         return preset.replace(**fields)
     if preset is None:
-        self_play = fields.get("opponent", "self") == "self"
-        preset = presets.usual(fields.get("env_id"), self_play)
+        preset = presets.usual(fields.get("env_id"), fields.get("opponent"))
     if preset not in PRESETS:
         raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
     return PRESETS[preset].replace(**fields)

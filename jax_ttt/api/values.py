@@ -7,6 +7,7 @@ import numpy as np
 import pgx
 
 from jax_ttt.api import html
+from jax_ttt.api.agent import check_agent
 from jax_ttt.api.game import Board, states_of
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, MoveError
@@ -28,6 +29,8 @@ class Values(Mapping[int, float]):
         env_id: The game.
         learned: The agent's values by legal move.
         exact: The values under best play by legal move; None in a larger game.
+        states: PGX's states of the game, each of one game, `(1, ...)`: before its first
+            move, and after each.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -108,7 +111,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
         move; see `Values`.
 
     Raises:
-        Refused: a move is not legal, or the game is over.
+        Refused: it is no agent, a move is not legal, or the game is over.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -116,6 +119,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
         >>> values[0] > values[7]
         True
     """
+    check_agent("q_values", agent)
     env_id = agent.config.env_id
     states = states_of(board, env_id)
     legal = one_game.legal_moves(states[-1])
@@ -140,12 +144,13 @@ def best_move(agent: agents.Agent, board: Board) -> int:
         board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
 
     Raises:
-        Refused: a move is not legal, or the game is over.
+        Refused: it is no agent, a move is not legal, or the game is over.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> jax_ttt.best_move(agent, [0, 3, 1, 4])
         2
     """
+    check_agent("best_move", agent)
     values = q_values(agent, board)
     return max(values, key=values.__getitem__)  # the lowest of equals

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.published import (
     double_dqn,
     hashed_q_table,
@@ -70,10 +71,12 @@ else:  # choices, to the command line and to the checks of types
     Preset = Literal[tuple(PRESETS)]
 
 
-def usual(env_id: str | None, self_play: bool) -> Preset:
+def usual(env_id: str | None, *opponents: str | None) -> Preset:
     """Return the preset where none is named: the game's, `plain` against an opponent.
 
-    `env_id` None is the game where none is named.
+    `env_id` None is the game where none is named; an opponent None is self-play, as is
+    none at all. Of several opponents, one is enough for `plain`.
     """
+    self_play = all(name in (None, SELF) for name in opponents)
     game = GAMES.get(env_id or catalogue.DEFAULT)
     return game.preset if game and self_play else "plain"

@@ -175,3 +175,9 @@ def check_seeds(first_seed: int, num_seeds: int) -> None:
     if first_seed > most:
         rule = f"at most {most:,} with these num_seeds"
         raise SettingError("first_seed", rule, first_seed)
+
+
+NUM_GAMES = Range(int, 1, 2**20)
+"""Games of a match that is played."""
+NUM_GAMES_IF_ANY = Range(int, 0, NUM_GAMES.high)
+"""Games of a match that may be left out."""

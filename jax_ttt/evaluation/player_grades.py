@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.errors import GameError
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import grades, matches
@@ -25,6 +26,9 @@ def grade_player(
 
     `num_games` of a sampled match against random, None for 1,024 where nothing is exact
     and 0 elsewhere. `tree` is of NumPy arrays. `key` is consumed.
+
+    Raises:
+        GameError: nothing is exact, and no game is to be played.
     """
     exact = sampled = None
     if tree is not None and entrant.probs is not None:
@@ -32,6 +36,9 @@ def grade_player(
         exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
     if num_games is None:
         num_games = 1024 if exact is None else 0
+    if exact is None and not num_games:
+        rule = "nothing is exact, so a grade needs a game or more against random"
+        raise GameError(f"{entrant.name} in {env_id}: {rule}")
     if num_games:
         env = pgx_games.make_env(env_id)
         pair = entrant.player, players.random_player

@@ -9,19 +9,21 @@ from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import pictures
-from jax_ttt.reports.pictures import Picture
+from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.results.commands import GroupResult
 from jax_ttt.results.rows import AgentResult
 
 
-def cross_table_chart(table: CrossTable, env_id: EnvId) -> Picture:
+def cross_table_chart(
+    table: CrossTable, env_id: EnvId, theme: Theme = "light"
+) -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
     from matplotlib.figure import Figure
 
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
     first, second = GAMES[env_id].seats
-    with pictures.style("light"):
+    with pictures.style(theme):
         figure = Figure(figsize=(3 + 1.1 * size, 2 + 0.75 * size), layout="constrained")
         texts = [
             [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
@@ -81,7 +83,7 @@ def _share(group: GroupResult) -> float:
     """Return the share that is proven; where nothing can be, the mean of the wins."""
     if group.proven is not None:
         return group.proven / group.num_agents
-    return float(np.mean([wins.mean for wins in group.wins.values()]))
+    return float(np.mean([rates.mean for rates in group.win_rates.values()]))
 
 
 def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:

@@ -57,7 +57,7 @@ class GroupResult:
     interval: Interval | None = None  # 95 %, of the rate of these
     not_proven: tuple[int, ...] | None = None  # seeds of the others
     diverged: tuple[int, ...]  # seeds
-    wins: dict[Seat, Spread]  # win rates against random, by the seats that are learned
+    win_rates: dict[Seat, Spread]  # against random, by the seats that are learned
     seconds: float  # training one agent, median
     agents: tuple[AgentResult, ...]
 
@@ -97,7 +97,7 @@ class ArenaResult:
     env_id: str
     seed: int
     pairs: tuple[Pair, ...]
-    order: tuple[Ranked, ...]  # the strongest first
+    ranking: tuple[Ranked, ...]  # the strongest first
     learned_seats: dict[str, tuple[Seat, ...]]  # by player
 
 
@@ -107,7 +107,7 @@ class SystemResult:
 
     title: str
     published: tuple[Result, ...]
-    redone: Result
+    reproduced: Result
     why: str  # our figures differ
     agents: tuple[AgentResult, ...]
 

@@ -143,7 +143,9 @@ def group_summary(
         settings=settings or {},
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
-        wins={seat: win_rate_spread(rates) for seat, rates in wins.items() if rates},
+        win_rates={
+            seat: win_rate_spread(rates) for seat, rates in wins.items() if rates
+        },
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
     )

@@ -1,5 +1,6 @@
 """What the tests of the public functions share: a table that is proven unbeatable."""
 
+import jaxtyping
 import pytest
 
 import jax_ttt
@@ -13,6 +14,14 @@ def run():
 @pytest.fixture(scope="session")
 def agent(run):
     return run.agent
+
+
+@pytest.fixture
+def any_types():
+    """Let arguments of wrong types through, as they are outside the tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

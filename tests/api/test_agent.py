@@ -22,6 +22,14 @@ def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
     assert repr(back) == repr(agent)
 
 
+@pytest.mark.usefixtures("any_types")
+def test_an_agent_alone_is_saved(run, tmp_path):
+    for wrong, named in (("minimax", "'minimax'"), (run, "a Run")):
+        with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {named}"):
+            jax_ttt.save(wrong, tmp_path / "agent.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_runs_folder_is_loaded(agent, tmp_path):
     jax_ttt.save(agent, tmp_path / "agent.safetensors")
     assert jax_ttt.load(tmp_path).seed == 1

@@ -3,22 +3,15 @@
 import doctest
 import importlib
 import inspect
+import runpy
+from pathlib import Path
 
 import pytest
 
 import jax_ttt
 
-TYPES = {
-    "agent": ("Agent",),
-    "entrant": ("Player",),
-    "game": ("Game",),
-    "grading": ("Grade",),
-    "pairing": ("Match",),
-    "proof": ("Proof",),
-    "run": ("Run", "Runs"),
-    "table": ("CrossTable",),
-    "values": ("Values",),
-}
+DOCS = Path(__file__).parents[2] / "docs"
+TYPES = runpy.run_path(str(DOCS / "make_api.py"))["TYPES"]
 FUNCTIONS = [n for n in jax_ttt.__all__ if inspect.isfunction(getattr(jax_ttt, n))]
 RETURNED = [(module, name) for module, names in TYPES.items() for name in names]
 

@@ -55,7 +55,7 @@ def test_what_is_no_policy_is_refused():
         jax_ttt.player(policy, env_id="connect_four")
 
 
-def test_a_player_of_the_same_key_is_the_same(monkeypatch):
+def test_a_player_of_the_same_key_is_the_same():
     one, same, other = (
         jax_ttt.player("mcts:20", seed=seed).entrant.probs for seed in (1, 1, 2)
     )
@@ -80,6 +80,13 @@ def test_players_of_one_name_are_told_apart(agent):
     _, found = entrant.entrants([agent, agent, "random"], None, jax.random.key(0))
     names = [player.name for player in found]
     assert names == ["agent of seed 1", "agent of seed 1 (2)", "random"]
+    for given, expected in (
+        (["a", "a", "a (2)"], ["a", "a (3)", "a (2)"]),
+        (["a (2)", "a", "a", "a"], ["a (2)", "a", "a (3)", "a (4)"]),
+    ):
+        several = [jax_ttt.player("random", name=name) for name in given]
+        _, found = entrant.entrants(several, None, jax.random.key(0))
+        assert [player.name for player in found] == expected
 
 
 def test_a_name_for_a_player():
@@ -87,6 +94,11 @@ def test_a_name_for_a_player():
     assert player.name == "row by row"
     assert "row by row, results are exact" in repr(player)
     assert own.enter_function("x", first_free, "tic_tac_toe").name == "x"
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(jax_ttt.Refused, match="name must be a text that is not empty"):
+        jax_ttt.player(first_free, name="")
 
 
 @pytest.mark.parametrize(

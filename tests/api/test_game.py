@@ -1,5 +1,6 @@
 """A game against a player: moves, replies, what is refused, what is shown."""
 
+import numpy as np
 import pytest
 
 import jax_ttt
@@ -25,13 +26,26 @@ def test_the_opponent_opens_where_you_move_second():
 
 
 def test_a_lost_game(game):
-    over = game.play(1).play(8).play(7)
-    assert over.moves == (1, 0, 8, 4, 7, 2) or over.is_over or over.legal_moves
+    over = game
     while not over.is_over:
         over = over.play(over.legal_moves[-1])
+    assert over.moves == (8, 4, 7, 6, 5, 2)
     assert over.result == "lost"
     assert over.legal_moves == ()
     assert repr(over).startswith("you are X, minimax-first is O: you lose\n")
+
+
+def test_a_move_of_numpy_is_kept_as_an_int(game):
+    moves = game.play(np.int64(4)).moves
+    assert moves == (4, 0)
+    assert [type(move) for move in moves] == [int, int]
+
+
+@pytest.mark.usefixtures("any_types")
+def test_a_move_is_a_whole_number(game):
+    for wrong in (4.0, None):
+        with pytest.raises(jax_ttt.Refused, match=f"whole number, not {wrong}"):
+            game.play(wrong)
 
 
 def test_undo_goes_back_to_your_move(game):

@@ -18,6 +18,17 @@ def test_an_exact_grade(agent):
     assert found.sampled is None
     assert "agent of seed 1: tic_tac_toe" in repr(found)
     assert "exploitability" in repr(found)
+    assert "unbeatable: no line of play" in repr(found)
+    assert "learned" not in repr(found)
+
+
+def test_a_grade_says_who_is_beaten_and_what_was_learned(one_seat):
+    assert "\n\nbeatable: the shortest line" in repr(jax_ttt.grade("random"))
+    found = jax_ttt.grade(one_seat)
+    assert (found.seats, found.unbeatable) == (("first",), True)
+    title, *_ = repr(found).splitlines()
+    assert title.endswith("tic_tac_toe, learned to move first only, as X")
+    assert "wins against it, as X (" in repr(found)
 
 
 def test_a_sampled_grade():
@@ -32,3 +43,5 @@ def test_a_sampled_grade():
 def test_the_number_of_games_is_checked():
     with pytest.raises(jax_ttt.Refused, match="num_games must be"):
         jax_ttt.grade("random", num_games=-1)
+    with pytest.raises(jax_ttt.Refused, match=r"any_free .* nothing is exact"):
+        jax_ttt.grade(any_free, num_games=0)

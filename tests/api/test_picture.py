@@ -1,7 +1,10 @@
 """The one function that draws: what it takes, what it writes, what it refuses."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 import pytest
 
@@ -17,8 +20,60 @@ def test_it_draws_moves_and_results(run, tmp_path, promoted_ranks):
     assert jax_ttt.draw([3], env_id="connect_four").svg != board.svg
     values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
     runs = {"all": Runs(run.config, (run,))}
-    for thing in (run, run.agent, values, runs, jax_ttt.prove("random")):
-        assert "</svg>" in jax_ttt.draw(thing).svg
+    game = jax_ttt.new_game("minimax-first").play(4)
+    table = jax_ttt.cross_table(["random", "minimax"])
+    things = (run, run.agent, values, runs, jax_ttt.prove("random"), game, table)
+    for thing in things:
+        drawn = jax_ttt.draw(thing)
+        assert "</svg>" in drawn.svg
+        assert jax_ttt.draw(thing, theme="dark").svg != drawn.svg
+
+
+@pytest.mark.usefixtures("any_types")
+def test_moves_are_whatever_whole_numbers():
+    moves: Any = np.array([4, 0])
+    assert jax_ttt.draw(moves).svg == jax_ttt.draw([4, 0]).svg
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize(
+    ("thing", "named"),
+    [
+        (None, "None"),
+        (3, "3"),
+        ("minimax", "'minimax'"),
+        ({"a": 3}, "a dict"),
+        ([0.5], "a list"),
+        (Runs, "the class Runs"),
+    ],
+)
+def test_what_has_no_picture_is_refused(thing, named):
+    told = f"there is no picture of {named}: draw an agent, a run, "
+    with pytest.raises(jax_ttt.Refused, match=told):
+        jax_ttt.draw(thing)
+
+
+@pytest.mark.usefixtures("any_types")
+def test_results_without_a_picture_are_refused():
+    results: dict[str, Any] = {
+        "a Match": jax_ttt.match("random", "minimax"),
+        "a Grade": jax_ttt.grade("minimax"),
+        "a Player": jax_ttt.player("minimax"),
+    }
+    for named, thing in results.items():
+        with pytest.raises(jax_ttt.Refused, match=f"no picture of {named}: draw"):
+            jax_ttt.draw(thing)
+
+
+@pytest.mark.usefixtures("any_types")
+def test_a_theme_and_a_game_are_checked(run):
+    red: Any = "red"
+    with pytest.raises(jax_ttt.Refused, match="theme must be light or dark, got 'red'"):
+        jax_ttt.draw([4], theme=red)
+    with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
+        jax_ttt.draw([4], env_id="chess")
+    with pytest.raises(jax_ttt.Refused, match="env_id must be None where no moves"):
+        jax_ttt.draw(run, env_id="tic_tac_toe")
 
 
 def test_it_draws_states_of_pgx():

@@ -35,9 +35,17 @@ def test_it_is_printed_shown_and_drawn(table, drawn):
     assert shown.count("~") == 1 + 7, "in the title, and for each sampled pair"
     figure = drawn(table.picture)
     assert "first_free" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert figure.get_facecolor() == (1, 1, 1, 1)
+    assert max(drawn(table.picture, "dark").get_facecolor()[:3]) < 0.1
 
 
-@pytest.mark.parametrize("players", [[], ["random"], "random"])
+def test_any_iterable_of_players_will_do():
+    table = jax_ttt.cross_table(name for name in ("random", "minimax"))
+    assert table.names == ("random", "minimax")
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize("players", [[], ["random"], "random", None])
 def test_it_needs_two_players(players):
     with pytest.raises(jax_ttt.Refused, match="two players or more"):
         jax_ttt.cross_table(players)

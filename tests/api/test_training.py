@@ -54,7 +54,7 @@ def test_the_preset_is_that_of_the_command(fields, preset):
 
 def test_a_config_is_taken_as_it_is():
     config = Config.of(tau=0.5)
-    assert training.config_of(config, {}) is not None
+    assert training.config_of(config, {}) == config
     assert training.config_of(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
 
 
@@ -73,6 +73,13 @@ def test_a_config_is_taken_as_it_is():
 def test_what_is_not_possible_is_refused(call, told):
     with pytest.raises(jax_ttt.Refused, match=told):
         jax_ttt.train(**call)
+
+
+@pytest.mark.usefixtures("any_types")
+def test_a_preset_in_place_of_the_seed_is_seen():
+    preset: Any = "table"
+    with pytest.raises(jax_ttt.Refused, match=r'seed must .* mean preset="table"'):
+        jax_ttt.train(preset)
 
 
 def test_it_stops_at_the_first_proof(run):
@@ -138,6 +145,14 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_goes_on(monkeypatch, at_o
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert repr(runs).endswith("; diverged: seeds 5")
     assert len(runs[0].rows) == 5
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize("seeds", [8, "table"])
+def test_one_seed_is_not_several(seeds):
+    told = rf"seeds must be several seeds, for instance range\(8\), got {seeds!r}"
+    with pytest.raises(jax_ttt.Refused, match=told):
+        jax_ttt.train_many(seeds)
 
 
 @pytest.mark.parametrize("seeds", [[], [1, 1], [-1]])

@@ -38,6 +38,22 @@ def test_a_finished_game_has_no_values(agent):
         jax_ttt.best_move(agent, [0, 3, 1, 4, 2])
 
 
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize("wrong", ["minimax", None, 3])
+def test_values_need_an_agent(wrong):
+    for function in (jax_ttt.best_move, jax_ttt.q_values):
+        told = f"{function.__name__} needs an agent of train or load, got {wrong!r}"
+        with pytest.raises(jax_ttt.Refused, match=told):
+            function(wrong, [4, 0])
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize(("board", "named"), [(None, "None"), ({4, 0}, "a set")])
+def test_values_need_a_board(agent, board, named):
+    with pytest.raises(jax_ttt.Refused, match=f"a board is a Game or .* got {named}"):
+        jax_ttt.best_move(agent, board)
+
+
 def test_they_are_printed_and_drawn(agent, drawn):
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert repr(values).startswith("{2: +1.000, 5: ")

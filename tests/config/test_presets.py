@@ -104,14 +104,16 @@ def test_the_published_settings(name):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "self_play", "name"),
+    ("env_id", "opponents", "name"),
     [
-        (None, True, "default"),
-        ("tic_tac_toe", True, "default"),
-        ("connect_four", True, "plain"),
-        ("tic_tac_toe", False, "plain"),
-        ("chess", True, "plain"),
+        (None, [None], "default"),
+        ("tic_tac_toe", [], "default"),
+        ("tic_tac_toe", ["self", None], "default"),
+        ("connect_four", ["self"], "plain"),
+        ("tic_tac_toe", ["random"], "plain"),
+        (None, [None, "self", "minimax"], "plain"),
+        ("chess", [None], "plain"),
     ],
 )
-def test_the_preset_where_none_is_named(env_id, self_play, name):
-    assert presets.usual(env_id, self_play) == name
+def test_the_preset_where_none_is_named(env_id, opponents, name):
+    assert presets.usual(env_id, *opponents) == name

@@ -3,6 +3,7 @@
 import jax
 import pytest
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.evaluation.player_grades import grade_player
 from jax_ttt.players import players, registry
 
@@ -29,3 +30,10 @@ def test_a_sample_is_taken_where_nothing_is_exact(
         assert found.sampled is not None
         assert found.sampled.num_games == (num_games or 1024)
         assert (found.sampled.disagreements is not None) == ("exact" in parts)
+
+
+def test_a_grade_of_nothing_is_refused(host_tree):
+    entrant = registry.Entrant("x", players.random_player, None)
+    for env_id, tree in (("tic_tac_toe", host_tree), ("connect_four", None)):
+        with pytest.raises(Refused, match=f"x in {env_id}: nothing is exact"):
+            grade_player(env_id, 0, entrant, jax.random.key(0), tree)

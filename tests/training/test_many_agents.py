@@ -219,12 +219,12 @@ def test_what_is_said_of_many_agents():
     assert (found.proven, found.num_agents) == (2, 3)
     assert found.interval == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
     assert found.not_proven == (2,)
-    assert found.wins["first"] == Spread(mean=0.75, min=0.5, max=1.0)
-    assert found.wins["second"] == Spread(mean=0.5, min=0.25, max=0.75)
+    assert found.win_rates["first"] == Spread(mean=0.75, min=0.5, max=1.0)
+    assert found.win_rates["second"] == Spread(mean=0.5, min=0.25, max=0.75)
     assert found.seconds == 0.2
     assert (found.settings, found.agents) == ({"tau": 0.5}, tuple(rows))
     second = CONFIG.replace(opponent="random", seat="second")
-    assert list(many_agents.group_summary(rows, second).wins) == ["second"]
+    assert list(many_agents.group_summary(rows, second).win_rates) == ["second"]
 
 
 def test_cells_are_of_the_best_known_grades():
