@@ -20,18 +20,21 @@ class Range:
     low: int | float
     high: int | float
     above_low: bool = False
+    optional: bool = False  # None is allowed too
 
     def check(self, field: str, value: object) -> None:
         """Raise `SettingError` unless `value` is of the type and in the range."""
+        if value is None and self.optional:
+            return
         if not isinstance(value, (int, self.type)) or isinstance(value, bool):
             raise SettingError(field, str(self), value)
         inside = math.isfinite(value) and self.low <= value <= self.high
         if not inside or (self.above_low and value == self.low):
             raise SettingError(field, str(self), value)
 
-    def parsed(self, text: str) -> int | float:
-        """Return the number that a text stands for; raises `ValueError`."""
-        return self.type(text)
+    def parsed(self, text: str) -> int | float | None:
+        """Return the number, or None, that a text stands for; raises `ValueError`."""
+        return None if self.optional and text == "None" else self.type(text)
 
     def __str__(self) -> str:
         noun = "a whole number" if self.type is int else "a number"
@@ -40,25 +43,6 @@ class Range:
         if self.type is int:
             return f"{noun} from {self.low:,} to {self.high:,}"
         return f"{noun} from {self.low:g} to {self.high:g}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Optional:
-    """A range, or None."""
-
-    range: Range
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is None or in the range."""
-        if value is not None:
-            self.range.check(field, value)
-
-    def parsed(self, text: str) -> int | float | None:
-        """Return the number, or None, that a text stands for; raises `ValueError`."""
-        return None if text == "None" else self.range.parsed(text)
-
-    def __str__(self) -> str:
-        return str(self.range)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +104,7 @@ class Name:
         return self.noun
 
 
-Rule = Range | Optional | Words | Switch | Name
+Rule = Range | Words | Switch | Name
 
 Fraction = Annotated[float, Range(float, 0, 1)]
 """A number from 0 to 1."""

@@ -62,3 +62,10 @@ def test_a_value_outside_its_range_is_refused(word, field):
     with pytest.raises(SettingError) as error:
         grid.points(Config(), grid.read_grid([word]))
     assert error.value.field == field
+
+
+def test_none_is_a_value_where_a_setting_allows_it():
+    settings = grid.read_grid(["first_move=None,4"])
+    assert settings == {"first_move": (None, 4)}
+    with pytest.raises(SettingError, match="hidden_size must be a whole number"):
+        grid.read_grid(["hidden_size=None"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.catalogue import SeatSetting
-from jax_ttt.config.ranges import Name, Optional, Part, Range
+from jax_ttt.config.ranges import Name, Part, Range
 
 SELF = "self"
 """The name of the opponent in self-play."""
@@ -21,7 +21,7 @@ class OpponentSettings(Part):
     seat: SeatSetting = "both"
     """The agent's seat against an opponent: first, second, or both (drawn at random
     for each game)."""
-    first_move: Annotated[int | None, Optional(Range(int, 0, 2**16))] = None
+    first_move: Annotated[int | None, Range(int, 0, 2**16, optional=True)] = None
     """The move that opens every training game, None for any. Evaluation leaves the
     opening to the agent."""
 

@@ -9,7 +9,6 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import (
     Fraction,
     Name,
-    Optional,
     Part,
     Range,
     Switch,
@@ -23,7 +22,7 @@ class Sample(Part):
     """A part with a field of each kind."""
 
     share: Fraction = 0.5
-    depth: Annotated[int | None, Optional(Range(int, 1, 9))] = None
+    depth: Annotated[int | None, Range(int, 1, 9, optional=True)] = None
     mode: Literal["fast", "slow"] = "fast"
     loud: bool = False
     title: Annotated[str, Name("a title")] = "x"
@@ -32,7 +31,7 @@ class Sample(Part):
 def test_a_fields_type_says_what_is_allowed():
     assert rules(Sample) == {
         "share": Range(float, 0, 1),
-        "depth": Optional(Range(int, 1, 9)),
+        "depth": Range(int, 1, 9, optional=True),
         "mode": Words(("fast", "slow")),
         "loud": Switch(),
         "title": Name("a title"),
