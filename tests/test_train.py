@@ -55,11 +55,12 @@ STEP = re.compile(
 )
 
 
-def run(path, *flags):
+def run(path, *flags, usual=None):
     """Train in `path`; return the exit code, stdout and stderr."""
+    usual = TINY if usual is None else usual
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main([*TINY, "--run-dir", str(path), *flags])
+        code = train.main([*usual, "--run-dir", str(path), *flags])
     return code, out.getvalue(), err.getvalue()
 
 
@@ -588,7 +589,8 @@ BLOCK = re.compile(
 
 def test_details_tell_of_games_tables_and_first_moves(tmp_path):
     flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
-    code, out, _ = run(tmp_path / "run", *flags.split())
+    # Of a table: it has no hidden layers.
+    code, out, _ = run(tmp_path / "run", *flags.split(), usual=[])
     assert code == 0
     assert "20 updates of 64 games at once against random; writing to" in out
     blocks = [match for line in out.splitlines() if (match := BLOCK.fullmatch(line))]
