@@ -7,7 +7,7 @@ import dataclasses
 import math
 import typing
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from jax_ttt.config.errors import SettingError
 
@@ -116,9 +116,17 @@ Result = Annotated[float, Range(float, -1, 1)]
 class Part:
     """Settings that belong together; a `Config` is composed of such parts."""
 
+    RULES: ClassVar[dict[str, Rule]] = {}
+    """What each field may be, in the order of the fields."""
+
+    def __init_subclass__(cls) -> None:
+        """Read the rules from the types, once: settings are made in large numbers."""
+        hints = typing.get_type_hints(cls, include_extras=True)
+        cls.RULES = {field: _rule(hints[field]) for field in cls.__annotations__}
+
     def check(self) -> None:
         """Raise `SettingError` if a field, alone or with the others, is not allowed."""
-        for field, rule in rules(type(self)).items():
+        for field, rule in self.RULES.items():
             rule.check(field, getattr(self, field))
         for field, text in self.conflicts():
             raise SettingError(field, text, getattr(self, field))
@@ -130,14 +138,6 @@ class Part:
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield each field without effect, and the setting that makes it useless."""
         yield from ()
-
-
-def rules(part: type[Part]) -> dict[str, Rule]:
-    """Return what each field of a part may be, in the order of the fields."""
-    return {
-        field: _rule(hint)
-        for field, hint in typing.get_type_hints(part, include_extras=True).items()
-    }
 
 
 def _rule(hint: Any) -> Rule:  # noqa: ANN401  a type, or what stands for one

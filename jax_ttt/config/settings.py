@@ -21,7 +21,7 @@ from jax_ttt.config.parts.optimizer import OptimizerSettings
 from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
-from jax_ttt.config.ranges import Part, rules
+from jax_ttt.config.ranges import Part
 
 FORMAT_VERSION = 2  # of agents' files and of config.json
 READABLE = (1, 2)
@@ -38,9 +38,9 @@ PARTS: dict[str, type[Part]] = {
     "evaluation": EvaluationSettings,
 }
 """The parts, in the order in which a person meets them."""
-PART_OF = {name: part for part, type_ in PARTS.items() for name in rules(type_)}
+PART_OF = {name: part for part, type_ in PARTS.items() for name in type_.RULES}
 """The part of each field: no two parts have a field of one name."""
-RULES = {name: rule for part in PARTS.values() for name, rule in rules(part).items()}
+RULES = {name: rule for part in PARTS.values() for name, rule in part.RULES.items()}
 """What each field may be."""
 
 
@@ -187,7 +187,7 @@ def _parts(fields: Mapping[str, Any]) -> Parts:
     plain = {k: v.item() if hasattr(v, "item") else v for k, v in fields.items()}
     parts: dict[str, Any] = {}
     for part, type_ in PARTS.items():
-        own = {name: plain[name] for name in rules(type_) if name in plain}
+        own = {name: plain[name] for name in type_.RULES if name in plain}
         parts[part] = type_(**own)
     return Parts(**parts)
 

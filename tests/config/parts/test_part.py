@@ -13,7 +13,6 @@ from jax_ttt.config.ranges import (
     Range,
     Switch,
     Words,
-    rules,
 )
 
 
@@ -29,13 +28,13 @@ class Sample(Part):
 
 
 def test_a_fields_type_says_what_is_allowed():
-    assert rules(Sample) == {
+    assert {
         "share": Range(float, 0, 1),
         "depth": Range(int, 1, 9, optional=True),
         "mode": Words(("fast", "slow")),
         "loud": Switch(),
         "title": Name("a title"),
-    }
+    } == Sample.RULES
 
 
 @pytest.mark.parametrize(
