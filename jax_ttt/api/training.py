@@ -190,29 +190,41 @@ def _unless_diverged(config: Config, seed: int) -> Run | None:
 def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None for one that diverged."""
     tree = trees.game_tree(config.env_id)
-    rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
-    scores: dict[int, Grades] = {}
-    diverged: set[int] = set()
+    collected = [_Collected() for _ in seeds]
     steps = loop.train_at_once([config] * len(seeds), seeds, tree)
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
-        for seed, step in zip(seeds, _each(latest, len(seeds)), strict=True):
-            try:
-                if seed in diverged or step.diverged:
-                    diverged.add(seed)
-                    continue
-                if step.evaluation is not None:
-                    scores[seed] = evaluation.summary(step.evaluation)
-                rows[seed].append(loop.row(step, scores[seed]))
-            except FloatingPointError:
-                diverged.add(seed)
+        for one, step in zip(collected, _each(latest, len(seeds)), strict=True):
+            one.add(step)
     found: dict[int, Run | None] = dict.fromkeys(seeds)
-    for i, seed in enumerate(seeds):
-        if seed not in diverged:
+    for i, (seed, one) in enumerate(zip(seeds, collected, strict=True)):
+        if not one.diverged:
             params = jax.tree.map(lambda x, i=i: x[i], latest.params)
-            agent = Agent(config, params, seed, latest.update, scores[seed])
-            found[seed] = Run(agent, tuple(rows[seed]), (agent,))
+            agent = Agent(config, params, seed, latest.update, one.score)
+            found[seed] = Run(agent, tuple(one.rows), (agent,))
     return found
+
+
+@dataclasses.dataclass
+class _Collected:
+    """The rows of one of the agents that train at once, until it diverges."""
+
+    rows: list[Row] = dataclasses.field(default_factory=list)
+    score: Grades = dataclasses.field(default_factory=Grades)
+    diverged: bool = False
+
+    def add(self, step: Progress) -> None:
+        """Add a step of the agent's run."""
+        self.diverged = self.diverged or bool(step.diverged)
+        if self.diverged:
+            return
+        try:
+            if step.evaluation is not None:
+                self.score = evaluation.summary(step.evaluation)
+        except FloatingPointError:
+            self.diverged = True
+        else:
+            self.rows.append(loop.row(step, self.score))
 
 
 def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
