@@ -116,11 +116,11 @@ def parse_settings(
     for name in ("preset", "env-id", "opponent"):
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
-    given, _ = parser.parse_known_args(argv)
-    grids = [word.partition("=") for word in given.grid]
+    first, _ = parser.parse_known_args(argv)
+    grids = [word.partition("=") for word in first.grid]
     swept = [text.split(",") for field, _, text in grids if field == "opponent"]
-    opponents = [given.opponent, *itertools.chain(*swept)]
-    preset = given.preset or presets.usual(given.env_id, *opponents)
+    opponents = [first.opponent, *itertools.chain(*swept)]
+    preset = first.preset or presets.usual(first.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     usual = args_type(**PRESETS[preset].parts, preset=preset)
     args = parse(args_type, argv, prog, usual)

@@ -20,7 +20,7 @@ from jax_ttt.players.session import Session
 from jax_ttt.reports import boards, session_text
 from jax_ttt.reports.pictures import Picture, Theme
 
-_STANDING = {
+_STATUS = {
     None: "your move",
     "won": "you win",
     "drawn": "a draw",
@@ -109,8 +109,8 @@ class Game:
     def _headline(self) -> str:
         names = [seat_name(self.env_id, seat) for seat in SEATS]
         you, other = names if self.seat == SEATS[0] else names[::-1]
-        told = f"you are {you}, {self.session.opponent.name} is {other}"
-        return f"{told}: {_STANDING[self.result]}"
+        players = f"you are {you}, {self.session.opponent.name} is {other}"
+        return f"{players}: {_STATUS[self.result]}"
 
     def __repr__(self) -> str:
         return f"{self._headline()}\n{session_text.board(self.session)}"

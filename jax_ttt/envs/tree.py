@@ -170,7 +170,7 @@ def _assemble(
 
 @functools.cache
 def game_tree(env_id: EnvId) -> Tree | None:
-    """Return the game's tree, walked once in a process; None if it is too large."""
+    """Return the game's tree, enumerated once in a process; None if it is too large."""
     if not GAMES[env_id].enumerable:
         return None
     return enumerate_game(pgx_games.make_env(env_id), views=symmetry.views(env_id))

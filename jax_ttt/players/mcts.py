@@ -1,4 +1,4 @@
-"""Monte Carlo tree search (UCT) over a walked game, many searches at once.
+"""Monte Carlo tree search (UCT) over an enumerated game, many searches at once.
 
 Positions that are turned or mirrored copies of each other are one node, which so has
 several parents. Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo
@@ -59,7 +59,7 @@ class _Playout(NamedTuple):
 
 @functools.cache
 def graph(env_id: EnvId) -> Graph:
-    """Return the nodes of a game that can be walked."""
+    """Return the nodes of an enumerable game."""
     tree = trees.enumerated(env_id)
     classes, _ = positions.first_views(env_id)
     stands_for, node = np.unique(classes, return_inverse=True)

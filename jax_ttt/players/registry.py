@@ -1,4 +1,4 @@
-"""From a name to who plays: a function, and on a walked game a policy too.
+"""From a name to who plays: a function, and on an enumerated game a policy too.
 
 Axes: `P` positions, `A` actions.
 """
@@ -65,7 +65,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 
 
 def enter_agent(name: str, agent: Agent) -> Entrant:
-    """Return an agent as a player, its greedy policy included on a walked game.
+    """Return an agent as a player, its greedy policy included on an enumerated game.
 
     Raises:
         AgentError: an action value is not finite.
@@ -76,7 +76,11 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
 
 
 def _policy(name: str, agent: Agent) -> np.ndarray | None:
-    """Return an agent's greedy policy on a walked game; refuse values not finite."""
+    """Return an agent's greedy policy in an enumerable game.
+
+    Raises:
+        AgentError: an action value is not finite.
+    """
     env_id = agent.config.env_id
     tree = trees.game_tree(env_id)
     if tree is not None:

@@ -1,6 +1,6 @@
 """What a saved agent thinks and plays in every position to decide, as CSV or JSON.
 
-Serves tables and networks alike, in games that can be walked.
+Serves tables and networks alike, in enumerable games.
 """
 
 import csv

@@ -6,7 +6,16 @@ field with a default may be absent from an object that is read.
 
 import dataclasses
 import types
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 JsonObject = dict[str, object]
 """An object of JSON: its values are what `json` reads and writes."""
@@ -52,7 +61,7 @@ def record_from_dict(kind: type[Record], value: object, where: str = "") -> Reco
         raise ValueError(f"{where or 'it'} must be an object, got {value!r}")
     old, hints = getattr(kind, "OLD_NAMES", {}), get_type_hints(kind)
     found: dict[str, Any] = {}
-    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+    for field in dataclasses.fields(cast(Any, kind)):
         path = f"{where}.{field.name}" if where else field.name
         names = [name for name in (field.name, old.get(field.name)) if name in value]
         if names:
@@ -69,7 +78,7 @@ def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
         (inner,) = (arg for arg in args if arg is not types.NoneType)
         return None if value is None else _read(inner, value, path)
     if dataclasses.is_dataclass(hint):
-        return record_from_dict(hint, value, path)  # type: ignore[arg-type]
+        return record_from_dict(cast(type, hint), value, path)
     if origin is Literal:
         if value in args:
             return value

@@ -1,4 +1,4 @@
-"""Best play over a walked game, and how far a policy is from it. NumPy, float64.
+"""Best play over an enumerated game, and how far a policy is from it. NumPy, float64.
 
 Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it.
 

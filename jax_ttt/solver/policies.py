@@ -1,4 +1,4 @@
-"""Policies of a walked game: matrices `probs[P, A]`, each row the chances of the moves.
+"""Policies of an enumerated game: matrices `probs[P, A]`, the chances of the moves.
 
 Where the game is over a row is 0. The arrays are of the tree's library: JAX, or NumPy
 for a tree of NumPy arrays.

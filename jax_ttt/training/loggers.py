@@ -34,7 +34,7 @@ class Loggers:
     """Sends rows to all loggers that still work."""
 
     def __init__(self, openers: dict[str, Callable[[], Logger]]) -> None:
-        """Open loggers, by the names that a failure is told with."""
+        """Open loggers, by the names that a failure is reported with."""
         self._loggers: dict[str, Logger] = {}
         for name, opener in openers.items():
             if (logger := self._tried(name, opener)) is not None:
