@@ -17,6 +17,7 @@ from jax_ttt.evaluation import matches, statistics
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.commands import Pair, Ranked
+from jax_ttt.results.grades import with_intervals
 from jax_ttt.solver import outcomes
 
 
@@ -65,19 +66,11 @@ class CrossTable:
         return tuple(self._pair(*place) for place in np.ndindex(self.sampled.shape))
 
     def _pair(self, row: int, column: int) -> Pair:
-        wins, draws, losses = self.rates[row, column].tolist()
+        num_games = int(self.counts[row, column].sum())
+        rates = self.rates[row, column].tolist()
         intervals = list(zip(*self.interval(row, column), strict=True))
-        return Pair(
-            first=self.names[row],
-            second=self.names[column],
-            num_games=int(self.counts[row, column].sum()),
-            win_rate=wins,
-            draw_rate=draws,
-            loss_rate=losses,
-            win_rate_interval=intervals[0],
-            draw_rate_interval=intervals[1],
-            loss_rate_interval=intervals[2],
-        )
+        found = with_intervals(num_games, rates, intervals)
+        return Pair(first=self.names[row], second=self.names[column], **vars(found))
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:

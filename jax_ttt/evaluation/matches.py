@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.results.grades import Sampled, SampledRates
+from jax_ttt.results.grades import Sampled, SampledRates, with_intervals
 
 
 class Counts(NamedTuple):
@@ -140,14 +140,6 @@ def sampled(match: Match) -> Sampled:
 def rates(games: Sequence[int]) -> SampledRates:
     """Return the rates of games won, drawn and lost; 0 where there are no games."""
     total = sum(games)
-    wins, draws, losses = (count / max(total, 1) for count in games)
+    shares = [count / max(total, 1) for count in games]
     intervals = [wilson_interval(count, total) for count in games]
-    return SampledRates(
-        num_games=total,
-        win_rate=wins,
-        draw_rate=draws,
-        loss_rate=losses,
-        win_rate_interval=intervals[0],
-        draw_rate_interval=intervals[1],
-        loss_rate_interval=intervals[2],
-    )
+    return with_intervals(total, shares, intervals)

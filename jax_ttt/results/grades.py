@@ -5,6 +5,7 @@ graded. Imports no JAX.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import ClassVar, Literal, get_args
 
 from jax_ttt.config.catalogue import Seat
@@ -108,6 +109,23 @@ class SampledRates(Rates):
     def interval(self, name: Rate) -> Interval:
         """Return the interval of one of the rates."""
         return getattr(self, f"{name}_interval")
+
+
+def with_intervals(
+    num_games: int, rates: Sequence[float], intervals: Sequence[Interval]
+) -> SampledRates:
+    """Return rates of wins, draws and losses, and their intervals, in this order."""
+    wins, draws, losses = rates
+    of_wins, of_draws, of_losses = intervals
+    return SampledRates(
+        num_games=num_games,
+        win_rate=wins,
+        draw_rate=draws,
+        loss_rate=losses,
+        win_rate_interval=of_wins,
+        draw_rate_interval=of_draws,
+        loss_rate_interval=of_losses,
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
