@@ -28,7 +28,6 @@ from jax_ttt.training.loggers import Loggers
 
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
-    from jax_ttt.envs.tree import Tree
     from jax_ttt.players.agents import Agent
     from jax_ttt.reports.console import Console
     from jax_ttt.training.run_folder import RunFolder
@@ -199,7 +198,7 @@ def train_in_folder(
             save_in_folder(folder, agent(), signals)
             raise
         save_in_folder(folder, agent(), signals)
-    return finish(args, folder, agent(), latest, tree, signals)
+    return finish(args, folder, agent(), latest, signals)
 
 
 def record(
@@ -229,22 +228,19 @@ def finish(
     folder: "RunFolder",
     agent: "Agent",
     progress: "Progress",
-    tree: "Tree | None",
     signals: Signals,
 ) -> int:
     """Write where the time went, say what came of the run, return its exit code."""
-    import numpy as np
-
     from jax_ttt.envs import tree as trees
-    from jax_ttt.players import network
     from jax_ttt.reports import console, result_text
+    from jax_ttt.solver import policies
 
-    game = agent.config.env_id
-    probs = None
-    if tree is not None:
-        probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+    game, probs = agent.config.env_id, None
+    host_tree = trees.host_tree(game)
+    if host_tree is not None:
+        probs = policies.deterministic(host_tree, progress.state.last.moves)
     result = result_text.verdict(
-        game, agent.score, trees.host_tree(game), probs, agent.config.seats
+        game, agent.score, host_tree, probs, agent.config.seats
     )
     try:
         folder.write_times()

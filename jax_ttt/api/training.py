@@ -20,8 +20,10 @@ from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
+from jax_ttt.players.network import network_of, params_from
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
+from jax_ttt.runtime.leaves import Named
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.run_state import Progress
 
@@ -172,12 +174,20 @@ def _alone(
     for latest, score in itertools.chain([start], graded):
         rows.append(loop.row(latest, score))
         if keep_agents and latest.evaluation is not None:
-            params = jax.tree.map(jnp.copy, latest.params)
-            kept.append(Agent(config, params, seed, latest.update, score))
+            kept.append(_agent(config, latest.params, seed, latest.update, score))
         if bar is not None:
             bar.update(latest.update - bar.n)
-    agent = Agent(config, latest.params, seed, latest.update, score)
+    agent = _agent(config, latest.params, seed, latest.update, score)
     return Run(agent, tuple(rows), (*kept[:-1], agent))
+
+
+def _agent(
+    config: Config, params: Named, seed: int, update: int, score: Grades
+) -> Agent:
+    """Return an agent with a copy of these parameters."""
+    copied = {name: jnp.copy(leaf) for name, leaf in params.items()}
+    weights = params_from(network_of(config.architecture), copied)
+    return Agent(config, weights, seed, update, score)
 
 
 def _unless_diverged(config: Config, seed: int) -> Run | None:
@@ -199,8 +209,8 @@ def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     found: dict[int, Run | None] = dict.fromkeys(seeds)
     for i, (seed, one) in enumerate(zip(seeds, collected, strict=True)):
         if not one.diverged:
-            params = jax.tree.map(lambda x, i=i: x[i], latest.params)
-            agent = Agent(config, params, seed, latest.update, one.score)
+            params = {name: leaf[i] for name, leaf in latest.params.items()}
+            agent = _agent(config, params, seed, latest.update, one.score)
             found[seed] = Run(agent, tuple(one.rows), (agent,))
     return found
 

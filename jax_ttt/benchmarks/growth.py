@@ -9,9 +9,8 @@ from jax_ttt.benchmarks.timing import Figures, in_turn, show, show_ms
 from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import TrainState
-from jax_ttt.envs.opponents import SelfPlay
-from jax_ttt.players.network import network_of
+from jax_ttt.runtime.leaves import Named
+from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_ENVS = (64, 256, 1024, 4096, 16384)
@@ -87,31 +86,30 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
     return found
 
 
-def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[TrainState]]:
+def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
     """Return a run of agents that one compiled program trains in turn."""
     hyper = hyper_arrays(config)
-    program = Programs(config, network_of(config.architecture))
-    keys = jax.random.split(jax.random.key(0), num_seeds)
-    states = [program.start(key, hyper, SelfPlay()) for key in keys]
+    program = Programs(config)
+    states = [program.start(run_key(seed), hyper) for seed in range(num_seeds)]
 
-    def run() -> list[TrainState]:
+    def run() -> list[Named]:
         for agent, state in enumerate(states):
-            states[agent], _ = program.updates(SEED_UPDATES, state, hyper, SelfPlay())
+            states[agent], _ = program.updates(SEED_UPDATES, state, hyper)
         return jax.block_until_ready(states)
 
     return run
 
 
-def together(config: Config, num_seeds: int) -> Callable[[], TrainState]:
+def together(config: Config, num_seeds: int) -> Callable[[], Named]:
     """Return a run of agents that are trained at once, as one program."""
-    program = Programs(config, network_of(config.architecture), many=True)
-    keys = jax.random.split(jax.random.key(0), num_seeds)
+    program = Programs(config, many=True)
+    keys = np.stack([run_key(seed) for seed in range(num_seeds)])
     hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
-    states = program.start(keys, hyper, SelfPlay())
+    states = program.start(keys, hyper)
 
-    def run() -> TrainState:
+    def run() -> Named:
         nonlocal states
-        states, _ = program.updates(SEED_UPDATES, states, hyper, SelfPlay())
+        states, _ = program.updates(SEED_UPDATES, states, hyper)
         return jax.block_until_ready(states)
 
     return run

@@ -13,7 +13,8 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.dqn import learner
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import evaluation
+from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.matches import play_seats
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -79,7 +80,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     key = jax.random.key(1)
 
     def run() -> object:
-        graded = evaluation.evaluate(network, params, key, tree, config.seats, 0)
+        graded = network_grades.evaluate(network, params, key, tree, config.seats, 0)
         return jax.block_until_ready(graded)
 
     (timed,) = in_turn([run], 10 * rounds)
@@ -108,7 +109,7 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, once compiled."""
     config = PRESETS["tictac-q"]
-    opponent = loop.make_opponent(config, 0)
+    opponent = loop.make_opponent(config, 0) or SelfPlay()
     network, hyper = network_of(config.architecture), hyper_arrays(config)
     num_games = 0
 

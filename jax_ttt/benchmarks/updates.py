@@ -11,11 +11,10 @@ from jax_ttt.benchmarks import plain_loop
 from jax_ttt.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs import pgx_games
-from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
+from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_UPDATES = 90
@@ -71,17 +70,15 @@ def plain(config: Config) -> Callable[[], object]:
     return run
 
 
-def fused(
-    config: Config, num_updates: int = NUM_UPDATES
-) -> Callable[[], learner.Metrics]:
+def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
     """Return a run of the compiled program, which goes on where the last one ended."""
     hyper = hyper_arrays(config)
-    program = Programs(config, network_of(config.architecture))
-    state = program.start(jax.random.key(0), hyper, SelfPlay())
+    program = Programs(config)
+    state = program.start(run_key(0), hyper)
 
-    def run() -> learner.Metrics:
+    def run() -> Metrics:
         nonlocal state
-        state, metrics = program.updates(num_updates, state, hyper, SelfPlay())
+        state, metrics = program.updates(num_updates, state, hyper)
         return jax.block_until_ready((state, metrics))[1]
 
     return run

@@ -22,6 +22,7 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses, replay, rollout
 from jax_ttt.dqn.equations import Transition
+from jax_ttt.dqn.metrics import Metrics, of_chunk
 from jax_ttt.dqn.rollout import Played
 from jax_ttt.envs import opponents, pgx_games
 from jax_ttt.envs.opponents import Opponent
@@ -44,24 +45,6 @@ class TrainState:
     games: Any  # () int32, games ended
     buffer: replay.Buffer | None  # with replay only
     visited: Any  # (rows,) bool, rows visited; of a table only
-
-
-class Metrics(NamedTuple):
-    """The figures of an update: scalars, the counts int32 and the rest float32.
-
-    Results are the agent's against an opponent, the first player's in self-play.
-    """
-
-    loss: jax.Array
-    grad_norm: jax.Array  # L2 norm of the whole gradient
-    mean_max_q: jax.Array  # of the best legal action, over the games still on
-    epsilon: jax.Array
-    learning_rate: jax.Array
-    games: jax.Array  # games that ended
-    wins: jax.Array
-    losses: jax.Array
-    env_steps: jax.Array  # moves played in games still on
-    rows: jax.Array  # of a table that were visited so far; 0 for a network
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -244,7 +227,7 @@ def train_chunk(
 ) -> tuple[TrainState, Metrics]:
     """Do `num_updates` updates in one compiled program; `state` is used up.
 
-    Returns the new state and the chunk's metrics: see `of_chunk`.
+    Returns the new state and the chunk's metrics: see `metrics.of_chunk`.
     """
 
     def step(state: TrainState, _: None) -> tuple[TrainState, Metrics]:
@@ -252,23 +235,3 @@ def train_chunk(
 
     state, rows = jax.lax.scan(step, state, None, num_updates)
     return state, of_chunk(rows)
-
-
-def of_chunk(rows: Metrics) -> Metrics:
-    """Return the metrics of a chunk from those of its updates, `(T,)` each.
-
-    Sums of the counts, means of the loss, gradient norm and value, and the last
-    epsilon, learning rate and rows.
-    """
-    return Metrics(
-        loss=rows.loss.mean(),
-        grad_norm=rows.grad_norm.mean(),
-        mean_max_q=rows.mean_max_q.mean(),
-        epsilon=rows.epsilon[-1],
-        learning_rate=rows.learning_rate[-1],
-        games=rows.games.sum(),
-        wins=rows.wins.sum(),
-        losses=rows.losses.sum(),
-        env_steps=rows.env_steps.sum(),
-        rows=rows.rows[-1],
-    )

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
+from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.choices import NEEDS_POSITIONS
 from jax_ttt.envs import stones, symmetry
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.stones import Positions
@@ -62,3 +64,13 @@ def positions(env_id: EnvId, canonical: bool) -> Positions:
     return Positions(
         jnp.asarray(index(env_id)), jnp.asarray(after_states(env_id, canonical))
     )
+
+
+def of_network(architecture: Architecture) -> Positions | None:
+    """Return the positions that a network of this architecture needs; None if none.
+
+    Enumerates the game of a table the first time: call it where nothing is traced.
+    """
+    if not NEEDS_POSITIONS[architecture.network]:
+        return None
+    return positions(architecture.env_id, architecture.canonical)

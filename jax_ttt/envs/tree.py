@@ -1,6 +1,6 @@
-"""The whole tree of a small game, found by stepping PGX itself.
+"""The whole tree of a small game, as `enumeration` finds it.
 
-No rule of a game is written here. The positions stand level by level, so that a
+The positions stand level by level, so that a
 position's successors come after it. The first player is the one who moves first
 ("X"); all outcomes are from the first player's view.
 
@@ -9,22 +9,25 @@ Axes: `P` positions, `A` actions, `L` levels (moves played).
 
 import dataclasses
 import functools
-import itertools
-from typing import Any, TypeAlias
+import io
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-import pgx
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.envs import pgx_games, stones, symmetry
+from jax_ttt.envs import symmetry
 from jax_ttt.envs.symmetry import Classes, Views
+from jax_ttt.runtime import kept_files, leaves
+from jax_ttt.runtime.leaves import Named
+
+if TYPE_CHECKING:
+    import pgx
 
 AnyArray: TypeAlias = Any
 """JAX's or NumPy's; which one, a checker can't know."""
-
-_BATCH = 2048  # moves stepped at once: one compiled program serves every level
+MAX_POSITIONS = 100_000
+"""Of a game that is walked as a whole."""
 
 
 @functools.partial(
@@ -37,7 +40,6 @@ _BATCH = 2048  # moves stepped at once: one compiled program serves every level
         "terminal",
         "outcome",
         "decisions",
-        "env_state",
         "classes",
     ],
     meta_fields=["level_start"],
@@ -57,7 +59,6 @@ class Tree:
     terminal: AnyArray  # (P,) bool
     outcome: AnyArray  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
     decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
-    env_state: pgx.State  # (P, ...) the PGX states themselves
     classes: Classes | None  # of the positions to decide; None without views
     level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
 
@@ -80,7 +81,7 @@ class Tree:
 
 
 def enumerate_game(
-    env: pgx.Env, max_positions: int = 100_000, views: Views | None = None
+    env: "pgx.Env", max_positions: int = MAX_POSITIONS, views: Views | None = None
 ) -> Tree:
     """Walk every line of play from the first position and return the tree.
 
@@ -89,98 +90,24 @@ def enumerate_game(
     Raises:
         ValueError: there are more than `max_positions` positions.
     """
-    start = pgx_games.init(env, jax.random.key(0), 1)
-    first = int(start.current_player[0])
-    level = jax.tree.map(np.asarray, start)
-    levels, moves, count = [], [], 0
-    while True:
-        levels.append(level)
-        over = level.terminated | level.truncated
-        begin, count = count, count + len(over)
-        if count > max_positions:
-            raise ValueError(
-                f"{env.id} has more than {max_positions:,} positions: too many to walk"
-            )
-        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
-        if not len(action):
-            break
-        after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
-        level, index = _distinct(after)
-        moves.append((begin + parent, action, count + index))
-    return _assemble(levels, moves, first, views)
+    from jax_ttt.envs import enumeration
 
-
-def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
-    """Play `action` in each state, in batches of one size."""
-    parts = []
-    for begin in range(0, len(action), _BATCH):
-        rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
-        batch = jax.tree.map(lambda x, r=rows: x[r], env_state)
-        after, _ = _step(env, batch, jnp.asarray(action[rows], jnp.int32), 1.0)
-        kept = min(_BATCH, len(action) - begin)
-        parts.append(jax.tree.map(lambda x, k=kept: np.asarray(x)[:k], after))
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
-
-
-_step = functools.partial(jax.jit, static_argnames=("env", "gamma"))(pgx_games.step)
-
-
-def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
-    """Return the different states, and for each given one which of them it is."""
-    leaves = [
-        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
-        for leaf in jax.tree.leaves(env_state)
-    ]
-    rows = np.concatenate(leaves, axis=1)
-    _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
-
-
-def _assemble(
-    levels: list[pgx.State],
-    moves: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
-    first: int,
-    views: Views | None,
-) -> Tree:
-    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
-    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
-    terminal = env_state.terminated | env_state.truncated
-    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
-    successor[parent, action] = child
-    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
-    arrays = {
-        "obs": env_state.observation,
-        "legal_action_mask": env_state.legal_action_mask & ~terminal[:, None],
-        "successor": successor,
-        "first_to_move": env_state.current_player == first,
-        "terminal": terminal,
-        "outcome": outcome.astype(np.int32),
-        "decisions": np.flatnonzero(~terminal).astype(np.int32),
-        "env_state": env_state,
-        "classes": None,
-    }
-    sizes = (len(level.terminated) for level in levels)
-    level_start = tuple(itertools.accumulate(sizes, initial=0))
-    if views is not None:
-        cells = stones.cells_on_host(env_state.observation)
-        found = symmetry.find_first_views(cells, level_start, views)
-        arrays["classes"] = symmetry.classes(arrays["decisions"], *found, views)
-    return Tree(**jax.device_put(arrays), level_start=level_start)
+    found = enumeration.find_positions(env, max_positions, views)
+    level_start = found.fields.pop("level_start")
+    return Tree(**jax.device_put(found.fields), level_start=level_start)
 
 
 @functools.cache
 def game_tree(env_id: EnvId) -> Tree | None:
-    """Return the game's tree, enumerated once in a process; None if it is too large."""
-    if not GAMES[env_id].enumerable:
-        return None
-    return enumerate_game(pgx_games.make_env(env_id), views=symmetry.views(env_id))
+    """Return the game's tree of JAX arrays; None if it is too large."""
+    tree = host_tree(env_id)
+    return None if tree is None else jax.device_put(tree)
 
 
 @functools.cache
 def host_tree(env_id: EnvId) -> Tree | None:
     """Return the same tree of NumPy arrays, for float64 and for walks in Python."""
-    tree = game_tree(env_id)
-    return None if tree is None else jax.device_get(tree)
+    return _kept(env_id)[0] if GAMES[env_id].enumerable else None
 
 
 def enumerated(env_id: EnvId) -> Tree:
@@ -193,3 +120,43 @@ def enumerated(env_id: EnvId) -> Tree:
     if tree is None:
         raise ValueError(f"{env_id} is too large to walk")
     return tree
+
+
+@functools.cache
+def env_states(env_id: EnvId) -> "pgx.State":
+    """Return PGX's own states of the positions of an enumerable game, `(P, ...)`."""
+    from jax_ttt.envs import pgx_games
+
+    env = pgx_games.make_env(env_id)
+    like = jax.eval_shape(lambda: pgx_games.init(env, jax.random.key(0), 1))
+    return jax.device_put(leaves.unflat(_kept(env_id)[1], like))
+
+
+@functools.cache
+def _kept(env_id: EnvId) -> tuple[Tree, Named]:
+    """Return the tree and the leaves of the states, walked if no process did before."""
+    name = f"tree of {env_id}"
+    contents = kept_files.read(name)
+    if contents is not None:
+        with np.load(io.BytesIO(contents), allow_pickle=False) as file:
+            found = dict(file)
+        return _from_arrays(found), leaves.part(found, "env_state")
+    from jax_ttt.envs import enumeration, pgx_games
+
+    env, views = pgx_games.make_env(env_id), symmetry.views(env_id)
+    found = enumeration.find_positions(env, MAX_POSITIONS, views)
+    tree = Tree(**found.fields)
+    states = leaves.flat(found.env_state)
+    file = io.BytesIO()
+    by_path = {f"env_state.{path}": leaf for path, leaf in states.items()}
+    np.savez(file, level_start=tree.level_start, **leaves.flat(tree), **by_path)
+    kept_files.write(name, file.getvalue())
+    return tree, states
+
+
+def _from_arrays(arrays: Named) -> Tree:
+    classes = leaves.part(arrays, "classes")
+    fields = {name: x for name, x in arrays.items() if "." not in name}
+    level_start = tuple(map(int, fields.pop("level_start")))
+    found = Classes(**classes) if classes else None
+    return Tree(**fields, classes=found, level_start=level_start)

@@ -1,22 +1,19 @@
-"""How strong an agent is: exactly where the tree can be walked, by sample elsewhere."""
+"""An agent's evaluation: exact where the tree is known, by sample elsewhere.
 
-import functools
+It needs no game and no network, so that a run need not load them.
+"""
+
 from typing import NamedTuple
 
 import jax
 import numpy as np
-from flax import nnx
-from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import Seat, SeatSetting
+from jax_ttt.config.catalogue import SeatSetting
 from jax_ttt.config.choices import SEATS_OF
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import matches
-from jax_ttt.players import players
-from jax_ttt.players.network import Network, greedy_player, greedy_policy
+from jax_ttt.evaluation import match_counts
+from jax_ttt.evaluation.match_counts import Match
 from jax_ttt.results.grades import Exact, Grades, SeatExact, mean_rates
-from jax_ttt.solver import outcomes, proof
+from jax_ttt.solver import outcomes
 
 
 class Evaluation(NamedTuple):
@@ -24,7 +21,8 @@ class Evaluation(NamedTuple):
 
     exact: outcomes.Report | None
     unbeatable: jax.Array | None  # () bool, in the seats that it learned
-    sampled: matches.Match | None  # against random
+    sampled: Match | None  # against random
+    moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
 
 
 class Standing(NamedTuple):
@@ -33,33 +31,6 @@ class Standing(NamedTuple):
     proven: np.ndarray  # bool: unbeatable in the seats that it learned
     loss_rate: np.ndarray  # float64, 0 to 1: the worst case's if exact, mean of seats
     win_rate: np.ndarray  # float64, 0 to 1: against random, mean of its seats
-
-
-@functools.partial(jax.jit, static_argnames=("seats", "num_games"))
-def evaluate(
-    network: Network,
-    params: nnx.State,
-    key: Key[Array, ""],
-    tree: Tree | None,
-    seats: tuple[Seat, ...],
-    num_games: int,
-) -> Evaluation:
-    """Grade the greedy player of `params`, which learned these seats.
-
-    Exactly if a tree is given; and by a match of `num_games` against random, unless
-    that is 0. `key`, for the match, is consumed.
-    """
-    report = unbeatable = None
-    if tree is not None:
-        probs = greedy_policy(network, params, tree)
-        report = outcomes.report(tree, probs)
-        unbeatable = proof.unbeatable(tree, probs, seats)
-    if not num_games:
-        return Evaluation(report, unbeatable, None)
-    env = pgx_games.make_env(network.env_id)
-    player = greedy_player(network, params)
-    match = matches.play_match(env, key, player, players.random_player, num_games)
-    return Evaluation(report, unbeatable, match)
 
 
 def summary(evaluation: Evaluation) -> Grades:
@@ -80,7 +51,7 @@ def summary(evaluation: Evaluation) -> Grades:
             unbeatable=bool(evaluation.unbeatable),
         )
     if evaluation.sampled is not None:
-        sampled = matches.sampled(evaluation.sampled)
+        sampled = match_counts.sampled(evaluation.sampled)
     return Grades(exact=exact, sampled=sampled)
 
 

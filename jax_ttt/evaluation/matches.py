@@ -1,10 +1,9 @@
-"""Matches played out on PGX, counted seat by seat, with their error bars.
+"""Matches played out on PGX, counted seat by seat.
 
 Axes: `B` games.
 """
 
 import functools
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -15,23 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
-from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.results.grades import Sampled, SampledRates, with_intervals
-
-
-class Counts(NamedTuple):
-    """Games won, drawn and lost by one player; int32 scalars."""
-
-    wins: jax.Array
-    draws: jax.Array
-    losses: jax.Array
-
-
-class Match(NamedTuple):
-    """A match from the first named player's side, by who moved first."""
-
-    first: Counts
-    second: Counts
+from jax_ttt.evaluation.match_counts import Counts, Match
 
 
 class _Games(NamedTuple):
@@ -128,18 +111,3 @@ def _asked(
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     """Count wins, draws and losses among the games marked."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
-
-
-def sampled(match: Match) -> Sampled:
-    """Return a match's rates with their 95 % intervals, by seat and in all."""
-    first, second = ([int(count) for count in counts] for counts in match)
-    total = rates([a + b for a, b in zip(first, second, strict=True)])
-    return Sampled(**vars(total), first=rates(first), second=rates(second))
-
-
-def rates(games: Sequence[int]) -> SampledRates:
-    """Return the rates of games won, drawn and lost; 0 where there are no games."""
-    total = sum(games)
-    shares = [count / max(total, 1) for count in games]
-    intervals = [wilson_interval(count, total) for count in games]
-    return with_intervals(total, shares, intervals)

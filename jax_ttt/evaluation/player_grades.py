@@ -9,7 +9,7 @@ from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.errors import GameError
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import grades, matches
+from jax_ttt.evaluation import grades, match_counts, matches
 from jax_ttt.players import network, players
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import FullGrades
@@ -42,7 +42,7 @@ def grade_player(
     if num_games:
         env = pgx_games.make_env(env_id)
         pair = entrant.player, players.random_player
-        sampled = matches.sampled(matches.play_match(env, key, *pair, num_games))
+        sampled = match_counts.sampled(matches.play_match(env, key, *pair, num_games))
     if exact is not None and sampled is not None:
         found = grades.disagreements(exact, sampled)
         sampled = dataclasses.replace(sampled, disagreements=found)

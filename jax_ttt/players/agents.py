@@ -9,13 +9,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 import safetensors
 import safetensors.numpy
-from flax import nnx
 
 from jax_ttt import __version__
 from jax_ttt.config import catalogue
@@ -23,13 +21,13 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
-from jax_ttt.networks import q_network
-from jax_ttt.networks.q_network import Network
 from jax_ttt.players.names import Spec
-from jax_ttt.players.network import network_of
 from jax_ttt.results import plain
 from jax_ttt.results.grades import Grades, read_grades
-from jax_ttt.runtime import files
+from jax_ttt.runtime import files, leaves
+
+if TYPE_CHECKING:
+    from jax_ttt.networks.q_network import Network
 
 MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
 UPDATES_DONE = Range(int, 0, 10**9)
@@ -45,14 +43,16 @@ class Agent:
     """A network with its settings, and how it came about."""
 
     config: Config
-    params: nnx.State
+    params: Any  # nnx.State, or its leaves by name
     seed: int
     num_updates: int  # updates done, fewer than the settings' if stopped early
     score: Grades = dataclasses.field(default_factory=Grades)  # the last evaluation
 
     @property
-    def network(self) -> Network:
+    def network(self) -> "Network":
         """What its weights need to give values."""
+        from jax_ttt.players.network import network_of
+
         return network_of(self.config.architecture)
 
 
@@ -214,11 +214,11 @@ def _settings(fields: dict[str, Any], version: int) -> Config:
     return config
 
 
-def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
+def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
     """Return the weights in the network's own tree, checked against it."""
-    network = network_of(config.architecture)
-    expected = jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
-    flat = _flat(expected)
+    from jax_ttt.players import network
+
+    flat = leaves.flat(network.shapes(network.network_of(config.architecture)))
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
         n: (t.shape, t.dtype) for n, t in tensors.items()
     }:
@@ -226,25 +226,11 @@ def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.S
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    leaves = [jax.numpy.asarray(tensors[name]) for name in flat]
-    return jax.tree.unflatten(jax.tree.structure(expected), leaves)
+    return network.params_from(network.network_of(config.architecture), tensors)
 
 
-def _flat(params: nnx.State) -> dict[str, Any]:
-    """Name each leaf, for instance `layers.layers.0.kernel`, in the tree's order."""
-    leaves = jax.tree_util.tree_leaves_with_path(params)
-    return {
-        ".".join(
-            str(getattr(part, "key", getattr(part, "idx", None)))
-            for part in path
-            if hasattr(part, "key") or hasattr(part, "idx")
-        ): leaf
-        for path, leaf in leaves
-    }
-
-
-def _tensors(params: nnx.State) -> dict[str, np.ndarray]:
-    return {name: np.asarray(leaf) for name, leaf in _flat(params).items()}
+def _tensors(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+    return {name: np.asarray(leaf) for name, leaf in leaves.flat(params).items()}
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:

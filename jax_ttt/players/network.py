@@ -16,6 +16,8 @@ from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import leaves
+from jax_ttt.runtime.leaves import Named
 from jax_ttt.solver import policies
 
 
@@ -24,10 +26,19 @@ def network_of(architecture: Architecture) -> Network:
 
     Enumerates the game of a table the first time: call it where nothing is traced.
     """
-    if q_network.NETWORKS[architecture.network].needs_positions:
-        args = architecture.env_id, architecture.canonical
-        return Network(architecture, positions.positions(*args))
-    return Network(architecture)
+    return Network(architecture, positions.of_network(architecture))
+
+
+def shapes(network: Network) -> nnx.State:
+    """Return the shapes of a network's weights, in its own tree."""
+    key = jax.random.key(0)
+    return jax.eval_shape(lambda: q_network.init_params(network, key))
+
+
+def params_from(network: Network, named: Named) -> nnx.State:
+    """Return weights in the network's own tree, of their leaves by name."""
+    arrays = {name: jnp.asarray(leaf) for name, leaf in named.items()}
+    return leaves.unflat(arrays, shapes(network))
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:

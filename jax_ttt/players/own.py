@@ -90,7 +90,7 @@ def _boards(env_id: EnvId) -> pgx.State:
     """Return the game's positions to decide, or else those of random games."""
     tree = trees.game_tree(env_id)
     if tree is not None:
-        return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+        return jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
     return players.boards_of_random_games(env, key, num_games=64, num_moves=32)
 

@@ -5,18 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Metrics
-from jax_ttt.envs import pgx_games
-from jax_ttt.networks import q_network
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 from jax_ttt.reports import result_text
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
@@ -98,10 +94,20 @@ class Console:
 
 
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
-    """Return the values of the first move, on the board where moves are its cells."""
+    """Return the values of the first move, on the board where moves are its cells.
+
+    `params` are by name.
+    """
+    import jax
+
+    from jax_ttt.envs import pgx_games
+    from jax_ttt.networks import q_network
+    from jax_ttt.players.network import network_of, params_from
+
     start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     network = network_of(config.architecture)
-    values = np.asarray(q_network.q_values(network, params, start.observation))[0]
+    weights = params_from(network, params)
+    values = np.asarray(q_network.q_values(network, weights, start.observation))[0]
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]

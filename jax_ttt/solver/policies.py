@@ -8,7 +8,8 @@ Axes: `P` positions, `A` actions, `D` positions to decide.
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+import numpy as np
+from jaxtyping import Float, Int
 
 from jax_ttt.envs.tree import AnyArray, Tree
 
@@ -23,8 +24,12 @@ def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
     return marked / marked.sum(axis=1, keepdims=True).clip(1)
 
 
-def deterministic(tree: Tree, action: Int[Array, " D"]) -> Float[Array, "P A"]:
+def deterministic(tree: Tree, action: Int[AnyArray, " D"]) -> Float[AnyArray, "P A"]:
     """Return the player of one legal action in each of the positions to decide."""
+    if isinstance(action, np.ndarray):
+        probs = np.zeros(tree.legal_action_mask.shape)
+        probs[tree.decisions, action] = 1.0
+        return probs
     played = jnp.zeros(tree.num_positions, jnp.int32).at[tree.decisions].set(action)
     one_hot = jax.nn.one_hot(played, tree.legal_action_mask.shape[1])
     return jnp.where(tree.legal_action_mask, one_hot, 0.0)

@@ -5,7 +5,7 @@ Axes: `S` agents that train at once; where there is one, the axis is absent.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,18 +14,18 @@ import numpy as np
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs.opponents import Opponent, SelfPlay, Versus
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
-from jax_ttt.players import names, registry
-from jax_ttt.players.network import network_of
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import programs, run_state
+from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
+
+if TYPE_CHECKING:
+    from jax_ttt.envs.opponents import Opponent
 
 CHUNK = 50
 """Updates in one call of the compiled program, at most: the host looks in between."""
@@ -36,7 +36,7 @@ def train_from_scratch(
     seed: int,
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
-    opponent: Opponent | None = None,
+    opponent: "Opponent | None" = None,
     times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and at each evaluation.
@@ -53,7 +53,7 @@ def train_from_scratch(
         SettingError: the game has no such first move.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
-    key = jax.random.key(seed)
+    key = run_key(seed)
     return _run(_fixed(config, key, tree, opponent), key, stop, times)
 
 
@@ -62,7 +62,7 @@ def continue_training(
     state: RunState,
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
-    opponent: Opponent | None = None,
+    opponent: "Opponent | None" = None,
     times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
     """Train on from a state, of `run_state.on_host` or of a step.
@@ -76,7 +76,7 @@ def continue_training(
 
 
 def _fixed(
-    config: Config, key: jax.Array, tree: Tree | None, opponent: Opponent | None
+    config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
 ) -> "_Fixed":
     check_first_move(config)
     if opponent is None:
@@ -99,12 +99,14 @@ def train_at_once(
     if len({config.static for config in configs}) > 1:
         raise ValueError("the agents differ in settings that are not data")
     made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
-    opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
+    opponents = None
+    if made[0] is not None:
+        opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
     rows = map(programs.hyper_arrays, configs)
     hyper = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
-    keys = jax.vmap(jax.random.key)(np.array(seeds, np.uint32))
+    own_keys = np.stack([run_key(seed) for seed in seeds])
     fixed = _Fixed(configs[0], hyper, opponents, tree, many=True)
-    return _run(fixed, keys, stop, None)
+    return _run(fixed, own_keys, stop, None)
 
 
 class _Fixed(NamedTuple):
@@ -112,13 +114,13 @@ class _Fixed(NamedTuple):
 
     config: Config
     hyper: Hyper
-    opponent: Opponent
+    opponent: Any  # an Opponent; None is the agent itself
     tree: Tree | None
     many: bool = False
 
-    def programs(self, key: jax.Array) -> Programs:
+    def programs(self, key: np.ndarray) -> Programs:
         """Return the run's programs, all compiled; `key` is the run's."""
-        made = Programs(self.config, network_of(self.config.architecture), self.many)
+        made = Programs(self.config, self.many)
         lengths = _lengths(self.config)
         made.prepare(lengths, key, self.hyper, self.opponent, self.tree)
         return made
@@ -126,7 +128,7 @@ class _Fixed(NamedTuple):
 
 def _run(
     fixed: _Fixed,
-    state: RunState | jax.Array,
+    state: RunState | np.ndarray,
     stop: Callable[[], bool],
     times: TimeSpans | None,
 ) -> Iterator[Progress]:
@@ -167,8 +169,8 @@ def _due(config: Config, state: RunState, ended: bool) -> bool:
 
 def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     """Evaluate the agents, and keep the best of each."""
-    learner = state.learner
-    result = program.grade(learner.params, learner.update, state.key, fixed.tree)
+    update = state.learner["update"]
+    result = program.evaluate(state.params, update, state.key, fixed.tree)
     result = jax.device_get(result)
     standing = evaluation.standing(result, fixed.config.opponent.seat)
     state = run_state.after_evaluation(state, result, *standing)
@@ -219,10 +221,8 @@ def row(progress: Progress, grades: Grades) -> Row:
 
 def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
-    opponent = make_opponent(config, 0)
-    key, hyper = jax.random.key(0), programs.hyper_arrays(config)
-    program = Programs(config, network_of(config.architecture))
-    return program.prepare(_lengths(config), key, hyper, opponent, tree)
+    args = run_key(0), programs.hyper_arrays(config), make_opponent(config, 0), tree
+    return Programs(config).prepare(_lengths(config), *args)
 
 
 def _lengths(config: Config) -> set[int]:
@@ -242,6 +242,8 @@ def check_first_move(config: Config) -> None:
     """Raise `SettingError` if no game can open with the move that is asked for."""
     if config.opponent.first_move is None:
         return
+    from jax_ttt.envs import pgx_games
+
     start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
     if config.opponent.first_move not in legal:
@@ -249,19 +251,22 @@ def check_first_move(config: Config) -> None:
         raise SettingError("first_move", rule, config.opponent.first_move)
 
 
-def make_opponent(config: Config, seed: int) -> Opponent:
-    """Return the opponent that the settings name.
+def make_opponent(config: Config, seed: int) -> "Opponent | None":
+    """Return the opponent that the settings name; None is the agent itself.
 
     Raises:
         PlayerError: there is no such opponent.
     """
-    return _opponent(config, jax.random.key(seed))
+    return _opponent(config, run_key(seed))
 
 
-def _opponent(config: Config, key: jax.Array) -> Opponent:
+def _opponent(config: Config, key: np.ndarray) -> "Opponent | None":
     """Return the opponent of the run with this key."""
     if config.opponent.is_self:
-        return SelfPlay()
+        return None
+    from jax_ttt.envs.opponents import Versus
+    from jax_ttt.players import names, registry
+
     spec = names.read_name(config.opponent.opponent, config.env_id)
-    key = programs.keys(key).opponent
-    return Versus(spec.name, registry.enter(spec, config.env_id, key).player)
+    own = keys(jax.random.wrap_key_data(key)).opponent
+    return Versus(spec.name, registry.enter(spec, config.env_id, own).player)

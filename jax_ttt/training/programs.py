@@ -1,31 +1,46 @@
-"""The three programs of a run: its start, its updates, its grading.
+"""The programs of a run: its start, its updates, its grade and its match.
 
-Each serves one agent or, vmapped, many. Seeds and the
-numbers of `Hyper` are data, so that runs which differ in nothing else share programs.
+Each serves one agent or, vmapped, many. Seeds and the numbers of `Hyper` are data, so
+that runs which differ in nothing else share programs. They are kept for the next
+process, which then needs neither `functions` nor the libraries below it.
 
 Axes: `S` agents; where there is one, the axis is absent.
 """
 
 import functools
+import importlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
-from flax import nnx
-from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner
-from jax_ttt.dqn.learner import Metrics, TrainState
-from jax_ttt.envs.opponents import Opponent
+from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.players.network import Network
+from jax_ttt.evaluation.match_counts import Counts, Match
+from jax_ttt.runtime import leaves, lowering
+from jax_ttt.runtime.leaves import Named
+from jax_ttt.solver import outcomes
+
+lowering.register(Metrics, Evaluation, Match, Counts)
+lowering.register(outcomes.Report, outcomes.SeatResults, outcomes.Outcome)
+
+Name = Literal["start_run", "run_updates", "grade_agent", "play_match"]
+"""The functions of `functions`."""
+_AXES: dict[Name, tuple[int | None, ...]] = {
+    "start_run": (0, 0, 0, None),
+    "run_updates": (0, 0, 0, None),
+    "grade_agent": (0, None, None),
+    "play_match": (0, 0, 0, None),
+}
+"""Which arguments that are data have the axis S where there are many agents."""
+_WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
+"""Functions whose last argument is the opponent."""
 
 
 def hyper_arrays(config: Config) -> Hyper:
@@ -33,103 +48,67 @@ def hyper_arrays(config: Config) -> Hyper:
     return Hyper(*map(np.float32, config.hyper))
 
 
-class Keys(NamedTuple):
-    """A run's streams of random numbers, independent of each other."""
-
-    training: jax.Array
-    grading: jax.Array
-    opponent: jax.Array
-
-
-def keys(key: Key[Array, ""]) -> Keys:
-    """Return the streams of the run with this key, which is consumed."""
-    return Keys(*jax.random.split(key, 3))
-
-
-def start_run(
-    config: Config,
-    key: Key[Array, ""],
-    hyper: Hyper,
-    opponent: Opponent,
-    network: Network,
-) -> TrainState:
-    """Return a run's state before its first update."""
-    return learner.init(config, hyper, network, keys(key).training, opponent)
-
-
-def run_updates(
-    config: Config,
-    num_updates: int,
-    state: TrainState,
-    hyper: Hyper,
-    opponent: Opponent,
-    network: Network,
-) -> tuple[TrainState, Metrics]:
-    """Return the state after some updates, and their metrics; `state` is used up."""
-    return learner.train_chunk(config, hyper, network, state, num_updates, opponent)
-
-
-def grade_agent(
-    seats: tuple[Seat, ...],
-    num_games: int,
-    params: nnx.State,
-    update: jax.Array,
-    key: Key[Array, ""],
-    network: Network,
-    tree: Tree | None,
-) -> Evaluation:
-    """Grade a run's agent, with random numbers of its own at each update."""
-    match_key = jax.random.fold_in(keys(key).grading, update)
-    return evaluation.evaluate(network, params, match_key, tree, seats, num_games)
-
-
-_AXES = {
-    start_run: (0, 0, 0, None),
-    run_updates: (0, 0, 0, None),
-    grade_agent: (0, 0, 0, None, None),
-}
-"""Which arguments that are data have the axis S where there are many agents."""
-
-
 class Programs:
     """The programs of the runs with these settings, of one agent or of `many` at once.
 
     Each is compiled once in a process, when it is first called or ahead by `prepare`.
+    An opponent that is None is the agent itself. `key` is a run's key, as the data of
+    its two words, uint32 `(S, 2)`.
     """
 
-    def __init__(self, config: Config, network: Network, many: bool = False) -> None:
-        self._config, self._network, self._many = config.static, network, many
+    def __init__(self, config: Config, many: bool = False) -> None:
+        """Begin; a table's game is enumerated."""
+        self._config, self._many = config.static, many
+        self._positions = positions.of_network(config.architecture)
 
-    def start(self, key: jax.Array, hyper: Hyper, opponent: Opponent) -> TrainState:
-        """See `start_run`."""
-        args = (key, hyper, opponent, self._network)
-        return self._compiling(start_run, (self._config,), *args).result()(*args)
+    def start(self, key: Any, hyper: Hyper, opponent: Any = None) -> Named:  # noqa: ANN401
+        """Return the leaves of a learner's state before its first update."""
+        return self._call("start_run", (self._config,), key, hyper, opponent)
 
     def updates(
-        self, num_updates: int, state: TrainState, hyper: Hyper, opponent: Opponent
-    ) -> tuple[TrainState, Metrics]:
-        """See `run_updates`."""
-        args = (state, hyper, opponent, self._network)
-        static = (self._config, num_updates)
-        return self._compiling(run_updates, static, *args).result()(*args)
+        self,
+        num_updates: int,
+        state: Named,
+        hyper: Hyper,
+        opponent: Any = None,  # noqa: ANN401
+    ) -> tuple[Named, Metrics]:
+        """Return the state after some updates, and metrics; `state` is used up."""
+        static = self._config, num_updates
+        return self._call("run_updates", static, state, hyper, opponent)
 
-    def grade(
-        self, params: nnx.State, update: jax.Array, key: jax.Array, tree: Tree | None
+    def evaluate(
+        self,
+        params: Named,
+        update: Any,  # noqa: ANN401
+        key: Any,  # noqa: ANN401
+        tree: Tree | None,
     ) -> Evaluation:
-        """See `grade_agent`."""
-        args = (params, update, key, self._network, tree)
-        return self._compiling(grade_agent, self._grading, *args).result()(*args)
+        """Grade agents exactly if a tree is given, and by a match if one is asked for.
+
+        `update` is `(S,)` int32; each has a match of its own.
+        """
+        found = Evaluation(None, None, None)
+        if tree is not None:
+            found = self._call("grade_agent", self._grade, params, tree)
+        if self._config.evaluation.eval_games:
+            match = self._call("play_match", self._match, params, update, key)
+            found = found._replace(sampled=match)
+        return found
 
     @property
-    def _grading(self) -> tuple[tuple[Seat, ...], int]:
-        return self._config.seats, self._config.evaluation.eval_games
+    def _grade(self) -> tuple:
+        return self._config.architecture, self._config.seats
+
+    @property
+    def _match(self) -> tuple:
+        return self._config.architecture, self._config.evaluation.eval_games
 
     def prepare(
         self,
         lengths: Iterable[int],
-        key: jax.Array,
+        key: Any,  # noqa: ANN401
         hyper: Hyper,
-        opponent: Opponent,
+        opponent: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> int:
         """Compile all of a run with updates in these lengths, and wait for it.
@@ -137,29 +116,32 @@ class Programs:
         They are compiled side by side, as compiling one keeps one core busy. Returns
         the bytes of the device's memory that the largest takes, about.
         """
-        config, network = self._config, self._network
-        first = _body(start_run, (config,), self._many)
-        state = jax.eval_shape(first, key, hyper, opponent, network)
-        jobs = [
-            self._compiling(run_updates, (config, n), state, hyper, opponent, network)
-            for n in sorted(lengths, reverse=True)
-        ]
-        graded = (state.params, state.update, key, network, tree)
-        jobs.append(self._compiling(grade_agent, self._grading, *graded))
-        jobs.append(
-            self._compiling(start_run, (config,), key, hyper, opponent, network)
-        )
-        return max(_bytes(job.result()) for job in jobs)
+        config = self._config
+        start = self._compiling("start_run", (config,), key, hyper, opponent)
+        state = start.result
+        params = leaves.part(state, "params")
+        jobs = [start]
+        for n in sorted(lengths, reverse=True):
+            args = state, hyper, opponent
+            jobs.append(self._compiling("run_updates", (config, n), *args))
+        if tree is not None:
+            jobs.append(self._compiling("grade_agent", self._grade, params, tree))
+        if config.evaluation.eval_games:
+            args = params, state["update"], key
+            jobs.append(self._compiling("play_match", self._match, *args))
+        return max(_bytes(job.compiled.result()) for job in jobs)
 
-    def _compiling(
-        self,
-        function: Callable,
-        static: tuple,
-        *args: Any,  # noqa: ANN401
-    ) -> Future[jax.stages.Compiled]:
-        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
-        leaves, structure = jax.tree.flatten(shapes)
-        return _compiling(function, static, self._many, structure, tuple(leaves))
+    def _call(self, name: Name, static: tuple, *args: Any) -> Any:  # noqa: ANN401
+        program = self._compiling(name, static, *args).compiled.result()
+        return program(*jax.tree.leaves((*args, self._positions)))
+
+    def _compiling(self, name: Name, static: tuple, *args: Any) -> "_Program":  # noqa: ANN401
+        given = (*args, self._positions)
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), given)
+        flat, structure = jax.tree.flatten(shapes)
+        # An opponent's functions have no name that another process would know.
+        keep = name not in _WITH_OPPONENT or args[-1] is None
+        return _compiling(name, static, self._many, structure, tuple(flat), keep)
 
 
 def _bytes(program: jax.stages.Compiled) -> int:
@@ -170,25 +152,40 @@ def _bytes(program: jax.stages.Compiled) -> int:
     return given + used.temp_size_in_bytes
 
 
-def _body(function: Callable, static: tuple, many: bool) -> Callable:
-    body = functools.partial(function, *static)
-    return jax.vmap(body, in_axes=_AXES[function]) if many else body
+class _Program(NamedTuple):
+    """A program that is being compiled, and the shapes of what it returns."""
+
+    result: Any
+    compiled: Future[jax.stages.Compiled]
 
 
 @functools.cache
 def _compiling(
-    function: Callable,
+    name: Name,
     static: tuple,
     many: bool,
     structure: Any,  # noqa: ANN401
-    leaves: tuple[jax.ShapeDtypeStruct, ...],
-) -> Future[jax.stages.Compiled]:
-    args = jax.tree.unflatten(structure, leaves)
-    donated = (0,) if function is run_updates else ()
-    body = jax.jit(_body(function, static, many), donate_argnums=donated)
+    shapes: tuple[jax.ShapeDtypeStruct, ...],
+    keep: bool,
+) -> _Program:
+    def make() -> Callable:
+        functions = importlib.import_module("jax_ttt.training.functions")
+        body = functools.partial(getattr(functions, name), *static)
+        mapped = jax.vmap(body, in_axes=_AXES[name]) if many else body
+        return lambda *flat: mapped(*jax.tree.unflatten(structure, flat))
+
+    donated = ()
+    if name == "run_updates":
+        state, *_ = jax.tree.unflatten(structure, range(len(shapes)))
+        donated = tuple(state.values())
+    about = str((name, static, many, structure, shapes))
     # Traced here, not in the pool: two that trace at once don't always give the same
     # program, and one that differs is not found in the cache.
-    return _pool().submit(body.lower(*args).compile)
+    program = lowering.lowered(make, shapes, donated, about if keep else None)
+    result = jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
+    )
+    return _Program(result, _pool().submit(lowering.compiled, program))
 
 
 @functools.cache

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
-from jax_ttt.dqn.learner import Metrics, TrainState
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.results.rows import Counts
+from jax_ttt.runtime import leaves
+from jax_ttt.runtime.leaves import Named
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 
@@ -29,7 +30,7 @@ class Best:
     proven: Any  # (S,) bool: unbeatable in the seats that it learned
     loss_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
     win_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
-    params: Any  # nnx.State of NumPy arrays: the next chunk uses up the learner's
+    params: Any  # of NumPy arrays by name: the next chunk uses up the learner's
 
 
 @jax.tree_util.register_dataclass
@@ -37,8 +38,8 @@ class Best:
 class RunState:
     """Everything that changes during a run, and the key that it all came from."""
 
-    learner: TrainState
-    key: Any  # (S,) typed PRNG key of the run: evaluations draw from it
+    learner: Named  # the leaves of a `learner.TrainState`
+    key: Any  # (S, 2) uint32, the run's key: evaluations draw from it
     update: Any  # () int64, updates done
     evaluated: Any  # () int64, the update of the last evaluation; -1 before the first
     games: Any  # (S,) int64, like the next three: ended since the start
@@ -49,6 +50,11 @@ class RunState:
     diverged: Any  # (S,) bool: its loss or gradient was not finite
     last: Any  # Evaluation of the last one, in NumPy arrays; None before the first
     best: Best | None  # None before the first evaluation
+
+    @property
+    def params(self) -> Named:
+        """The agents' parameters, by name."""
+        return leaves.part(self.learner, "params")
 
 
 class Progress(NamedTuple):
@@ -62,9 +68,9 @@ class Progress(NamedTuple):
     evaluation: Any  # Evaluation | None; not imported, which keeps this module low
 
     @property
-    def params(self) -> nnx.State:
-        """The agent's parameters."""
-        return self.state.learner.params
+    def params(self) -> Named:
+        """The agent's parameters, by name."""
+        return self.state.params
 
     @property
     def update(self) -> int:
@@ -97,16 +103,17 @@ class Progress(NamedTuple):
         return Counts(update=self.update, seconds=seconds, **counts)
 
 
-def fresh(learner: TrainState, key: jax.Array) -> RunState:
-    """Return the state of a run before its first update; `key`, of shape `(S,)`."""
+def fresh(learner: Named, key: np.ndarray) -> RunState:
+    """Return the state of a run before its first update; `key`, `(S, 2)` uint32."""
+    shape = key.shape[:-1]
     return RunState(
         learner=learner,
         key=key,
         update=np.int64(0),
         evaluated=np.int64(-1),
-        **dict.fromkeys(_COUNTS, np.zeros(key.shape, np.int64)),
+        **dict.fromkeys(_COUNTS, np.zeros(shape, np.int64)),
         seconds=np.float64(0),
-        diverged=np.zeros(key.shape, bool),
+        diverged=np.zeros(shape, bool),
         last=None,
         best=None,
     )
@@ -114,7 +121,7 @@ def fresh(learner: TrainState, key: jax.Array) -> RunState:
 
 def after_chunk(
     state: RunState,
-    learner: TrainState,
+    learner: Named,
     metrics: Metrics,
     num_updates: int,
     seconds: float,
@@ -144,7 +151,7 @@ def after_evaluation(
     before.
     """
     shape = np.shape(state.games)
-    params, old = state.learner.params, state.best
+    params, old = state.params, state.best
     rows = (state.update, proven, loss_rate, win_rate)
     new = Best(*(np.broadcast_to(row, shape) for row in rows), params=params)
     ahead = np.ones(shape, bool) if old is None else better(new, old)
@@ -181,35 +188,18 @@ def _chosen(ahead: np.ndarray, new: Any, old: Any) -> np.ndarray:  # noqa: ANN40
     return np.where(wanted, np.asarray(new), old)
 
 
-class HostKey(NamedTuple):
-    """A typed PRNG key's data, `(..., words)` uint32: NumPy has no such type."""
-
-    data: Any
-
-
 def on_host(state: RunState) -> RunState:
-    """Return a copy of the state in NumPy arrays; a PRNG key is a `HostKey`."""
-
-    def copied(leaf: Any) -> Any:  # noqa: ANN401
-        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            return HostKey(np.array(jax.random.key_data(leaf)))
-        return np.array(leaf)
-
-    return jax.tree.map(copied, state)
+    """Return a copy of the state in NumPy arrays."""
+    return jax.tree.map(np.array, state)
 
 
 def on_device(state: RunState) -> RunState:
-    """Return a state of `on_host` with its learner and its key on the device.
+    """Return a state of `on_host` with its learner on the device.
 
     What is on the device already stays as it is.
     """
-
-    def moved(leaf: Any) -> Any:  # noqa: ANN401
-        if isinstance(leaf, HostKey):
-            return jax.random.wrap_key_data(jnp.array(leaf.data))
-        return leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)
-
-    learner, key = jax.tree.map(
-        moved, (state.learner, state.key), is_leaf=lambda x: isinstance(x, HostKey)
-    )
-    return dataclasses.replace(state, learner=learner, key=key)
+    learner = {
+        name: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)
+        for name, leaf in state.learner.items()
+    }
+    return dataclasses.replace(state, learner=learner)

@@ -1,0 +1,115 @@
+"""Finding the whole tree of a small game by stepping PGX itself.
+
+No rule of a game is written here.
+
+Axes: `P` positions, `A` actions.
+"""
+
+import functools
+import itertools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+
+from jax_ttt.envs import pgx_games, stones, symmetry
+from jax_ttt.envs.symmetry import Views
+from jax_ttt.runtime.leaves import Named
+
+_BATCH = 2048  # moves stepped at once: one compiled program serves every level
+
+
+class Found(NamedTuple):
+    """All positions of a game, in NumPy arrays."""
+
+    fields: Named  # those of `tree.Tree`, by their names
+    env_state: pgx.State  # (P, ...)
+
+
+def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Found:
+    """Walk every line of play from the first position.
+
+    Works for games of two players with no chance and no hidden information.
+
+    Raises:
+        ValueError: there are more than `max_positions` positions.
+    """
+    start = pgx_games.init(env, jax.random.key(0), 1)
+    first = int(start.current_player[0])
+    level = jax.tree.map(np.asarray, start)
+    levels, moves, count = [], [], 0
+    while True:
+        levels.append(level)
+        over = level.terminated | level.truncated
+        begin, count = count, count + len(over)
+        if count > max_positions:
+            raise ValueError(
+                f"{env.id} has more than {max_positions:,} positions: too many to walk"
+            )
+        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
+        if not len(action):
+            break
+        after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
+        level, index = _distinct(after)
+        moves.append((begin + parent, action, count + index))
+    return _assemble(levels, moves, first, views)
+
+
+def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
+    """Play `action` in each state, in batches of one size."""
+    parts = []
+    for begin in range(0, len(action), _BATCH):
+        rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
+        batch = jax.tree.map(lambda x, r=rows: x[r], env_state)
+        after, _ = _step(env, batch, jnp.asarray(action[rows], jnp.int32), 1.0)
+        kept = min(_BATCH, len(action) - begin)
+        parts.append(jax.tree.map(lambda x, k=kept: np.asarray(x)[:k], after))
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+
+
+_step = functools.partial(jax.jit, static_argnames=("env", "gamma"))(pgx_games.step)
+
+
+def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
+    """Return the different states, and for each given one which of them it is."""
+    leaves = [
+        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
+        for leaf in jax.tree.leaves(env_state)
+    ]
+    rows = np.concatenate(leaves, axis=1)
+    _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
+
+
+def _assemble(
+    levels: list[pgx.State],
+    moves: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    first: int,
+    views: Views | None,
+) -> Found:
+    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
+    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
+    terminal = env_state.terminated | env_state.truncated
+    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
+    successor[parent, action] = child
+    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
+    fields = {
+        "obs": env_state.observation,
+        "legal_action_mask": env_state.legal_action_mask & ~terminal[:, None],
+        "successor": successor,
+        "first_to_move": env_state.current_player == first,
+        "terminal": terminal,
+        "outcome": outcome.astype(np.int32),
+        "decisions": np.flatnonzero(~terminal).astype(np.int32),
+        "classes": None,
+    }
+    sizes = (len(level.terminated) for level in levels)
+    level_start = tuple(itertools.accumulate(sizes, initial=0))
+    fields["level_start"] = level_start
+    if views is not None:
+        cells = stones.cells_on_host(env_state.observation)
+        found = symmetry.find_first_views(cells, level_start, views)
+        fields["classes"] = symmetry.classes(fields["decisions"], *found, views)
+    return Found(fields, env_state)

@@ -1,0 +1,39 @@
+"""What came of a match: counts by seat, and rates with their error bars."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.results.grades import Sampled, SampledRates, with_intervals
+
+
+class Counts(NamedTuple):
+    """Games won, drawn and lost by one player; int32 scalars."""
+
+    wins: jax.Array
+    draws: jax.Array
+    losses: jax.Array
+
+
+class Match(NamedTuple):
+    """A match from the first named player's side, by who moved first."""
+
+    first: Counts
+    second: Counts
+
+
+def sampled(match: Match) -> Sampled:
+    """Return a match's rates with their 95 % intervals, by seat and in all."""
+    first, second = ([int(count) for count in counts] for counts in match)
+    total = rates([a + b for a, b in zip(first, second, strict=True)])
+    return Sampled(**vars(total), first=rates(first), second=rates(second))
+
+
+def rates(games: Sequence[int]) -> SampledRates:
+    """Return the rates of games won, drawn and lost; 0 where there are no games."""
+    total = sum(games)
+    shares = [count / max(total, 1) for count in games]
+    intervals = [wilson_interval(count, total) for count in games]
+    return with_intervals(total, shares, intervals)

@@ -1,0 +1,65 @@
+"""Grading the greedy player of a network, in one program or in two.
+
+Axes: `D` positions to decide.
+"""
+
+import functools
+
+import jax
+from flax import nnx
+from jaxtyping import Array, Key
+
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import matches
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.evaluation.match_counts import Match
+from jax_ttt.players import players
+from jax_ttt.players.network import Network, greedy_player, greedy_policy
+from jax_ttt.solver import outcomes, proof
+
+
+@functools.partial(jax.jit, static_argnames=("seats", "num_games"))
+def evaluate(
+    network: Network,
+    params: nnx.State,
+    key: Key[Array, ""],
+    tree: Tree | None,
+    seats: tuple[Seat, ...],
+    num_games: int,
+) -> Evaluation:
+    """Grade the greedy player of `params`, which learned these seats.
+
+    Exactly if a tree is given; and by a match of `num_games` against random, unless
+    that is 0. `key`, for the match, is consumed.
+    """
+    found = Evaluation(None, None, None)
+    if tree is not None:
+        found = grade_exactly(network, params, tree, seats)
+    if num_games:
+        match = play_random(network, params, key, num_games)
+        found = found._replace(sampled=match)
+    return found
+
+
+def grade_exactly(
+    network: Network, params: nnx.State, tree: Tree, seats: tuple[Seat, ...]
+) -> Evaluation:
+    """Return what the tree says of the greedy player of `params`."""
+    probs = greedy_policy(network, params, tree)
+    return Evaluation(
+        exact=outcomes.report(tree, probs),
+        unbeatable=proof.unbeatable(tree, probs, seats),
+        sampled=None,
+        moves=probs[tree.decisions].argmax(axis=1),
+    )
+
+
+def play_random(
+    network: Network, params: nnx.State, key: Key[Array, ""], num_games: int
+) -> Match:
+    """Play a match of the greedy player of `params` against random; `key` is used."""
+    env = pgx_games.make_env(network.env_id)
+    player = greedy_player(network, params)
+    return matches.play_match(env, key, player, players.random_player, num_games)

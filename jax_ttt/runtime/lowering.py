@@ -1,0 +1,65 @@
+"""Programs ready to compile, kept so that a later process need not trace them.
+
+They are kept as StableHLO by `jax.export`: to read one back takes neither the function
+nor the libraries that it is written with.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import jax
+import jax.export
+
+from jax_ttt.runtime import devices, kept_files
+
+
+def lowered(
+    make: Callable[[], Callable],
+    shapes: Sequence[jax.ShapeDtypeStruct],
+    donated: tuple[int, ...] = (),
+    name: str | None = None,
+) -> jax.stages.Lowered:
+    """Return the program of the function that `make` gives, for arrays of these shapes.
+
+    It is found again by `name`, which has to say everything that it depends on, besides
+    our sources; `make` is then not called. Without a name it is never kept. What it
+    returns is made of tuples, dictionaries and the types of `register`.
+    """
+    if name is None:
+        return jax.jit(make(), donate_argnums=donated).lower(*shapes)
+    kept = kept_files.read(name)
+    if kept is not None:
+        exported = jax.export.deserialize(bytearray(kept))
+    else:
+        exported = jax.export.export(jax.jit(make()))(*shapes)
+        kept_files.write(name, bytes(exported.serialize()))
+    # A kept program and one just traced are compiled in the same form: the next
+    # process finds it in JAX's cache.
+    return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
+
+
+def compiled(program: jax.stages.Lowered) -> jax.stages.Compiled:
+    """Compile a program, or read it back from JAX's cache."""
+    return program.compile(compiler_options=_options(devices.current().platform))
+
+
+@functools.cache
+def _options(platform: str) -> dict[str, Any] | None:
+    """Return XLA's options.
+
+    Its older code generator for the CPU compiles in 70 % of the time, and the programs
+    are no slower. Releases before and after these don't have the option.
+    """
+    release = tuple(map(int, version("jaxlib").split(".")[:2]))
+    if platform == "cpu" and (0, 6) <= release < (0, 11):
+        return {"xla_cpu_use_fusion_emitters": False}
+    return None
+
+
+def register(*kinds: type) -> None:
+    """Let programs that are kept return these named tuples."""
+    for kind in kinds:
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        jax.export.register_namedtuple_serialization(kind, serialized_name=name)

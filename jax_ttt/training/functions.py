@@ -1,0 +1,109 @@
+"""The functions that the programs of a run are made of.
+
+Their arguments and results are plain arrays by name, so that a program which is kept
+can be called without the libraries that these functions are written with. `key` is a
+run's key, as the data of its two words.
+
+Axes: `D` positions to decide.
+"""
+
+import jax
+from jaxtyping import Array, UInt32
+
+from jax_ttt.config.architecture import Architecture
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import learner
+from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.envs.opponents import Opponent, SelfPlay
+from jax_ttt.envs.stones import Positions
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import network_grades
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.evaluation.match_counts import Match
+from jax_ttt.players.network import Network, params_from
+from jax_ttt.runtime import leaves
+from jax_ttt.runtime.leaves import Named
+from jax_ttt.training.keys import keys
+
+KeyData = UInt32[Array, "2"]
+
+
+def start_run(
+    config: Config,
+    key: KeyData,
+    hyper: Hyper,
+    opponent: Opponent | None,
+    positions: Positions | None,
+) -> Named:
+    """Return the state of a run before its first update, by the names of its leaves.
+
+    Without an opponent the agent plays against itself. `positions` are a table's.
+    """
+    return leaves.flat(_start(config, key, hyper, opponent, positions))
+
+
+def _start(
+    config: Config,
+    key: KeyData,
+    hyper: Hyper,
+    opponent: Opponent | None,
+    positions: Positions | None,
+) -> learner.TrainState:
+    network = Network(config.architecture, positions)
+    training = keys(jax.random.wrap_key_data(key)).training
+    return learner.init(config, hyper, network, training, opponent or SelfPlay())
+
+
+def run_updates(
+    config: Config,
+    num_updates: int,
+    state: Named,
+    hyper: Hyper,
+    opponent: Opponent | None,
+    positions: Positions | None,
+) -> tuple[Named, Metrics]:
+    """Return the state after some updates, and their metrics; `state` is used up."""
+    key = jax.ShapeDtypeStruct((2,), "uint32")
+    args = key, hyper, opponent, positions
+    like = jax.eval_shape(lambda *args: _start(config, *args), *args)
+    network = Network(config.architecture, positions)
+    after, metrics = learner.train_chunk(
+        config,
+        hyper,
+        network,
+        leaves.unflat(state, like),
+        num_updates,
+        opponent or SelfPlay(),
+    )
+    return leaves.flat(after), metrics
+
+
+def grade_agent(
+    architecture: Architecture,
+    seats: tuple[Seat, ...],
+    params: Named,
+    tree: Tree,
+    positions: Positions | None,
+) -> Evaluation:
+    """Return what the tree says of an agent that learned these seats."""
+    network = Network(architecture, positions)
+    weights = params_from(network, params)
+    return network_grades.grade_exactly(network, weights, tree, seats)
+
+
+def play_match(
+    architecture: Architecture,
+    num_games: int,
+    params: Named,
+    update: jax.Array,
+    key: KeyData,
+    positions: Positions | None,
+) -> Match:
+    """Play a match of an agent against random, drawn anew at each update."""
+    grading = keys(jax.random.wrap_key_data(key)).grading
+    match_key = jax.random.fold_in(grading, update)
+    network = Network(architecture, positions)
+    weights = params_from(network, params)
+    return network_grades.play_random(network, weights, match_key, num_games)
