@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import tyro
-from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.config import catalogue
@@ -20,6 +19,7 @@ from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import files
+from jax_ttt.runtime.compile_events import Bar
 
 _HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
 
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None) -> int:
         cli.check_output(flag, path)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args)
+    device = cli.set_up(args, 10)
 
     import jax
 
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None) -> int:
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
     hidden = not pairs or not sys.stderr.isatty()
-    return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
+    return Bar(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None) -> int:
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
-    about = {"jax_ttt": __version__, "device": cli.set_up(machine)}
+    about = {"jax_ttt": __version__, "device": cli.set_up(machine, 30)}
     about |= {"machine": machine_name(), "versions": versions()}
     print("\n".join(f"{name}: {text}" for name, text in about.items()), flush=True)
     figures: dict[str, Figures] = {}

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import tyro
+from tqdm import tqdm
 
 from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, Config, Parts
-from jax_ttt.runtime import compile_cache, streams
+from jax_ttt.runtime import compile_cache, compile_events, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
@@ -218,8 +219,10 @@ def _fail(code: int, message: str) -> int:
     return code
 
 
-def set_up(machine: Machine) -> str:
+def set_up(machine: Machine, seconds: int) -> str:
     """Make JAX ready to compute, and return the device's name.
+
+    `seconds` are what the command's programs take to compile, about: a terminal tells.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
@@ -231,4 +234,19 @@ def set_up(machine: Machine) -> str:
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
     compile_cache.use(not machine.no_compile_cache)
+    if sys.stderr.isatty():
+        announce_compiling(seconds, kept=not machine.no_compile_cache)
     return device
+
+
+def announce_compiling(seconds: int, kept: bool) -> None:
+    """Let the terminal say that programs compile, as soon as they do."""
+    text = f"compiling, about {seconds} s"
+
+    def say() -> None:
+        tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
+
+    if kept:
+        compile_events.Notice(say)
+    else:
+        streams.tell(f"{text}: nothing is kept (--no-compile-cache)")

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None) -> int:
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", args.agent)
         cli.check_output(cli.flag(field), path)
-    device = cli.set_up(args)
+    device = cli.set_up(args, 2)
 
     import jax
 

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from tqdm import tqdm
-
 from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.reports.pictures import Theme
 from jax_ttt.results.rows import Row
+from jax_ttt.runtime.compile_events import Bar
 
 if TYPE_CHECKING:
     from jax_ttt.players.agents import Agent
@@ -56,7 +55,7 @@ def main(argv: Sequence[str] | None) -> int:
     if not args.out.is_dir():
         raise cli.UsageError(f"--out {args.out}: no such folder")
     cli.require("matplotlib", "plots", "figures")
-    cli.set_up(args)
+    cli.set_up(args, 30)
     for name in args.only:
         draw = drawings(args)[name]
         themes: tuple[Theme, ...] = get_args(Theme)
@@ -110,7 +109,7 @@ def runs(
     """Return the metrics of every seed's run, by preset."""
     jobs: list[tuple[Preset, int]] = list(itertools.product(presets, seeds))
     found: dict[Preset, list[list[Row]]] = {}
-    for preset, seed in tqdm(jobs, unit="run", disable=not sys.stderr.isatty()):
+    for preset, seed in Bar(jobs, unit="run", disable=not sys.stderr.isatty()):
         found.setdefault(preset, []).append(trained(preset, seed)[1])
     return found
 

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     name = newest() if args.player is None else args.player
     spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
-    cli.set_up(args)
+    cli.set_up(args, 2)
 
     import jax
 

@@ -160,7 +160,7 @@ def of_agent(args: Args) -> "Picture":
         raise cli.UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
-    cli.set_up(cli.Machine())
+    cli.set_up(cli.Machine(), 2)
 
     from jax_ttt.players import agents
     from jax_ttt.reports import boards

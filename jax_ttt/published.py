@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import mean, median
 
 import tyro
-from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.config.catalogue import Seat
@@ -24,6 +23,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.commands import PublishedResult, SystemResult
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
+from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None) -> int:
             raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
     with interruptible() as signals:
-        device = cli.set_up(args)
+        device = cli.set_up(args, 20)
         found: dict[Preset, list[AgentResult]] = {name: [] for name in args.only}
         for name, row in graded_agents(args, signals):
             found[name].append(row)
@@ -95,7 +95,7 @@ def graded_agents(
     ]
     rows = many_agents.train_jobs(jobs, None, lambda: bool(signals))
     quiet = not sys.stderr.isatty()
-    with tqdm(total=len(jobs), unit="agent", disable=quiet) as bar:
+    with Bar(total=len(jobs), unit="agent", disable=quiet) as bar:
         for name, row in zip(names, rows, strict=False):
             bar.set_description(name)
             bar.update()

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tyro
-from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.config import grid
@@ -25,6 +24,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
+from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse_settings(Args, argv, "sweep")
     points = checked_points(args)
     with interruptible() as signals:
-        device = cli.set_up(args)
+        device = cli.set_up(args, 6)
         check_opponents(args, points)
         groups = [Group(point, config, []) for point, config in points]
         begin = time.perf_counter()
@@ -137,7 +137,7 @@ def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     jobs = [many_agents.Job(group.config, seed) for group in groups for seed in seeds]
     proven = 0
-    with tqdm(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
+    with Bar(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
         rows = many_agents.train_jobs(jobs, args.at_once or None, lambda: bool(signals))
         for number, row in enumerate(rows):
             groups[number // args.num_seeds].rows.append(row)

@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None) -> int:
     with interruptible(_NOT_SAVED, watched=argv is None) as signals:
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
-        device = cli.set_up(args)
+        device = cli.set_up(args, 6)
         with times.recording_compilation():
             return train_in_new_folder(args, config, device, signals, times)
 

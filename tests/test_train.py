@@ -23,14 +23,14 @@ from jax_ttt import __version__, evaluate, plot
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
 from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
-from jax_ttt.training import loop, programs, run_folder
-from jax_ttt.training.programs import Programs
+from jax_ttt.runtime import named_arrays
+from jax_ttt.training import loop, run_folder
+from jax_ttt.training.keys import run_key
+from jax_ttt.training.programs import Programs, hyper_arrays
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -509,22 +509,14 @@ def test_each_evaluation_draws_its_own_games(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
     )
-    state = programs.start_run(
-        config,
-        jax.random.key(0),
-        config.hyper,
-        SelfPlay(),
-        network_of(config.architecture),
-    )
-    run = Programs(config, network_of(config.architecture))
-    keys = [jax.random.key(seed) for seed in (1, 1, 1, 2)]
+    run = Programs(config)
+    params = named_arrays.part(run.start(run_key(0), hyper_arrays(config)), "params")
     games = [
-        jax.device_get(run.grade(state.params, jnp.int32(update), key, tree).sampled)
-        for update, key in zip((0, 0, 2, 0), keys, strict=True)
+        jax.device_get(run.evaluate(params, jnp.int32(update), run_key(seed), tree))
+        for update, seed in ((0, 1), (0, 1), (2, 1), (0, 2))
     ]
-    assert games[0] == games[1]
-    assert games[0] != games[2]
-    assert games[0] != games[3]
+    first, *others = [found.sampled for found in games]
+    assert [first == other for other in others] == [True, False, False]
 
 
 def check_sampled_run(env_id, path):

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from tqdm import tqdm
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
@@ -23,7 +22,8 @@ from jax_ttt.evaluation import evaluation
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime.compile_events import Bar
+from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.run_state import Progress
 
@@ -78,7 +78,7 @@ and at most 1,000, got -1.0
     if until_proven and config.env_id not in ENUMERABLE:
         rule = f"False, or the game one of {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)
-    with tqdm(total=config.run.num_updates, unit="update", disable=not progress) as bar:
+    with Bar(total=config.run.num_updates, unit="update", disable=not progress) as bar:
         return _alone(config, seed, until_proven, keep_agents, bar)
 
 
@@ -121,7 +121,7 @@ def train_many(
     size = many_agents.agents_that_fit(config)
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
     found: dict[int, Run | None] = {}
-    with tqdm(total=len(chosen), unit="agent", disable=not progress) as bar:
+    with Bar(total=len(chosen), unit="agent", disable=not progress) as bar:
         for group in groups:
             if len(group) > 1:
                 found |= _at_once(config, group)
@@ -158,7 +158,7 @@ def _alone(
     seed: int,
     until_proven: bool,
     keep_agents: bool,
-    bar: tqdm | None = None,
+    bar: Bar | None = None,
 ) -> Run:
     """Train one agent; `bar` is a progress bar of its updates."""
     rows: list[Row] = []

@@ -9,7 +9,7 @@ from jax_ttt.benchmarks.timing import Figures, in_turn, show, show_ms
 from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 

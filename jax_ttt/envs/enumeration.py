@@ -16,7 +16,7 @@ import pgx
 
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Views
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime.named_arrays import Named
 
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
 

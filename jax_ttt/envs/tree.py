@@ -18,8 +18,8 @@ import numpy as np
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.envs import symmetry
 from jax_ttt.envs.symmetry import Classes, Views
-from jax_ttt.runtime import kept_files, leaves
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime import kept_files, named_arrays
+from jax_ttt.runtime.named_arrays import Named
 
 if TYPE_CHECKING:
     import pgx
@@ -129,7 +129,7 @@ def env_states(env_id: EnvId) -> "pgx.State":
 
     env = pgx_games.make_env(env_id)
     like = jax.eval_shape(lambda: pgx_games.init(env, jax.random.key(0), 1))
-    return jax.device_put(leaves.unflat(_kept(env_id)[1], like))
+    return jax.device_put(named_arrays.unflat(_kept(env_id)[1], like))
 
 
 @functools.cache
@@ -140,22 +140,22 @@ def _kept(env_id: EnvId) -> tuple[Tree, Named]:
     if contents is not None:
         with np.load(io.BytesIO(contents), allow_pickle=False) as file:
             found = dict(file)
-        return _from_arrays(found), leaves.part(found, "env_state")
+        return _from_arrays(found), named_arrays.part(found, "env_state")
     from jax_ttt.envs import enumeration, pgx_games
 
     env, views = pgx_games.make_env(env_id), symmetry.views(env_id)
     found = enumeration.find_positions(env, MAX_POSITIONS, views)
     tree = Tree(**found.fields)
-    states = leaves.flat(found.env_state)
+    states = named_arrays.flat(found.env_state)
     file = io.BytesIO()
     by_path = {f"env_state.{path}": leaf for path, leaf in states.items()}
-    np.savez(file, level_start=tree.level_start, **leaves.flat(tree), **by_path)
-    kept_files.write(name, file.getvalue())
+    np.savez(file, level_start=tree.level_start, **named_arrays.flat(tree), **by_path)
+    kept_files.keep(name, file.getvalue())
     return tree, states
 
 
 def _from_arrays(arrays: Named) -> Tree:
-    classes = leaves.part(arrays, "classes")
+    classes = named_arrays.part(arrays, "classes")
     fields = {name: x for name, x in arrays.items() if "." not in name}
     level_start = tuple(map(int, fields.pop("level_start")))
     found = Classes(**classes) if classes else None

@@ -11,18 +11,22 @@ import numpy as np
 from jax_ttt.config.catalogue import SeatSetting
 from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.evaluation import match_counts
-from jax_ttt.evaluation.match_counts import Match
+from jax_ttt.evaluation.match_counts import Counts, Match
 from jax_ttt.results.grades import Exact, Grades, SeatExact, mean_rates
-from jax_ttt.solver import outcomes
+from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
 
 
 class Evaluation(NamedTuple):
     """An agent's results; a part is None where it was not asked for or can't be had."""
 
-    exact: outcomes.Report | None
+    exact: Report | None
     unbeatable: jax.Array | None  # () bool, in the seats that it learned
     sampled: Match | None  # against random
     moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
+
+
+TYPES = (Evaluation, Report, SeatResults, Outcome, Match, Counts)
+"""The types that an evaluation is made of."""
 
 
 class Standing(NamedTuple):
@@ -55,7 +59,7 @@ def summary(evaluation: Evaluation) -> Grades:
     return Grades(exact=exact, sampled=sampled)
 
 
-def seat_grades(seat: outcomes.SeatResults) -> SeatExact:
+def seat_grades(seat: SeatResults) -> SeatExact:
     """Return the results in one seat as plain numbers."""
     wins, draws, losses = map(float, seat.random)
     return SeatExact(

@@ -24,7 +24,7 @@ from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_fro
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain
 from jax_ttt.results.grades import Grades, read_grades
-from jax_ttt.runtime import files, leaves
+from jax_ttt.runtime import files, named_arrays
 
 if TYPE_CHECKING:
     from jax_ttt.networks.q_network import Network
@@ -218,7 +218,7 @@ def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any: 
     """Return the weights in the network's own tree, checked against it."""
     from jax_ttt.players import network
 
-    flat = leaves.flat(network.shapes(network.network_of(config.architecture)))
+    flat = named_arrays.flat(network.shapes(network.network_of(config.architecture)))
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
         n: (t.shape, t.dtype) for n, t in tensors.items()
     }:
@@ -230,7 +230,7 @@ def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any: 
 
 
 def _tensors(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
-    return {name: np.asarray(leaf) for name, leaf in leaves.flat(params).items()}
+    return {name: np.asarray(leaf) for name, leaf in named_arrays.flat(params).items()}
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:

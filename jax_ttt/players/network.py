@@ -16,8 +16,8 @@ from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.runtime import leaves
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.solver import policies
 
 
@@ -38,7 +38,7 @@ def shapes(network: Network) -> nnx.State:
 def params_from(network: Network, named: Named) -> nnx.State:
     """Return weights in the network's own tree, of their leaves by name."""
     arrays = {name: jnp.asarray(leaf) for name, leaf in named.items()}
-    return leaves.unflat(arrays, shapes(network))
+    return named_arrays.unflat(arrays, shapes(network))
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
@@ -17,6 +16,7 @@ from jax_ttt.reports import result_text
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.grades import Grades
+from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.training.run_state import Progress
 
 
@@ -29,10 +29,10 @@ class Console:
         self._last: Progress | None = None  # at the evaluation before
         self._metrics: Metrics | None = None  # of the last chunk
         self._best = 0.0  # share of games won between two evaluations
-        # On a terminal only; it says that it compiles.
-        self._bar = tqdm(
+        # On a terminal only.
+        self._bar = Bar(
             total=config.run.num_updates,
-            desc="compiling",
+            desc="starting",
             unit="update",
             disable=not loud or not sys.stderr.isatty(),
         )

@@ -33,7 +33,7 @@ def read(name: str) -> bytes | None:
     return contents if hashlib.sha256(contents).digest() == digest else None
 
 
-def write(name: str, contents: bytes) -> None:
+def keep(name: str, contents: bytes) -> None:
     """Keep the contents under a name, if this process keeps anything."""
     path = _path(name)
     if path is None:

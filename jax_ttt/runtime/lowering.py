@@ -4,10 +4,8 @@ They are kept as StableHLO by `jax.export`: to read one back takes neither the f
 nor the libraries that it is written with.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any
 
 import jax
 import jax.export
@@ -34,28 +32,23 @@ def lowered(
         exported = jax.export.deserialize(bytearray(kept))
     else:
         exported = jax.export.export(jax.jit(make()))(*shapes)
-        kept_files.write(name, bytes(exported.serialize()))
+        kept_files.keep(name, bytes(exported.serialize()))
     # A kept program and one just traced are compiled in the same form: the next
     # process finds it in JAX's cache.
     return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
 
 
-def compiled(program: jax.stages.Lowered) -> jax.stages.Compiled:
-    """Compile a program, or read it back from JAX's cache."""
-    return program.compile(compiler_options=_options(devices.current().platform))
+def compiled(program: jax.stages.Lowered, quickly: bool) -> jax.stages.Compiled:
+    """Compile a program, or read it back from JAX's cache.
 
-
-@functools.cache
-def _options(platform: str) -> dict[str, Any] | None:
-    """Return XLA's options.
-
-    Its older code generator for the CPU compiles in 70 % of the time, and the programs
-    are no slower. Releases before and after these don't have the option.
+    On a CPU `quickly` takes 70 % of the time and gives a program that is some 6 %
+    slower: XLA's older code generator. Other releases of XLA don't have the choice.
     """
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
-    if platform == "cpu" and (0, 6) <= release < (0, 11):
-        return {"xla_cpu_use_fusion_emitters": False}
-    return None
+    options = None
+    if quickly and devices.current().platform == "cpu" and (0, 6) <= release < (0, 11):
+        options = {"xla_cpu_use_fusion_emitters": False}
+    return program.compile(compiler_options=options)
 
 
 def register(*kinds: type) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from jax_ttt.runtime import process
+from jax_ttt.runtime import compile_events, process
 
 Part = Literal["compile", "imports", "train", "evaluate", "write"]
 """Parts of a run. A moment of two parts belongs to the one that is named first."""
@@ -19,7 +19,6 @@ Span = tuple[float, float]
 
 _MOST_PENDING = 10_000
 """Spans that are kept, at most: a long run has millions of chunks."""
-_COMPILE_EVENTS = "/jax/core/compile/"
 
 
 class TimeSpans:
@@ -59,24 +58,14 @@ class TimeSpans:
     @contextlib.contextmanager
     def recording_compilation(self) -> Iterator[None]:
         """Record what JAX traces and compiles within the context, in any thread."""
-        import jax.monitoring
 
-        within = True
+        def compiled(event: str, seconds: float) -> None:
+            del event
+            end = time.perf_counter()
+            self.add("compile", end - seconds, end)
 
-        def compiled(event: str, duration_secs: float, **kwargs: str | int) -> None:
-            del kwargs
-            if within and event.startswith(_COMPILE_EVENTS):
-                end = time.perf_counter()
-                self.add("compile", end - duration_secs, end)
-
-        jax.monitoring.register_event_duration_secs_listener(compiled)
-        try:
+        with compile_events.durations(compiled):
             yield
-        finally:
-            within = False
-            # Older releases of JAX keep a listener as long as the process.
-            name = "unregister_event_duration_listener"
-            getattr(jax.monitoring, name, lambda _: None)(compiled)
 
     def seconds(self) -> dict[Part, float]:
         """Return the seconds of each part; each moment counts once."""

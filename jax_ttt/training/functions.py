@@ -23,8 +23,8 @@ from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.evaluation.match_counts import Match
 from jax_ttt.players.network import Network, params_from
-from jax_ttt.runtime import leaves
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training.keys import keys
 
 KeyData = UInt32[Array, "2"]
@@ -41,7 +41,7 @@ def start_run(
 
     Without an opponent the agent plays against itself. `positions` are a table's.
     """
-    return leaves.flat(_start(config, key, hyper, opponent, positions))
+    return named_arrays.flat(_start(config, key, hyper, opponent, positions))
 
 
 def _start(
@@ -73,11 +73,11 @@ def run_updates(
         config,
         hyper,
         network,
-        leaves.unflat(state, like),
+        named_arrays.unflat(state, like),
         num_updates,
         opponent or SelfPlay(),
     )
-    return leaves.flat(after), metrics
+    return named_arrays.flat(after), metrics
 
 
 def grade_agent(
@@ -93,7 +93,7 @@ def grade_agent(
     return network_grades.grade_exactly(network, weights, tree, seats)
 
 
-def play_match(
+def sample_games(
     architecture: Architecture,
     num_games: int,
     params: Named,

@@ -21,22 +21,20 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.evaluation.match_counts import Counts, Match
-from jax_ttt.runtime import leaves, lowering
-from jax_ttt.runtime.leaves import Named
-from jax_ttt.solver import outcomes
+from jax_ttt.runtime import lowering, named_arrays
+from jax_ttt.runtime.named_arrays import Named
 
-lowering.register(Metrics, Evaluation, Match, Counts)
-lowering.register(outcomes.Report, outcomes.SeatResults, outcomes.Outcome)
+lowering.register(Metrics, *evaluation.TYPES)
 
-Name = Literal["start_run", "run_updates", "grade_agent", "play_match"]
+Name = Literal["start_run", "run_updates", "grade_agent", "sample_games"]
 """The functions of `functions`."""
 _AXES: dict[Name, tuple[int | None, ...]] = {
     "start_run": (0, 0, 0, None),
     "run_updates": (0, 0, 0, None),
     "grade_agent": (0, None, None),
-    "play_match": (0, 0, 0, None),
+    "sample_games": (0, 0, 0, None),
 }
 """Which arguments that are data have the axis S where there are many agents."""
 _WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
@@ -91,7 +89,7 @@ class Programs:
         if tree is not None:
             found = self._call("grade_agent", self._grade, params, tree)
         if self._config.evaluation.eval_games:
-            match = self._call("play_match", self._match, params, update, key)
+            match = self._call("sample_games", self._match, params, update, key)
             found = found._replace(sampled=match)
         return found
 
@@ -119,7 +117,7 @@ class Programs:
         config = self._config
         start = self._compiling("start_run", (config,), key, hyper, opponent)
         state = start.result
-        params = leaves.part(state, "params")
+        params = named_arrays.part(state, "params")
         jobs = [start]
         for n in sorted(lengths, reverse=True):
             args = state, hyper, opponent
@@ -128,7 +126,7 @@ class Programs:
             jobs.append(self._compiling("grade_agent", self._grade, params, tree))
         if config.evaluation.eval_games:
             args = params, state["update"], key
-            jobs.append(self._compiling("play_match", self._match, *args))
+            jobs.append(self._compiling("sample_games", self._match, *args))
         return max(_bytes(job.compiled.result()) for job in jobs)
 
     def _call(self, name: Name, static: tuple, *args: Any) -> Any:  # noqa: ANN401
@@ -185,7 +183,8 @@ def _compiling(
     result = jax.tree.map(
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
     )
-    return _Program(result, _pool().submit(lowering.compiled, program))
+    quickly = name != "run_updates"  # the others' speed hardly counts
+    return _Program(result, _pool().submit(lowering.compiled, program, quickly))
 
 
 @functools.cache

@@ -14,8 +14,8 @@ import numpy as np
 
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.results.rows import Counts
-from jax_ttt.runtime import leaves
-from jax_ttt.runtime.leaves import Named
+from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime.named_arrays import Named
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 
@@ -54,7 +54,7 @@ class RunState:
     @property
     def params(self) -> Named:
         """The agents' parameters, by name."""
-        return leaves.part(self.learner, "params")
+        return named_arrays.part(self.learner, "params")
 
 
 class Progress(NamedTuple):

@@ -11,6 +11,7 @@ import pytest
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
 from jax_ttt.solver import outcomes, policies, proof
 
 LEGAL = jnp.array([[True, True, False]])
@@ -63,7 +64,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     """All 16,167 moves, through PGX; junk at illegal cells and at finished boards."""
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     assert len(parent) == 16_167
-    env_state = jax.tree.map(lambda leaf: leaf[parent], tree.env_state)
+    env_state = jax.tree.map(lambda leaf: leaf[parent], trees.env_states("tic_tac_toe"))
     if env_state.current_player[0] != x_is_player:
         env_state = env_state.replace(
             current_player=1 - env_state.current_player,

@@ -408,13 +408,3 @@ def test_no_function_of_the_learner_has_an_opponent_of_its_own():
     for function in (learner.init, learner.update, learner.train_chunk):
         parameter = inspect.signature(function).parameters["opponent"]
         assert parameter.default is inspect.Parameter.empty
-
-
-def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
-    row = jnp.array([1.0, 2.0, 6.0])
-    found = learner.of_chunk(learner.Metrics(*[row] * len(learner.Metrics._fields)))
-    assert found._asdict() == {
-        **dict.fromkeys(("loss", "grad_norm", "mean_max_q"), 3),
-        **dict.fromkeys(("epsilon", "learning_rate", "rows"), 6),
-        **dict.fromkeys(("games", "wins", "losses", "env_steps"), 9),
-    }

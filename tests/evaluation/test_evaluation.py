@@ -1,53 +1,22 @@
-"""An evaluation in training: what it proves, and of which seats."""
-
-import itertools
+"""An evaluation: what agents are compared by."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
-from jax_ttt.config.choices import SEATS_OF
-from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import evaluation
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.evaluation.match_counts import Counts, Match
 
 
-def test_a_network_of_nan_has_no_evaluation(tree):
-    network = network_of(Config.of(hidden_size=16).architecture)
-    params = q_network.init_params(network, jax.random.key(5))
-    params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
-    result = evaluation.evaluate(
-        network, params, jax.random.key(0), tree, ("first", "second"), 0
-    )
-    with pytest.raises(FloatingPointError, match="not finite"):
-        evaluation.summary(result)
-
-
-@pytest.mark.parametrize("setting", SEATS_OF)
-def test_training_and_evaluate_agree_on_the_seat(
-    setting, one_seat, tree, host_tree, q_star
-):
-    """Tables that are perfect or the worst in each seat, for every setting."""
-    agent = agents.load_agent(one_seat)
-    config = agent.config.replace(seat=setting)
-    first = host_tree.first_to_move[:, None]
-    for safe in itertools.product([True, False], repeat=2):
-        signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
-        values = jnp.asarray(signs * q_star, jnp.float32)
-        params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = evaluation.evaluate(
-            network_of(config.architecture),
-            params,
-            jax.random.key(0),
-            tree,
-            config.seats,
-            0,
-        )
-        is_safe = dict(zip(("first", "second"), safe, strict=True))
-        expected = all(is_safe[seat] for seat in SEATS_OF[setting])
-        exact = evaluation.summary(found).exact
-        assert exact is not None
-        assert exact.unbeatable is expected
+def test_a_sampled_match_ranks_an_agent_by_the_seats_that_it_learned():
+    counts = [Counts(*map(jnp.int32, row)) for row in ((2, 1, 1), (0, 1, 3))]
+    sampled = Evaluation(None, None, Match(*counts))
+    sampled = jax.device_get(sampled)
+    found = evaluation.standing(sampled, "second")
+    assert (found.proven, found.loss_rate, found.win_rate) == (False, 0.75, 0)
+    found = evaluation.standing(sampled, "both")
+    assert (found.proven, found.loss_rate, found.win_rate) == (False, 0.5, 0.25)
+    nothing = evaluation.standing(Evaluation(None, None, None), "both")
+    assert not nothing.proven
+    assert np.isnan([nothing.loss_rate, nothing.win_rate]).all()

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs.opponents import SelfPlay, Versus
-from jax_ttt.evaluation import evaluation
-from jax_ttt.players.network import network_of
+from jax_ttt.envs.opponents import Versus
+from jax_ttt.evaluation import network_grades
+from jax_ttt.players.network import network_of, params_from
+from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop
 
 
@@ -34,7 +35,7 @@ def test_an_agents_size_is_that_of_its_state_and_more():
 
 
 def test_the_opponent_is_the_one_that_the_settings_name():
-    assert loop.make_opponent(Config(), 1) == SelfPlay()
+    assert loop.make_opponent(Config(), 1) is None  # the agent itself
     for name in ("random", "minimax", "blend:0.5:minimax"):
         opponent = loop.make_opponent(Config.of(opponent=name), 1)
         assert isinstance(opponent, Versus)
@@ -61,15 +62,17 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     for step in loop.train_from_scratch(config, 3, tree):
         if step.evaluation is None:
             continue
-        params, target_params = step.params, step.state.learner.target_params
+        named = step.params, named_arrays.part(step.state.learner, "target_params")
         expected, other = (
-            evaluation.evaluate(network, values, key, tree, config.seats, 0)
-            for values in (params, target_params)
+            network_grades.evaluate(
+                network, params_from(network, one), key, tree, config.seats, 0
+            )
+            for one in named
         )
-        leaves = map(jax.tree.leaves, (step.evaluation, expected, other))
-        for found, own, targets in zip(*leaves, strict=True):
+        rows = map(jax.tree.leaves, (step.evaluation, expected, other))
+        for found, own, targets in zip(*rows, strict=True):
             np.testing.assert_allclose(found, own, atol=1e-6)
-            differs |= bool(found != targets)
+            differs |= bool((found != targets).any())
     assert differs, "the target's results are others"
 
 

@@ -1,6 +1,5 @@
 """Many agents: each as if alone, beside whom it trains; and what is said of them."""
 
-import dataclasses
 import functools
 import itertools
 from types import SimpleNamespace
@@ -18,7 +17,8 @@ from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
 from jax_ttt.results.commands import Spread
-from jax_ttt.training import loop, many_agents, programs
+from jax_ttt.training import loop, many_agents
+from jax_ttt.training.keys import keys
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.programs import Programs
 
@@ -71,7 +71,7 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
 
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(loop.train_from_scratch(config, 3, None))
-    key = programs.keys(jax.random.key(3)).training
+    key = keys(jax.random.key(3)).training
     state = learner.init(
         config, config.hyper, network_of(config.architecture), key, SelfPlay()
     )
@@ -147,13 +147,14 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
 
     def start(self, key, hyper, opponent):
         state = real(self, key, hyper, opponent)
-        seeds = jax.random.key_data(key)[..., 1]
+        seeds = key[..., 1]
 
         def poison(x):
             worth = np.where(seeds == 2, np.float32(np.nan), np.float32(1))
             return x * worth.reshape(seeds.shape + (1,) * (x.ndim - seeds.ndim))
 
-        return dataclasses.replace(state, params=jax.tree.map(poison, state.params))
+        params = [name for name in state if name.startswith("params.")]
+        return state | {name: poison(state[name]) for name in params}
 
     monkeypatch.setattr(Programs, "start", start)
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]

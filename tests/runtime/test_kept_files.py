@@ -1,0 +1,97 @@
+"""What one process keeps for the next: found again by all it was made from, or not."""
+
+import jax
+import pytest
+
+from jax_ttt.runtime import devices, kept_files
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path):
+    """Let JAX, and so us, keep files in a folder of this test."""
+    before = (
+        jax.config.jax_enable_compilation_cache,
+        jax.config.jax_compilation_cache_dir,
+    )
+    jax.config.update("jax_enable_compilation_cache", True)
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    yield tmp_path
+    jax.config.update("jax_enable_compilation_cache", before[0])
+    jax.config.update("jax_compilation_cache_dir", before[1])
+
+
+def kept(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_what_is_kept_is_found_under_its_name_alone(folder):
+    assert kept_files.read("a") is None
+    kept_files.keep("a", b"content")
+    assert kept_files.read("a") == b"content"
+    assert kept_files.read("b") is None
+    assert len(kept(folder)) == 1
+
+
+@pytest.mark.parametrize("fault", ["cut off", "a bit flipped", "empty"])
+def test_a_file_that_is_not_whole_is_not_used_and_is_replaced(folder, fault):
+    kept_files.keep("a", b"content" * 100)
+    (path,) = kept(folder)
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[50] ^= 1
+    damaged = {"cut off": whole[:-1], "a bit flipped": bytes(flipped), "empty": b""}
+    path.write_bytes(damaged[fault])
+    assert kept_files.read("a") is None
+    kept_files.keep("a", b"content")
+    assert kept_files.read("a") == b"content"
+
+
+@pytest.mark.parametrize(
+    "change", ["sources", "versions", "flags", "setting", "processor"]
+)
+def test_what_other_sources_versions_or_settings_made_is_not_found(change, monkeypatch):
+    kept_files.keep("a", b"content")
+    if change == "sources":
+        monkeypatch.setattr(kept_files, "_sources", lambda: "other")
+    elif change == "versions":
+        monkeypatch.setattr(kept_files, "_versions", lambda: {"jax": "0.0"})
+    elif change == "flags":
+        monkeypatch.setenv("XLA_FLAGS", "--other")
+    elif change == "processor":
+        monkeypatch.setattr(devices, "has_amx", lambda: True)
+    if change != "setting":
+        assert kept_files.read("a") is None
+        return
+    with jax.default_matmul_precision("float32"):
+        assert kept_files.read("a") is None
+    assert kept_files.read("a") == b"content"
+
+
+def test_without_a_cache_nothing_is_kept(folder):
+    jax.config.update("jax_enable_compilation_cache", False)
+    kept_files.keep("a", b"content")
+    assert not kept(folder)
+    jax.config.update("jax_enable_compilation_cache", True)
+    kept_files.keep("a", b"content")
+    jax.config.update("jax_enable_compilation_cache", False)
+    assert kept_files.read("a") is None
+
+
+def test_a_folder_that_can_not_be_written_costs_nothing(folder):
+    jax.config.update("jax_compilation_cache_dir", str(folder / "none"))
+    kept_files.keep("a", b"content")
+    assert kept_files.read("a") is None
+
+
+def test_the_sources_are_all_of_ours(monkeypatch, tmp_path):
+    package = tmp_path / "package"
+    (package / "runtime").mkdir(parents=True)
+    (package / "one.py").write_text("x = 1")
+    monkeypatch.setattr(kept_files, "__file__", str(package / "runtime" / "here.py"))
+    digest = kept_files._sources.__wrapped__
+    first = digest()
+    assert digest() == first
+    (package / "one.py").write_text("x = 2")
+    second = digest()
+    (package / "two.py").write_text("")
+    assert len({first, second, digest()}) == 3

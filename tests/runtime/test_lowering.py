@@ -1,0 +1,62 @@
+"""Programs that are kept: not traced a second time, and the same."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jax_ttt.runtime import kept_files, lowering
+
+SHAPES = (jax.ShapeDtypeStruct((3,), jnp.float32),) * 2
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """Keep files in a dictionary, and return it."""
+    files = {}
+    monkeypatch.setattr(kept_files, "read", files.get)
+    monkeypatch.setattr(kept_files, "keep", files.__setitem__)
+    return files
+
+
+def make():
+    return lambda x, y: {"sum": x + y, "pair": (x * y, x)}
+
+
+def never():
+    raise AssertionError("traced again")
+
+
+def run(program):
+    x, y = jnp.arange(3.0), jnp.full(3, 2.0)
+    return jax.tree.map(lambda x: x.tolist(), lowering.compiled(program, True)(x, y))
+
+
+def test_a_program_that_is_kept_is_not_traced_again(store):
+    first = lowering.lowered(make, SHAPES, name="a")
+    assert list(store) == ["a"]
+    second = lowering.lowered(never, SHAPES, name="a")
+    assert first.as_text() == second.as_text()
+    assert second.out_info.keys() == {"sum", "pair"}
+    expected = {"sum": [2.0, 3.0, 4.0], "pair": ([0.0, 2.0, 4.0], [0.0, 1.0, 2.0])}
+    assert run(first) == run(second) == expected
+
+
+def test_another_name_is_another_program(store):
+    lowering.lowered(make, SHAPES, name="a")
+    with pytest.raises(AssertionError, match="traced again"):
+        lowering.lowered(never, SHAPES, name="b")
+
+
+def test_without_a_name_nothing_is_kept(store):
+    assert run(lowering.lowered(make, SHAPES))["sum"] == [2.0, 3.0, 4.0]
+    assert not store
+
+
+@pytest.mark.parametrize("name", ["a", None])
+def test_an_argument_that_is_donated_is_used_up(store, name):
+    del store
+    program = lowering.lowered(make, SHAPES, (1,), name)
+    x, y = jnp.arange(3.0), jnp.full(3, 2.0)
+    lowering.compiled(program, False)(x, y)
+    assert y.is_deleted()
+    assert not x.is_deleted()

@@ -1,0 +1,23 @@
+"""A run's streams of random numbers."""
+
+import jax
+import numpy as np
+
+from jax_ttt.training.keys import keys, run_key
+
+
+def test_a_runs_streams_of_random_numbers_are_apart():
+    key = jax.random.key(1)
+    grading = keys(key).grading
+    used = [key, *keys(key)]
+    used += [jax.random.fold_in(grading, update) for update in (0, 2, 4)]
+    assert len({tuple(jax.random.key_data(key).tolist()) for key in used}) == 7
+
+
+def test_a_runs_key_is_the_data_of_its_seeds_key():
+    for seed in (0, 1, 2**32 - 1):
+        data = run_key(seed)
+        assert isinstance(data, np.ndarray)
+        assert data.dtype == np.uint32
+        typed = jax.random.wrap_key_data(data)
+        assert (jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))).all()
