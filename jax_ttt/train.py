@@ -161,7 +161,7 @@ def train_in_folder(
     device: str,
     folder: "RunFolder",
     signals: Signals,
-    opponent: "Opponent",
+    opponent: "Opponent | None",
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
     with folder.times.recording("imports"):

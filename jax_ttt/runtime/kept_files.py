@@ -39,7 +39,6 @@ def keep(name: str, contents: bytes) -> None:
     if path is None:
         return
     with contextlib.suppress(OSError):  # the next process works it out again
-        path.parent.mkdir(mode=0o700, exist_ok=True)
         files.write_whole(path, hashlib.sha256(contents).digest() + contents)
 
 
@@ -60,7 +59,7 @@ def _path(name: str) -> Path | None:
         *(device.platform, device.device_kind, devices.has_amx()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
-    return Path(folder) / "jax_ttt" / digest[:32]
+    return Path(folder) / f"jax_ttt-{digest[:32]}"
 
 
 @functools.cache

@@ -45,7 +45,7 @@ def compiled(program: jax.stages.Lowered, quickly: bool) -> jax.stages.Compiled:
     slower: XLA's older code generator. Other releases of XLA don't have the choice.
     """
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
-    options = None
+    options: dict[str, str | bool] | None = None
     if quickly and devices.current().platform == "cpu" and (0, 6) <= release < (0, 11):
         options = {"xla_cpu_use_fusion_emitters": False}
     return program.compile(compiler_options=options)

@@ -268,5 +268,5 @@ def _opponent(config: Config, key: np.ndarray) -> "Opponent | None":
     from jax_ttt.players import names, registry
 
     spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = keys(jax.random.wrap_key_data(key)).opponent
+    own = keys(jax.random.wrap_key_data(jnp.array(key))).opponent
     return Versus(spec.name, registry.enter(spec, config.env_id, own).player)

@@ -12,7 +12,7 @@ from jax_ttt.benchmarks import (
 )
 from jax_ttt.dqn import learner
 from jax_ttt.envs.opponents import SelfPlay
-from jax_ttt.evaluation import evaluation
+from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.network import network_of
 
@@ -44,7 +44,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     key, params = jax.random.key(0), nnx.state(network, nnx.Param)
-    report = evaluation.evaluate(
+    report = network_grades.evaluate(
         network_of(config.architecture), params, key, tree, config.seats, 0
     ).exact
     assert report is not None

@@ -13,6 +13,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
+from jax_ttt.evaluation import network_grades
 from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
 
@@ -127,7 +128,7 @@ def test_both_precisions_reach_the_same_verdict(tree):
             config.run.num_updates,
             SelfPlay(),
         )
-        found = evaluations.evaluate(
+        found = network_grades.evaluate(
             network_of(config.architecture),
             state.params,
             jax.random.key(1),

@@ -83,12 +83,12 @@ def command(folder, *flags):
 
 
 def test_a_second_process_compiles_nothing(tmp_path):
-    (code, misses, hits), _ = command(tmp_path)
+    (code, misses, _), _ = command(tmp_path)
     assert code == 0
     assert misses > 3
     (code, again, found), _ = command(tmp_path, "--seed", "2", "--tau", "0.3")
     assert (code, again) == (0, 0)
-    assert found == misses + hits
+    assert 3 < found < misses  # what is kept by us needs no small programs around it
     for entry in (tmp_path / "programs").iterdir():
         entry.write_bytes(entry.read_bytes()[:100])  # as a crash would leave it
     (code, *_), _ = command(tmp_path)

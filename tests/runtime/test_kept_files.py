@@ -9,15 +9,13 @@ from jax_ttt.runtime import devices, kept_files
 @pytest.fixture(autouse=True)
 def folder(tmp_path):
     """Let JAX, and so us, keep files in a folder of this test."""
-    before = (
-        jax.config.jax_enable_compilation_cache,
-        jax.config.jax_compilation_cache_dir,
-    )
+    names = "jax_enable_compilation_cache", "jax_compilation_cache_dir"
+    before = [jax.config.values[name] for name in names]
     jax.config.update("jax_enable_compilation_cache", True)
     jax.config.update("jax_compilation_cache_dir", str(tmp_path))
     yield tmp_path
-    jax.config.update("jax_enable_compilation_cache", before[0])
-    jax.config.update("jax_compilation_cache_dir", before[1])
+    for name, value in zip(names, before, strict=True):
+        jax.config.update(name, value)
 
 
 def kept(folder):

@@ -1,6 +1,6 @@
 """Trees as flat dictionaries, and back."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +15,8 @@ from jax_ttt.runtime import named_arrays
 
 
 class Pair(NamedTuple):
-    first: object
-    second: object
+    first: Any
+    second: Any
 
 
 TREE = Pair({"a": jnp.arange(3), "b": (jnp.zeros(2), jnp.ones(()))}, jax.random.key(7))

@@ -19,5 +19,5 @@ def test_a_runs_key_is_the_data_of_its_seeds_key():
         data = run_key(seed)
         assert isinstance(data, np.ndarray)
         assert data.dtype == np.uint32
-        typed = jax.random.wrap_key_data(data)
+        typed = jax.random.wrap_key_data(jax.numpy.array(data))
         assert (jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))).all()

@@ -31,7 +31,7 @@ def trained(tree, seeds=(1,)):
     if len(seeds) > 1:
         *_, last = loop.train_at_once([CONFIG] * len(seeds), seeds, tree)
     else:
-        *_, last = loop.train_from_scratch(CONFIG, *seeds, tree)
+        *_, last = loop.train_from_scratch(CONFIG, seeds[0], tree)
     return jax.tree.map(np.array, (last.state.learner, last.state.last))
 
 
