@@ -19,12 +19,17 @@ _FLAGS = ("flags", "Features")
 def use(wanted: bool = True) -> None:
     """Make JAX keep what it compiles, or with `wanted` false neither keep nor read it.
 
+    What `kept_files` keeps lies there too.
+
     In the folder that JAX is already told of (`JAX_COMPILATION_CACHE_DIR`), or else in
     `folder()`. Where that can't be had, a line on stderr says why. Comes before the
     first computation.
     """
     import jax
 
+    from jax_ttt.runtime import kept_files
+
+    kept_files.use(None)
     if not wanted:
         jax.config.update("jax_enable_compilation_cache", False)
     if not jax.config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
@@ -40,6 +45,7 @@ def use(wanted: bool = True) -> None:
     # By default JAX keeps only what took a second or more.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    kept_files.use(Path(jax.config.jax_compilation_cache_dir))  # type: ignore[attr-defined]
 
 
 def folder() -> Path:

@@ -18,6 +18,18 @@ from jax_ttt.runtime import devices, files
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 _DIGEST_BYTES = 32
+_folder: Path | None = None
+"""Where this process keeps files."""
+
+
+def use(folder: Path | None) -> None:
+    """Keep files in a folder from now on, or with None nowhere: that is the default.
+
+    For commands alone: in a process of somebody else our functions may be replaced by
+    others, which no file would tell.
+    """
+    global _folder
+    _folder = folder
 
 
 def read(name: str) -> bytes | None:
@@ -43,15 +55,13 @@ def keep(name: str, contents: bytes) -> None:
 
 
 def _path(name: str) -> Path | None:
-    """Return where to keep it; None where JAX keeps no programs either."""
-    config = jax.config
-    folder = config.jax_compilation_cache_dir  # type: ignore[attr-defined]
-    if not folder or not config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
+    """Return where to keep it, or None."""
+    if _folder is None:
         return None
     device = devices.current()
     settings = {
         key: value
-        for key, value in sorted(config.values.items())
+        for key, value in sorted(jax.config.values.items())
         if "cache" not in key and "log" not in key
     }
     made_of = (
@@ -59,7 +69,7 @@ def _path(name: str) -> Path | None:
         *(device.platform, device.device_kind, devices.has_amx()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
-    return Path(folder) / f"jax_ttt-{digest[:32]}"
+    return _folder / f"jax_ttt-{digest[:32]}"
 
 
 @functools.cache

@@ -8,14 +8,11 @@ from jax_ttt.runtime import devices, kept_files
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path):
-    """Let JAX, and so us, keep files in a folder of this test."""
-    names = "jax_enable_compilation_cache", "jax_compilation_cache_dir"
-    before = [jax.config.values[name] for name in names]
-    jax.config.update("jax_enable_compilation_cache", True)
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    """Keep files in a folder of this test."""
+    before = kept_files._folder
+    kept_files.use(tmp_path)
     yield tmp_path
-    for name, value in zip(names, before, strict=True):
-        jax.config.update(name, value)
+    kept_files.use(before)
 
 
 def kept(folder):
@@ -65,18 +62,16 @@ def test_what_other_sources_versions_or_settings_made_is_not_found(change, monke
     assert kept_files.read("a") == b"content"
 
 
-def test_without_a_cache_nothing_is_kept(folder):
-    jax.config.update("jax_enable_compilation_cache", False)
+def test_who_does_not_ask_for_it_keeps_nothing(folder):
     kept_files.keep("a", b"content")
-    assert not kept(folder)
-    jax.config.update("jax_enable_compilation_cache", True)
-    kept_files.keep("a", b"content")
-    jax.config.update("jax_enable_compilation_cache", False)
+    kept_files.use(None)
     assert kept_files.read("a") is None
+    kept_files.keep("b", b"content")
+    assert len(kept(folder)) == 1
 
 
 def test_a_folder_that_can_not_be_written_costs_nothing(folder):
-    jax.config.update("jax_compilation_cache_dir", str(folder / "none"))
+    kept_files.use(folder / "none")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") is None
 
