@@ -185,6 +185,7 @@ def train_in_folder(
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
         contextlib.closing(make_loggers(args, config, folder.path)) as open_loggers,
     ):
+        loop.compile_ahead(config, args.seed, opponent, folder.times)
         tree = trees.game_tree(config.env_id)
         steps = loop.train_from_scratch(
             config, args.seed, tree, stop, opponent, folder.times

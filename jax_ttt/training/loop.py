@@ -57,6 +57,18 @@ def train_from_scratch(
     return _run(_fixed(config, key, tree, opponent), key, stop, times)
 
 
+def compile_ahead(
+    config: Config, seed: int, opponent: "Opponent | None", times: TimeSpans
+) -> None:
+    """Begin to compile what `train_from_scratch` needs before its first evaluation.
+
+    Meanwhile the tree can be found.
+    """
+    args = run_key(seed), programs.hyper_arrays(config), opponent
+    with times.recording("compile"):
+        Programs(config).compile_training(_lengths(config), *args)
+
+
 def continue_training(
     config: Config,
     state: RunState,

@@ -114,20 +114,29 @@ class Programs:
         They are compiled side by side, as compiling one keeps one core busy. Returns
         the bytes of the device's memory that the largest takes, about.
         """
-        config = self._config
-        start = self._compiling("start_run", (config,), key, hyper, opponent)
-        state = start.result
-        params = named_arrays.part(state, "params")
-        jobs = [start]
-        for n in sorted(lengths, reverse=True):
-            args = state, hyper, opponent
-            jobs.append(self._compiling("run_updates", (config, n), *args))
+        start, *jobs = self.compile_training(lengths, key, hyper, opponent)
+        params = named_arrays.part(start.result, "params")
         if tree is not None:
             jobs.append(self._compiling("grade_agent", self._grade, params, tree))
-        if config.evaluation.eval_games:
-            args = params, state["update"], key
+        if self._config.evaluation.eval_games:
+            args = params, start.result["update"], key
             jobs.append(self._compiling("sample_games", self._match, *args))
-        return max(_bytes(job.compiled.result()) for job in jobs)
+        return max(_bytes(job.compiled.result()) for job in (start, *jobs))
+
+    def compile_training(
+        self,
+        lengths: Iterable[int],
+        key: Any,  # noqa: ANN401
+        hyper: Hyper,
+        opponent: Any,  # noqa: ANN401
+    ) -> list["_Program"]:
+        """Begin to compile the start and the updates in these lengths."""
+        args = key, hyper, opponent
+        start = self._compiling("start_run", (self._config,), *args)
+        return [start] + [
+            self._compiling("run_updates", (self._config, n), start.result, *args[1:])
+            for n in sorted(lengths, reverse=True)
+        ]
 
     def _call(self, name: Name, static: tuple, *args: Any) -> Any:  # noqa: ANN401
         program = self._compiling(name, static, *args).compiled.result()
