@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.benchmarks.progress import Bar, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
@@ -23,6 +24,7 @@ Part = Literal[
     "updates",
     "startup",
     "proof",
+    "ceiling",
     "steps",
     "evaluation",
     "arena",
@@ -32,7 +34,13 @@ Part = Literal[
 ]
 OURS: tuple[Preset, ...] = ("table", "default")
 """What is trained beside OpenSpiel's learners, with the same seeds."""
-_USUAL = tuple(part for part in get_args(Part) if part != "openspiel")
+SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
+"""What is measured only when it is asked for: it takes long."""
+MOST_SEEDS = 64
+"""Agents that are trained where no number is asked for."""
+FEW_SEEDS = {"article": 4, "openspiel": 4}
+"""The same of those that train for long."""
+_USUAL = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
 
@@ -42,20 +50,22 @@ class Args:
     """Measure speed, growth, start-up and pass rate, in one process tree.
 
     A line is a median and, in brackets, its spread; then the CPU and wall seconds of
-    the median round. What is compared is run in turn. All of it takes some ten minutes
-    on two cores. Ctrl-C keeps the parts that are finished.
+    the median round. What is compared is run in turn. All of it takes less than ten
+    minutes on two cores. Ctrl-C keeps the parts that are finished.
     """
 
     only: tuple[Part, ...] = _USUAL
-    """What to measure, by default all but openspiel: the article's updates; whole
-    processes; the time to a proof; moves; exact evaluation; matches; a table; growth
-    with the sizes; OpenSpiel's tabular Q-learner beside ours, minutes a seed, which
-    needs the extra `openspiel`."""
+    """What to measure, by default all but ceiling and openspiel: the article's updates;
+    whole processes; the time to a proof; how many agents of the default preset are
+    proven and at the ceiling in float32 and in bfloat16; moves; exact evaluation;
+    matches; a table; growth with the sizes; OpenSpiel's tabular Q-learner beside ours,
+    minutes a seed, which needs the extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """What `proof` trains."""
-    num_seeds: int = 8
-    """Agents that `proof` and `openspiel` train for each of them, 1 to 65,536; for a
-    pass rate to rely on, 64, some 20 minutes in `proof`."""
+    num_seeds: int | None = None
+    """Agents that `proof`, `ceiling` and `openspiel` train for each of them, 1 to
+    65,536; by default 64, but 4 of the article and in `openspiel`. 64 of all presets
+    take some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
     first_seed: int = 1000
     """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
     rounds: int = 15
@@ -78,14 +88,16 @@ def main(argv: Sequence[str] | None) -> int:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
     about = {"jax_ttt": __version__, "device": cli.set_up(machine, 30)}
+    about |= {"precision": usual_precision()}
     about |= {"machine": machine_name(), "versions": versions()}
-    print("\n".join(f"{name}: {text}" for name, text in about.items()), flush=True)
+    say("\n".join(f"{name}: {text}" for name, text in about.items()))
+    chosen = {part: run for part, run in parts(args).items() if part in args.only}
     figures: dict[str, Figures] = {}
     try:
-        for part, run in parts(args).items():
-            if part in args.only:
-                print(f"\n{part}", flush=True)
-                figures[part] = run()
+        with Bar(len(chosen), "part") as bar:
+            for part, run in chosen.items():
+                say(f"\n{part}")
+                figures[part] = bar.step(part, run)
     finally:
         if args.json:
             text = json.dumps(about | {"quick": args.quick, "parts": figures}, indent=2)
@@ -105,8 +117,9 @@ def checked_parts(args: Args) -> Args:
         UsageError: a file can't be written, or there will be nothing to draw.
     """
     _ROUNDS.check("rounds", args.rounds)
-    _SEEDS.check("num_seeds", args.num_seeds)
-    check_seeds(args.first_seed, args.num_seeds)
+    if args.num_seeds is not None:
+        _SEEDS.check("num_seeds", args.num_seeds)
+    check_seeds(args.first_seed, args.num_seeds or MOST_SEEDS)
     cli.check_output("--json", args.json)
     cli.check_output("--svg", args.svg)
     if "openspiel" in args.only:
@@ -116,7 +129,7 @@ def checked_parts(args: Args) -> Args:
         if "growth" not in args.only:
             raise cli.UsageError("--svg draws growth, which --only leaves out")
     if args.quick:
-        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds, 2)}
+        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds or 2, 2)}
         return dataclasses.replace(args, **few)
     return args
 
@@ -124,6 +137,7 @@ def checked_parts(args: Args) -> Args:
 def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
     """Return what measures each part."""
     from jax_ttt.benchmarks import (
+        ceiling,
         growth,
         openspiel,
         speed,
@@ -132,22 +146,35 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         updates,
     )
 
-    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    def seeds(name: str) -> range:
+        count = args.num_seeds or FEW_SEEDS.get(name, MOST_SEEDS)
+        return range(args.first_seed, args.first_seed + count)
+
     processes = max(args.rounds // 5, 1)
     return {
         "updates": lambda: updates.measure_updates(args.rounds),
         "startup": lambda: startup.measure_startup(processes, not args.quick),
-        "proof": lambda: time_to_proof.measure_proof(args.presets, seeds),
+        "proof": lambda: time_to_proof.measure_proof(
+            {name: seeds(name) for name in args.presets}
+        ),
+        "ceiling": lambda: ceiling.measure_ceiling(seeds("default")),
         "steps": lambda: speed.measure_steps(args.rounds),
         "evaluation": lambda: speed.measure_exact_evaluation(args.rounds),
         "arena": lambda: speed.measure_arena(args.rounds),
         "tabular": lambda: speed.measure_tabular(args.rounds),
         "growth": lambda: growth.measure_growth(args.quick),
         "openspiel": lambda: (
-            openspiel.measure_openspiel(seeds, args.quick)
-            | time_to_proof.measure_proof(OURS, seeds)
+            openspiel.measure_openspiel(seeds("openspiel"), args.quick)
+            | time_to_proof.measure_proof(dict.fromkeys(OURS, seeds("openspiel")))
         ),
     }
+
+
+def usual_precision() -> str:
+    """Return what the learner's matrix products take where a preset does not say."""
+    from jax_ttt.networks import q_network
+
+    return f"{q_network.learning_dtype('auto')} (auto)"
 
 
 def versions() -> str:

@@ -7,7 +7,6 @@ the seat that it learned; of moves that it values alike it plays any.
 Axes: `P` positions, `A` actions.
 """
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -16,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
-from tqdm import tqdm
 
 from jax_ttt.benchmarks import timing
+from jax_ttt.benchmarks.progress import Bar
 from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures, show
 from jax_ttt.config.catalogue import SEATS
@@ -48,8 +47,11 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     """Train a pair of OpenSpiel's learners for each seed."""
     num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
     name = f"OpenSpiel {version('open_spiel')}"
-    bar = tqdm(seeds, desc=name, unit="pair", disable=not sys.stderr.isatty())
-    rows = [proven_when(seed, pair_evaluations(seed, num_episodes)) for seed in bar]
+    with Bar(len(seeds), "pair") as bar:
+        rows = [
+            bar.step(name, proven_when, seed, pair_evaluations(seed, num_episodes))
+            for seed in seeds
+        ]
     end = f"all {num_episodes:,} episodes"
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}

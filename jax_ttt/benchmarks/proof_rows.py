@@ -1,12 +1,16 @@
 """Agents by when they were proven: a row for each, and the figures of many."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from jax_ttt.benchmarks.progress import say
 from jax_ttt.benchmarks.timing import Figures, Timed, show
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.results import plain
 from jax_ttt.results.grades import Exact
+from jax_ttt.solver import safe_play
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +42,9 @@ def show_agents(
     `end` says what all of the training was; `units` are the fields of `Spent` to count
     the moments of the proofs in.
     """
-    figures = pass_rate(name, rows)
-    wins = [100 * row.exact.win_rate for row in rows]
-    figures["wins"] = show(f"{name}, mean wins v random", wins, "%", 3)
-    ceiling = sum(rate >= 95.29 for rate in wins)
-    print(f"{name}, mean wins at least 95.29 %: {ceiling} of {len(rows)}")
+    failed = [row.seed for row in rows if row.proven_from is None]
+    figures = pass_rate(name, [row.seed for row in rows], failed)
+    figures |= at_ceiling(name, {row.seed: row.exact for row in rows})
     moments = {
         "first_proven": "until first proven",
         "proven_from": "until it stays proven",
@@ -55,17 +57,54 @@ def show_agents(
     return figures | {"agents": [plain.to_dict(row) for row in rows]}
 
 
-def pass_rate(name: str, rows: Sequence[ProofRow]) -> Figures:
+def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
     """Print how many agents ended proven, and which did not."""
-    failed = [row.seed for row in rows if row.proven_from is None]
-    proven = len(rows) - len(failed)
-    low, high = (100 * end for end in wilson_interval(proven, len(rows)))
-    print(
-        f"{name}: {proven} of {len(rows)} seeds ({rows[0].seed} to "
-        f"{rows[-1].seed}) proven unbeatable (95 % interval: {low:.1f} to "
+    proven = len(seeds) - len(failed)
+    low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
+    say(
+        f"{name}: {proven:,} of {len(seeds):,} seeds ({seeds[0]} to "
+        f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
         f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
     )
-    return {"proven": proven, "num_seeds": len(rows), "interval": [low, high]}
+    figures: Figures = {"proven": proven, "num_seeds": len(seeds)}
+    return figures | {"interval": [low, high], "not_proven": list(failed)}
+
+
+def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
+    """Print how often agents win, and which of these seeds miss the ceiling.
+
+    An agent is at the ceiling if it is unbeatable and wins as often against random, in
+    both seats, as a player who never loses can. One that diverged has no results.
+    """
+    tree = trees.enumerated("tic_tac_toe")
+    most = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    wins = {seed: 100 * exact.win_rate for seed, exact in found.items() if exact}
+    below = {seed: wins.get(seed) for seed, x in found.items() if not _at(x, most)}
+    figures: Figures = {"ceiling": 50 * sum(most.values())}
+    figures |= {"at_ceiling": len(found) - len(below), "below_ceiling": below}
+    if wins:
+        text = f"{name}, mean wins v random"
+        figures["wins"] = show(text, list(wins.values()), "%", 3)
+    named = [
+        f"{seed} ({'diverged' if rate is None else f'{rate:.3f}'})"
+        for seed, rate in below.items()
+    ]
+    listed = ", ".join(named) or "none"
+    say(
+        f"{name}, at the ceiling of {figures['ceiling']:.4f} %: "
+        f"{figures['at_ceiling']:,} of {len(found):,}; "
+        f"below it: {listed if figures['at_ceiling'] else 'all'}"
+    )
+    return figures
+
+
+def _at(exact: Exact | None, most: Mapping[str, float]) -> bool:
+    """Return whether an agent is at the ceiling, `most` wins in each seat."""
+    if exact is None:
+        return False
+    # A chance is a multiple of 1/384 as X, of 1/945 as O: this is rounding alone.
+    near = all(exact.seat(seat).win_rate > most[seat] - 1e-5 for seat in SEATS)
+    return exact.unbeatable and near
 
 
 def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figures:

@@ -5,30 +5,26 @@ run's time went into is read from the `times.json` that it leaves.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
+from jax_ttt.benchmarks import commands, processes
+from jax_ttt.benchmarks.commands import show_seconds
+from jax_ttt.benchmarks.processes import Child
+from jax_ttt.benchmarks.progress import Bar, say
+from jax_ttt.benchmarks.timing import Figures, ratios, show
 from jax_ttt.results.rows import Evaluated, read_row
 
 PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
 """What a command's time goes into; together they are all of it."""
+BASELINE = "jax_ttt.benchmarks.plain_loop"
+"""The article's program."""
 BASELINES = 2
 """Runs of the article's program at most: one takes as long as ten of ours."""
-
-
-class Child(NamedTuple):
-    """What a process took, and what it printed."""
-
-    wall: float
-    cpu: float
-    output: str
 
 
 class Run(NamedTuple):
@@ -41,22 +37,32 @@ class Run(NamedTuple):
 
 
 def measure_startup(rounds: int, with_baseline: bool) -> Figures:
-    """Time the article's program and `train`, with an empty cache and with a full one.
+    """Time the article's program and our commands, with empty caches and with full.
+
+    A round has one process of each; a command but `train` meets an empty cache in the
+    first round alone.
 
     Raises:
         RuntimeError: a run failed.
     """
     article: list[Child] = []
     ours: dict[str, list[Run]] = {"cold": [], "warm": []}
-    for turn in range(rounds):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            if with_baseline and turn < BASELINES:
-                module = "jax_ttt.benchmarks.plain_loop"
-                article.append(run_module(module, [str(folder / "weights.npz")], None))
-            for cache in ours:
-                ours[cache].append(run_train_command(folder / cache, folder / "cache"))
-    figures = show_whole(article, ours)
+    others: dict[str, list[Child]] = {name: [] for name in commands.COMMANDS}
+    baselines = min(rounds, BASELINES) if with_baseline else 0
+    total = baselines + (len(ours) + len(others)) * rounds + len(others)
+    with tempfile.TemporaryDirectory() as name, Bar(total, "process") as bar:
+        folder = Path(name)
+        for turn in range(rounds):
+            here = folder / str(turn)
+            here.mkdir()
+            if turn < baselines:
+                args = BASELINE, [str(here / "weights.npz")], None
+                article.append(bar.step("article", processes.run_module, *args))
+            for cache, runs in ours.items():
+                places = here / cache, here / "cache"
+                runs.append(bar.step(f"train, {cache}", run_train_command, *places))
+            commands.run_round(bar, here / "warm", folder, others)
+    figures = show_whole(article, ours) | commands.show_commands(others)
     for cache, found in ours.items():
         figures[cache] = show_parts(cache, found)
         proofs = [one.proven for one in found]
@@ -95,18 +101,10 @@ def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figur
     return figures
 
 
-def show_seconds(text: str, children: Sequence[Child]) -> Figures:
-    """Print and return the seconds that processes took."""
-    timed = Timed(0.0, [c.wall for c in children], [c.cpu for c in children])
-    return show(text, timed.wall, "s", 2, timed)
-
-
 def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
     """Return how many runs ended with a proven agent; print it unless all did."""
     if not all(proofs):
-        print(
-            f"train, {cache} cache, not proven: {proofs.count(False)} of {len(proofs)}"
-        )
+        say(f"train, {cache} cache, not proven: {proofs.count(False)} of {len(proofs)}")
     return {"proven": sum(proofs), "num_runs": len(proofs)}
 
 
@@ -125,42 +123,12 @@ def show_parts(cache: str, found: Sequence[Run]) -> Figures:
 
 def run_train_command(run_dir: Path, cache: Path) -> Run:
     """Run the command `train`, with the compilation cache at `cache`."""
-    child = run_module("jax_ttt.train", ["--quiet", "--run-dir", str(run_dir)], cache)
+    args = ["--quiet", "--run-dir", str(run_dir)]
+    child = processes.run_module("jax_ttt.train", args, cache)
     found = json.loads((run_dir / "times.json").read_text("utf-8"))
     parts = found["seconds"]
     parts["other"] = child.wall - sum(parts.values())
     return Run(child, parts, found["peak_memory_mib"], proven(run_dir))
-
-
-def run_module(module: str, args: Sequence[str], cache: Path | None) -> Child:
-    """Run a module in a process; without `cache` it keeps no compiled programs.
-
-    Raises:
-        RuntimeError: it failed.
-    """
-    import resource
-
-    variables = dict(os.environ)
-    variables.pop("JAX_COMPILATION_CACHE_DIR", None)
-    # Asked for by the benchmark, so that its own process leaves a GPU's memory free.
-    variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
-    if cache is not None:
-        variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
-        variables["JAX_ENABLE_COMPILATION_CACHE"] = "true"  # whatever the user chose
-    children = resource.RUSAGE_CHILDREN
-    before, begin = resource.getrusage(children), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", module, *args],
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    wall, after = time.perf_counter() - begin, resource.getrusage(children)
-    if done.returncode:
-        raise RuntimeError(f"python -m {module} failed: {done.stderr}")
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Child(wall, cpu, done.stdout)
 
 
 def proven(run_dir: Path) -> bool:

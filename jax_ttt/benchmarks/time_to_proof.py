@@ -1,12 +1,10 @@
 """How long it takes to train an agent that is proven unbeatable, and how surely."""
 
 import itertools
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
-from tqdm import tqdm
-
+from jax_ttt.benchmarks.progress import Bar
 from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import PRESETS, Preset
@@ -20,9 +18,9 @@ EVAL_EVERY = 25
 """Updates between the evaluations that say when an agent is proven."""
 
 
-def measure_proof(presets: Sequence[Preset], seeds: range) -> Figures:
-    """Train an agent of each seed for each preset; return when each was proven."""
-    return {name: of_preset(name, seeds) for name in presets}
+def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
+    """Train an agent of each of a preset's seeds; return when each was proven."""
+    return {name: of_preset(name, numbers) for name, numbers in seeds.items()}
 
 
 def of_preset(preset: Preset, seeds: range) -> Figures:
@@ -30,8 +28,11 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
         pass  # compiles
-    bar = tqdm(seeds, desc=preset, unit="agent", disable=not sys.stderr.isatty())
-    rows = [proven_when(seed, agent_evaluations(config, seed)) for seed in bar]
+    with Bar(len(seeds), "agent") as bar:
+        rows = [
+            bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
+            for seed in seeds
+        ]
     end = f"all {config.run.num_updates:,} updates"
     return show_agents(preset, rows, end, ("updates", "games"))
 

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from jax_ttt.benchmarks.progress import Bar, say
+
 Figures = dict[str, Any]
 """What a part of the benchmark found, as JSON can hold it."""
 
@@ -45,7 +47,7 @@ def show(
         row["cpu_seconds"] = statistics.median(timed.cpu)
         note = f"  {row['cpu_seconds']:.3g} CPU s in {row['wall_seconds']:.3g} s"
     spread_text = f"({low} to {high})"
-    print(f"{text:<44}{mid:>10} {unit:<12}{spread_text:<23}{note}".rstrip(), flush=True)
+    say(f"{text:<44}{mid:>10} {unit:<12}{spread_text:<23}{note}".rstrip())
     return row
 
 
@@ -69,12 +71,15 @@ def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[Timed]:
 
     A run has to wait for its own results (`jax.block_until_ready`).
     """
-    timings = [Timed(seconds(run)[0], [], []) for run in runs]
-    for _ in range(rounds):
-        for run, timed in zip(runs, timings, strict=True):
-            wall, cpu = seconds(run)
-            timed.wall.append(wall)
-            timed.cpu.append(cpu)
+    with Bar(len(runs) * (1 + rounds), "run") as bar:
+        timings = [
+            Timed(bar.step("compiling", seconds, run)[0], [], []) for run in runs
+        ]
+        for turn in range(rounds):
+            for run, timed in zip(runs, timings, strict=True):
+                wall, cpu = bar.step(f"round {turn + 1}", seconds, run)
+                timed.wall.append(wall)
+                timed.cpu.append(cpu)
     return timings
 
 
