@@ -38,8 +38,8 @@ SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
 """What is measured only when it is asked for: it takes long."""
 MOST_SEEDS = 64
 """Agents that are trained where no number is asked for."""
-FEW_SEEDS = {"article": 4, "openspiel": 4}
-"""The same of those that train for long."""
+FEW_SEEDS = {"article": 2, "table": 16, "openspiel": 2}
+"""The same of what trains for longer, or differs little."""
 _USUAL = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
@@ -64,13 +64,13 @@ class Args:
     """What `proof` trains."""
     num_seeds: int | None = None
     """Agents that `proof`, `ceiling` and `openspiel` train for each of them, 1 to
-    65,536; by default 64, but 4 of the article and in `openspiel`. 64 of all presets
-    take some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
+    65,536; by default 64, but 16 of `table`, 2 of `article` and 2 in `openspiel`. 64
+    of each take some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
     first_seed: int = 1000
     """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
-    rounds: int = 15
+    rounds: int = 9
     """How often each speed is measured, 1 to 1,000;
-    whole processes a fifth as often."""
+    whole processes a third as often."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Few rounds, seeds and sizes, and the article's whole program left out: to see
     that it works."""
@@ -150,7 +150,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         count = args.num_seeds or FEW_SEEDS.get(name, MOST_SEEDS)
         return range(args.first_seed, args.first_seed + count)
 
-    processes = max(args.rounds // 5, 1)
+    processes = max(args.rounds // 3, 1)
     return {
         "updates": lambda: updates.measure_updates(args.rounds),
         "startup": lambda: startup.measure_startup(processes, not args.quick),

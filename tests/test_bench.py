@@ -1,5 +1,6 @@
 """The benchmark compares like with like, and counts a proof only if it stays."""
 
+import io
 import json
 import subprocess
 import sys
@@ -8,10 +9,9 @@ from typing import get_args
 import jax
 import pytest
 
-from jax_ttt import bench
-from jax_ttt.benchmarks import (
-    startup,
-)
+from jax_ttt import bench, cli
+from jax_ttt.benchmarks import ceiling, startup, time_to_proof
+from jax_ttt.benchmarks import openspiel as learners
 from jax_ttt.config.presets import PRESETS
 
 
@@ -21,7 +21,7 @@ from jax_ttt.config.presets import PRESETS
         ("--num-seeds 0", ["--num-seeds", "from 1 to 65,536", "got 0"]),
         ("--rounds 0", ["--rounds", "from 1 to 1,000", "got 0"]),
         ("--first-seed -1", ["--first-seed", "got -1"]),
-        ("--first-seed 4294967295", ["at most 4,294,967,288", "got 4294967295"]),
+        ("--first-seed 4294967295", ["at most 4,294,967,232", "got 4294967295"]),
         ("--only all", ["'all'", *get_args(bench.Part)]),
         ("--presets best", ["'best'", "default", "article", "table"]),
         ("--json no/such/file", ["--json", "no folder no/such"]),
@@ -68,9 +68,11 @@ def test_a_part_prints_its_figures_and_writes_them(
     assert bench.main(flags) == 0
     out = capsys.readouterr().out
     assert "device: cpu" in out
+    assert "\nprecision: float32 (auto)\n" in out
     assert "\nexact evaluation " in out
     figures = json.loads(file.read_text(encoding="utf-8"))
     assert figures["device"].startswith("cpu")
+    assert figures["precision"] == "float32 (auto)"
     assert f"jax {jax.__version__}" in figures["versions"]
     assert figures["quick"] is True
     assert figures["parts"].keys() == {"evaluation"}
@@ -80,6 +82,58 @@ def test_a_part_prints_its_figures_and_writes_them(
     assert row["cpu_seconds"] > 0
 
 
+@pytest.mark.parametrize(
+    ("flags", "default", "article", "table", "openspiel"),
+    [
+        ([], 64, 2, 16, 2),
+        (["--num-seeds", "1000"], 1000, 1000, 1000, 1000),
+        (["--quick"], 2, 2, 2, 2),
+        (["--quick", "--num-seeds", "1"], 1, 1, 1, 1),
+    ],
+)
+def test_what_trains_for_long_trains_fewer_agents_unless_it_is_told(
+    flags, default, article, table, openspiel, monkeypatch
+):
+    asked = []
+    for module, name in (
+        (time_to_proof, "measure_proof"),
+        (ceiling, "measure_ceiling"),
+        (learners, "measure_openspiel"),
+    ):
+        monkeypatch.setattr(module, name, lambda seeds, *_: asked.append(seeds) or {})
+    args = bench.checked_parts(cli.parse(bench.Args, flags, "bench"))
+    parts = bench.parts(args)
+    for part in ("proof", "ceiling", "openspiel"):
+        parts[part]()
+
+    def seeds(count):
+        return range(1000, 1000 + count)
+
+    assert asked == [
+        dict(zip(args.presets, map(seeds, (default, article, table)), strict=True)),
+        seeds(default),
+        seeds(openspiel),
+        dict.fromkeys(bench.OURS, seeds(openspiel)),
+    ]
+
+
+def test_a_bar_names_the_part_that_runs_and_output_has_none_of_it(monkeypatch, capsys):
+    drawn = io.StringIO()
+    monkeypatch.setattr(drawn, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", drawn)
+    seen = []
+    parts = {name: lambda: seen.append(drawn.getvalue()) for name in ("steps", "arena")}
+    monkeypatch.setattr(bench, "parts", lambda args: parts)
+    assert bench.main(["--only", "arena", "steps"]) == 0
+    first, second = seen
+    assert "steps" in first
+    assert "arena" not in first
+    assert "arena" in second.removeprefix(first)
+    out = capsys.readouterr().out
+    assert out.endswith("\n\nsteps\n\narena\n")
+    assert "part" not in out
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
 def test_every_part_runs(tmp_path):
@@ -87,7 +141,7 @@ def test_every_part_runs(tmp_path):
     flags = ["--presets", "table", "--json", str(file), "--svg", str(svg)]
     assert bench.main(["--quick", *flags]) == 0
     figures = json.loads(file.read_text(encoding="utf-8"))["parts"]
-    assert figures.keys() == set(get_args(bench.Part)) - {"openspiel"}
+    assert figures.keys() == set(get_args(bench.Part)) - set(bench.SWEEPS)
     assert figures["tabular"]["games"] == 14_016
     cold, warm = (figures["startup"][cache]["compile"] for cache in ("cold", "warm"))
     assert warm["median"] < cold["median"] / 2

@@ -23,7 +23,7 @@ def of_precision(precision: Precision, seeds: range) -> Figures:
     name = f"default in {precision}"
     with Bar(len(seeds), "agent", name) as bar:
         found = []
-        for row in trained(precision, seeds):
+        for row in agents_of(precision, seeds):
             found.append(row)
             bar.set_postfix(proven=sum(one.is_proven for one in found), refresh=False)
             bar.update()
@@ -34,7 +34,7 @@ def of_precision(precision: Precision, seeds: range) -> Figures:
     return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
 
 
-def trained(precision: Precision, seeds: range) -> Iterator[AgentResult]:
+def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
     """Train an agent of each seed, graded at its end."""
     config = PRESETS["default"].replace(precision=precision)
     return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])

@@ -1,4 +1,4 @@
-"""How long a whole command takes, from the start of its process to a saved agent.
+"""How long a whole command takes, from the start of its process to what it is run for.
 
 Everything runs in processes of its own, so nothing is warm that would not be. What a
 run's time went into is read from the `times.json` that it leaves.
@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jax_ttt.benchmarks import commands, processes
-from jax_ttt.benchmarks.commands import show_seconds
+from jax_ttt.benchmarks import processes
 from jax_ttt.benchmarks.processes import Child
 from jax_ttt.benchmarks.progress import Bar, say
-from jax_ttt.benchmarks.timing import Figures, ratios, show
+from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
+from jax_ttt.reports import session_text
 from jax_ttt.results.rows import Evaluated, read_row
 
 PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
@@ -25,6 +25,22 @@ BASELINE = "jax_ttt.benchmarks.plain_loop"
 """The article's program."""
 BASELINES = 2
 """Runs of the article's program at most: one takes as long as ten of ours."""
+
+
+class Command(NamedTuple):
+    """A command but `train`: what it is run with, and for."""
+
+    of_agent: bool  # it is given an agent, else nothing
+    end: str  # what it is run for
+    until: str = ""  # what it has then printed, if it goes on
+
+
+COMMANDS = {
+    "evaluate": Command(True, "report"),
+    "play": Command(True, "first board", session_text.HELP),
+    "arena": Command(False, "tables"),
+}
+"""The other commands that people wait for, by their names."""
 
 
 class Run(NamedTuple):
@@ -47,7 +63,7 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     """
     article: list[Child] = []
     ours: dict[str, list[Run]] = {"cold": [], "warm": []}
-    others: dict[str, list[Child]] = {name: [] for name in commands.COMMANDS}
+    others: dict[str, list[Child]] = {name: [] for name in COMMANDS}
     baselines = min(rounds, BASELINES) if with_baseline else 0
     total = baselines + (len(ours) + len(others)) * rounds + len(others)
     with tempfile.TemporaryDirectory() as name, Bar(total, "process") as bar:
@@ -61,8 +77,8 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
             for cache, runs in ours.items():
                 places = here / cache, here / "cache"
                 runs.append(bar.step(f"train, {cache}", run_train_command, *places))
-            commands.run_round(bar, here / "warm", folder, others)
-    figures = show_whole(article, ours) | commands.show_commands(others)
+            run_others(bar, here / "warm", folder, others)
+    figures = show_whole(article, ours) | show_others(others)
     for cache, found in ours.items():
         figures[cache] = show_parts(cache, found)
         proofs = [one.proven for one in found]
@@ -70,6 +86,21 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     seconds = [import_seconds() for _ in range(rounds)]
     figures["import"] = show("import jax_ttt, in Python", seconds, "s", 4)
     return figures
+
+
+def run_others(
+    bar: Bar, agent: Path, folder: Path, found: Mapping[str, list[Child]]
+) -> None:
+    """Run each other command once, its first time twice, and note what it took.
+
+    Each keeps its compiled programs in its own folder in `folder`, which it finds empty
+    the first time.
+    """
+    for name, command in COMMANDS.items():
+        args = [str(agent)] if command.of_agent else []
+        process = f"jax_ttt.{name}", args, folder / name, command.until
+        for _ in range(1 if found[name] else 2):
+            found[name].append(bar.step(name, processes.run_module, *process))
 
 
 def import_seconds() -> float:
@@ -99,6 +130,22 @@ def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figur
             text = f"train, {cache} cache, share of the article's"
             figures[f"share_{cache}"] = show(text, share, "x", 3)
     return figures
+
+
+def show_others(found: Mapping[str, Sequence[Child]]) -> Figures:
+    """Print and return what the other commands took; the first run of each is cold."""
+    figures = {}
+    for name, (first, *others) in found.items():
+        for cache, children in (("cold", [first]), ("warm", others)):
+            text = f"{name}, {cache} cache, start to {COMMANDS[name].end}"
+            figures[f"{name}_{cache}"] = show_seconds(text, children)
+    return figures
+
+
+def show_seconds(text: str, children: Sequence[Child]) -> Figures:
+    """Print and return the seconds that processes took."""
+    timed = Timed(0.0, [c.wall for c in children], [c.cpu for c in children])
+    return show(text, timed.wall, "s", 2, timed)
 
 
 def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:

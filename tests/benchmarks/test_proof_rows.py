@@ -39,21 +39,31 @@ def test_an_agent_that_was_never_evaluated_is_refused():
 
 
 def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
-    spent, exact = Spent(1.0, 1.0, 25, 99), made.exact((1,), (1,), unbeatable=True)
-    rows = [
-        ProofRow(
-            seed=seed,
-            first_proven=spent,
-            proven_from=None if seed in (5, 8) else spent,
-            end=spent,
-            exact=exact,
-        )
-        for seed in range(1, 11)
-    ]
-    figures = proof_rows.pass_rate("article", rows)
-    assert figures["proven"] == 8
+    figures = proof_rows.pass_rate("article", range(1, 11), [5, 8])
+    assert (figures["proven"], figures["not_proven"]) == (8, [5, 8])
     # Wilson's interval for 8 of 10, as the textbooks have it.
     np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)
     out = capsys.readouterr().out
     assert "article: 8 of 10 seeds (1 to 10)" in out
     assert "(95 % interval: 49.0 to 94.3 %); not proven: 5, 8\n" in out
+
+
+def test_the_ceiling_is_reached_in_both_seats_or_not_at_all(capsys):
+    first, second = (191 / 192, 1 / 192), (866 / 945, 79 / 945)
+    worse = (first[0] - 1 / 384, first[1] + 1 / 384)  # by one game in 384
+    found = {
+        1: made.exact(first, second, unbeatable=True),
+        2: made.exact(worse, second, unbeatable=True),
+        3: made.exact(first, (865 / 945, 80 / 945), unbeatable=True),
+        4: made.exact(first, second, unbeatable=False),
+    }
+    figures = proof_rows.at_ceiling("default", found)
+    assert (figures["at_ceiling"], list(figures["below_ceiling"])) == (1, [2, 3, 4])
+    assert figures["below_ceiling"][2] == pytest.approx(95.4295, abs=1e-4)
+    assert figures["wins"]["min"] == pytest.approx(95.4295, abs=1e-4)
+    out = capsys.readouterr().out
+    named = "2 (95.429), 3 (95.507), 4 (95.560)"
+    assert f"at the ceiling of 95.5597 %: 1 of 4; below it: {named}\n" in out
+    del found[1]
+    proof_rows.at_ceiling("article", found)
+    assert "95.5597 %: 0 of 3; below it: all\n" in capsys.readouterr().out

@@ -3,28 +3,16 @@
 import json
 from pathlib import Path
 
+import jax
 import made
 import pytest
 
 from jax_ttt.benchmarks import startup
+from jax_ttt.benchmarks.processes import Child
+from jax_ttt.players import registry
+from jax_ttt.players.names import read_name
+from jax_ttt.reports import session_text
 from jax_ttt.results import plain
-
-
-@pytest.mark.parametrize("cache", ["programs", None])
-def test_a_process_has_the_cache_that_it_is_given(cache, monkeypatch, tmp_path):
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "false")
-    names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
-    source = f"import os, sys\nprint(*map(os.environ.get, {names}), sys.argv[1:])"
-    (tmp_path / "told.py").write_text(source)
-    child = startup.run_module("told", ["a"], cache and tmp_path / cache)
-    enabled = "true" if cache else "false"
-    assert child.output == f"{cache and tmp_path / cache} {enabled} ['a']\n"
-    assert child.wall > 0
-    assert child.cpu > 0
-    with pytest.raises(RuntimeError, match="no_such_module"):
-        startup.run_module("no_such_module", [], None)
 
 
 def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
@@ -50,9 +38,9 @@ def test_a_runs_parts_are_read_from_its_folder_and_add_up(monkeypatch, tmp_path)
         (tmp_path / "times.json").write_text(json.dumps(about))
         row = made.evaluated(1, exact=made.exact((1,), (1,), unbeatable=True))
         (tmp_path / "metrics.jsonl").write_text(json.dumps(plain.to_dict(row)))
-        return startup.Child(8.0, 9.0, "")
+        return Child(8.0, 9.0, "")
 
-    monkeypatch.setattr(startup, "run_module", run)
+    monkeypatch.setattr(startup.processes, "run_module", run)
     found = startup.run_train_command(tmp_path, tmp_path / "cache")
     assert found.parts == {"compile": 3, "imports": 2, "train": 1, "other": 2}
     assert (found.peak_mib, found.proven) == (9.0, False)  # nothing is saved
@@ -60,11 +48,12 @@ def test_a_runs_parts_are_read_from_its_folder_and_add_up(monkeypatch, tmp_path)
 
 @pytest.mark.parametrize("proven", [True, False])
 def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, capsys):
-    child = startup.Child(2.0, 3.0, "")
+    child = Child(2.0, 3.0, "")
     parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
     found = startup.Run(child, parts, 100.0, proven)
     monkeypatch.setattr(startup, "run_train_command", lambda *args: found)
     monkeypatch.setattr(startup, "import_seconds", lambda: 0.01)
+    monkeypatch.setattr(startup, "COMMANDS", {})
     figures = startup.measure_startup(4, False)
     assert figures["train_cold"]["median"] == 2
     assert figures["cold"]["peak_memory"]["median"] == 100
@@ -72,6 +61,63 @@ def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, 
     out = capsys.readouterr().out
     assert ("start to proven and saved" in out) == proven
     assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven
+
+
+def test_what_is_compared_runs_in_turn(monkeypatch, capsys):
+    """The article's program twice at most, ours cold and warm, then the others."""
+    calls = []
+    parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
+
+    def run(module, args, cache, until=""):
+        name = module.removeprefix("jax_ttt.")
+        calls.append(name)
+        if name == "benchmarks.plain_loop":
+            assert cache is None
+            return Child(20.0, 20.0, "")
+        assert until == (session_text.HELP if name == "play" else "")
+        assert [Path(arg).name for arg in args] == ["warm"] * (name != "arena")
+        return Child(used(cache, 9.0, 4.0), 4.0, "")
+
+    def train(run_dir, cache):
+        calls.append(run_dir.name)
+        seconds = used(cache, 8.0, 2.0)
+        return startup.Run(Child(seconds, 3.0, ""), parts, 100.0, True)
+
+    def used(cache, cold, warm):
+        seconds = warm if cache.is_dir() else cold
+        cache.mkdir(exist_ok=True)
+        return seconds
+
+    monkeypatch.setattr(startup.processes, "run_module", run)
+    monkeypatch.setattr(startup, "run_train_command", train)
+    monkeypatch.setattr(startup, "import_seconds", lambda: 0.01)
+    figures = startup.measure_startup(3, True)
+    ours, others = ["cold", "warm"], ["evaluate", "play", "arena"]
+    twice = [name for name in others for _ in range(2)]
+    article = "benchmarks.plain_loop"
+    assert calls == [article, *ours, *twice, article, *ours, *others, *ours, *others]
+    assert figures["share_cold"]["median"] == pytest.approx(0.4)
+    assert figures["share_warm"]["median"] == pytest.approx(0.1)
+    for name in others:
+        cold, warm = (figures[f"{name}_{cache}"] for cache in ours)
+        assert (cold["median"], warm["min"], warm["max"]) == (9, 4, 4)
+    out = capsys.readouterr().out
+    assert "\nplay, warm cache, start to first board " in out
+    assert "\narena, cold cache, start to tables " in out
+
+
+def test_play_asks_with_the_text_that_is_waited_for():
+    said, key = [], jax.random.key(0)
+    opponent = registry.enter(read_name("random", "tic_tac_toe"), "tic_tac_toe", key)
+
+    def ask(prompt):
+        said.append(prompt)
+        raise EOFError
+
+    session_text.play_session(opponent, "tic_tac_toe", "first", key, ask, said.append)
+    board, prompt = said
+    assert "3 4 5" in board
+    assert session_text.HELP in prompt
 
 
 def test_importing_the_package_takes_under_a_tenth_of_a_second(monkeypatch):
