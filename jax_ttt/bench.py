@@ -36,10 +36,10 @@ OURS: tuple[Preset, ...] = ("table", "default")
 """What is trained beside OpenSpiel's learners, with the same seeds."""
 SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
 """What is measured only when it is asked for: it takes long."""
-MOST_SEEDS = 64
-"""Agents that are trained where no number is asked for."""
-FEW_SEEDS = {"article": 2, "table": 16, "openspiel": 2}
-"""The same of what trains for longer, or differs little."""
+NUM_SEEDS = {"default": 64, "table": 16}
+"""Agents that are trained where no number is asked for, by the preset."""
+FEW_SEEDS = 2
+"""The same of other presets and of OpenSpiel's learners, which train for longer."""
 _USUAL = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
@@ -64,8 +64,8 @@ class Args:
     """What `proof` trains."""
     num_seeds: int | None = None
     """Agents that `proof`, `ceiling` and `openspiel` train for each of them, 1 to
-    65,536; by default 64, but 16 of `table`, 2 of `article` and 2 in `openspiel`. 64
-    of each take some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
+    65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each take
+    some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
     first_seed: int = 1000
     """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
     rounds: int = 9
@@ -119,7 +119,7 @@ def checked_parts(args: Args) -> Args:
     _ROUNDS.check("rounds", args.rounds)
     if args.num_seeds is not None:
         _SEEDS.check("num_seeds", args.num_seeds)
-    check_seeds(args.first_seed, args.num_seeds or MOST_SEEDS)
+    check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output("--json", args.json)
     cli.check_output("--svg", args.svg)
     if "openspiel" in args.only:
@@ -147,7 +147,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
     )
 
     def seeds(name: str) -> range:
-        count = args.num_seeds or FEW_SEEDS.get(name, MOST_SEEDS)
+        count = args.num_seeds or NUM_SEEDS.get(name, FEW_SEEDS)
         return range(args.first_seed, args.first_seed + count)
 
     processes = max(args.rounds // 3, 1)
