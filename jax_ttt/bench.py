@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import tyro
 
 from jax_ttt import __version__, cli
-from jax_ttt.benchmarks.progress import Bar, say
+from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None) -> int:
     chosen = {part: run for part, run in parts(args).items() if part in args.only}
     figures: dict[str, Figures] = {}
     try:
-        with Bar(len(chosen), "part") as bar:
+        with Steps(len(chosen), "part") as bar:
             for part, run in chosen.items():
                 say(f"\n{part}")
                 figures[part] = bar.step(part, run)

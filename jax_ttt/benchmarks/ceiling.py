@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jax_ttt.benchmarks.progress import Bar
+from jax_ttt.benchmarks.progress import Steps
 from jax_ttt.benchmarks.proof_rows import at_ceiling, pass_rate
 from jax_ttt.benchmarks.timing import Figures, show
 from jax_ttt.config.choices import Precision
@@ -21,7 +21,7 @@ def measure_ceiling(seeds: range) -> Figures:
 def of_precision(precision: Precision, seeds: range) -> Figures:
     """Train an agent of each seed; print which are not proven or miss the ceiling."""
     name = f"default in {precision}"
-    with Bar(len(seeds), "agent", name) as bar:
+    with Steps(len(seeds), "agent", name) as bar:
         found = []
         for row in agents_of(precision, seeds):
             found.append(row)

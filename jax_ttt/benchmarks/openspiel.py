@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.benchmarks import timing
-from jax_ttt.benchmarks.progress import Bar
+from jax_ttt.benchmarks.progress import Steps
 from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures, show
 from jax_ttt.config.catalogue import SEATS
@@ -47,7 +47,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     """Train a pair of OpenSpiel's learners for each seed."""
     num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
     name = f"OpenSpiel {version('open_spiel')}"
-    with Bar(len(seeds), "pair") as bar:
+    with Steps(len(seeds), "pair") as bar:
         rows = [
             bar.step(name, proven_when, seed, pair_evaluations(seed, num_episodes))
             for seed in seeds

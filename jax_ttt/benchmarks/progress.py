@@ -6,11 +6,13 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
+from jax_ttt.runtime import compile_events
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Bar(tqdm):
+class Steps(compile_events.Bar):
     """A progress bar that is shown where stderr is a terminal, and gone at its end."""
 
     def __init__(self, total: int, unit: str, text: str = "") -> None:

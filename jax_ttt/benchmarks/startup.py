@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from jax_ttt.benchmarks import processes
 from jax_ttt.benchmarks.processes import Child
-from jax_ttt.benchmarks.progress import Bar, say
+from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
 from jax_ttt.reports import session_text
 from jax_ttt.results.rows import Evaluated, read_row
@@ -66,7 +66,7 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     others: dict[str, list[Child]] = {name: [] for name in COMMANDS}
     baselines = min(rounds, BASELINES) if with_baseline else 0
     total = baselines + (len(ours) + len(others)) * rounds + len(others)
-    with tempfile.TemporaryDirectory() as name, Bar(total, "process") as bar:
+    with tempfile.TemporaryDirectory() as name, Steps(total, "process") as bar:
         folder = Path(name)
         for turn in range(rounds):
             here = folder / str(turn)
@@ -89,7 +89,7 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
 
 
 def run_others(
-    bar: Bar, agent: Path, folder: Path, found: Mapping[str, list[Child]]
+    bar: Steps, agent: Path, folder: Path, found: Mapping[str, list[Child]]
 ) -> None:
     """Run each other command once, its first time twice, and note what it took.
 

@@ -4,7 +4,7 @@ import itertools
 import time
 from collections.abc import Iterator, Mapping
 
-from jax_ttt.benchmarks.progress import Bar
+from jax_ttt.benchmarks.progress import Steps
 from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import PRESETS, Preset
@@ -28,7 +28,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
         pass  # compiles
-    with Bar(len(seeds), "agent") as bar:
+    with Steps(len(seeds), "agent") as bar:
         rows = [
             bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
             for seed in seeds

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from jax_ttt.benchmarks.progress import Bar, say
+from jax_ttt.benchmarks.progress import Steps, say
 
 Figures = dict[str, Any]
 """What a part of the benchmark found, as JSON can hold it."""
@@ -71,7 +71,7 @@ def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[Timed]:
 
     A run has to wait for its own results (`jax.block_until_ready`).
     """
-    with Bar(len(runs) * (1 + rounds), "run") as bar:
+    with Steps(len(runs) * (1 + rounds), "run") as bar:
         timings = [
             Timed(bar.step("compiling", seconds, run)[0], [], []) for run in runs
         ]

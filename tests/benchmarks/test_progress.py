@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from jax_ttt.benchmarks.progress import Bar, say
+from jax_ttt.benchmarks.progress import Steps, say
 
 
 class Terminal(io.StringIO):
@@ -24,7 +24,7 @@ def as_terminal(monkeypatch):
 
 def test_a_bar_names_the_step_that_runs_and_counts_it_when_it_is_done(monkeypatch):
     terminal = as_terminal(monkeypatch)
-    with Bar(2, "part") as bar:
+    with Steps(2, "part") as bar:
         seen = bar.step("growth", lambda size, unit: (size, unit, bar.n), 3, unit="ms")
         assert seen == (3, "ms", 0)
         assert bar.n == 1
@@ -38,14 +38,14 @@ def test_a_step_that_fails_is_not_counted():
     def fail():
         raise ValueError("no")
 
-    with Bar(2, "part") as bar, pytest.raises(ValueError, match="no"):
+    with Steps(2, "part") as bar, pytest.raises(ValueError, match="no"):
         bar.step("growth", fail)
     assert bar.n == 0
 
 
 def test_lines_stay_whole_above_a_bar(monkeypatch, capsys):
     terminal = as_terminal(monkeypatch)
-    with Bar(2, "part", "growth"):
+    with Steps(2, "part", "growth"):
         drawn = len(terminal.getvalue())
         say("a line")
         after = terminal.getvalue()[drawn:]
@@ -55,7 +55,7 @@ def test_lines_stay_whole_above_a_bar(monkeypatch, capsys):
 
 
 def test_nothing_is_drawn_where_stderr_is_no_terminal(capsys):
-    with Bar(2, "part", "growth") as bar:
+    with Steps(2, "part", "growth") as bar:
         assert bar.step("growth", lambda: 5) == 5
         say("a line")
     assert capsys.readouterr() == ("a line\n", "")
