@@ -114,9 +114,9 @@ def train_in_new_folder(
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.training import loop, run_folder  # noqa: F401  make_folder's
-    loop.check_first_move(config)
-    opponent = loop.make_opponent(config, args.seed)
+        from jax_ttt.training import run_folder, run_opponent  # noqa: F401  make_folder's
+    run_opponent.check_first_move(config)
+    opponent = run_opponent.make_opponent(config, args.seed)
     folder = make_folder(args, signals, times)
     if folder is None:
         return cli.interrupted(signals[0])

@@ -29,7 +29,7 @@ def use(wanted: bool = True) -> None:
 
     from jax_ttt.runtime import kept_files
 
-    kept_files.use(None)
+    kept_files.keep_in(None)
     if not wanted:
         jax.config.update("jax_enable_compilation_cache", False)
     if not jax.config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
@@ -45,7 +45,7 @@ def use(wanted: bool = True) -> None:
     # By default JAX keeps only what took a second or more.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    kept_files.use(Path(jax.config.jax_compilation_cache_dir))  # type: ignore[attr-defined]
+    kept_files.keep_in(Path(jax.config.jax_compilation_cache_dir))  # type: ignore[attr-defined]
 
 
 def folder() -> Path:

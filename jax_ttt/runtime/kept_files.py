@@ -22,7 +22,7 @@ _folder: Path | None = None
 """Where this process keeps files."""
 
 
-def use(folder: Path | None) -> None:
+def keep_in(folder: Path | None) -> None:
     """Keep files in a folder from now on, or with None nowhere: that is the default.
 
     For commands alone: in a process of somebody else our functions may be replaced by

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
@@ -19,8 +18,8 @@ from jax_ttt.evaluation import evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import programs, run_state
-from jax_ttt.training.keys import keys, run_key
+from jax_ttt.training import programs, run_opponent, run_state
+from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
 
@@ -90,9 +89,9 @@ def continue_training(
 def _fixed(
     config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
 ) -> "_Fixed":
-    check_first_move(config)
+    run_opponent.check_first_move(config)
     if opponent is None:
-        opponent = _opponent(config, key)
+        opponent = run_opponent.of_key(config, key)
     return _Fixed(config, programs.hyper_arrays(config), opponent, tree)
 
 
@@ -107,10 +106,12 @@ def train_at_once(
     Each has its settings and its seed. They may differ in the numbers of
     `Hyper` alone. An agent is not the same to the bit as that of `train_from_scratch`.
     """
-    check_first_move(configs[0])
+    run_opponent.check_first_move(configs[0])
     if len({config.static for config in configs}) > 1:
         raise ValueError("the agents differ in settings that are not data")
-    made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
+    made = [
+        run_opponent.make_opponent(*pair) for pair in zip(configs, seeds, strict=True)
+    ]
     opponents = None
     if made[0] is not None:
         opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
@@ -233,7 +234,8 @@ def row(progress: Progress, grades: Grades) -> Row:
 
 def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
-    args = run_key(0), programs.hyper_arrays(config), make_opponent(config, 0), tree
+    opponent = run_opponent.make_opponent(config, 0)
+    args = run_key(0), programs.hyper_arrays(config), opponent, tree
     return Programs(config).prepare(_lengths(config), *args)
 
 
@@ -248,37 +250,3 @@ def _length(config: Config, update: int) -> int:
     """Return how many updates come next in one call."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
     return min(CHUNK, to_evaluation, config.run.num_updates - update)
-
-
-def check_first_move(config: Config) -> None:
-    """Raise `SettingError` if no game can open with the move that is asked for."""
-    if config.opponent.first_move is None:
-        return
-    from jax_ttt.envs import pgx_games
-
-    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
-    legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
-    if config.opponent.first_move not in legal:
-        rule = f"one of {legal} in {config.env_id}"
-        raise SettingError("first_move", rule, config.opponent.first_move)
-
-
-def make_opponent(config: Config, seed: int) -> "Opponent | None":
-    """Return the opponent that the settings name; None is the agent itself.
-
-    Raises:
-        PlayerError: there is no such opponent.
-    """
-    return _opponent(config, run_key(seed))
-
-
-def _opponent(config: Config, key: np.ndarray) -> "Opponent | None":
-    """Return the opponent of the run with this key."""
-    if config.opponent.is_self:
-        return None
-    from jax_ttt.envs.opponents import Versus
-    from jax_ttt.players import names, registry
-
-    spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = keys(jax.random.wrap_key_data(jnp.array(key))).opponent
-    return Versus(spec.name, registry.enter(spec, config.env_id, own).player)

@@ -11,6 +11,7 @@ from jax_ttt.api import training
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.programs import Programs
 
@@ -29,7 +30,7 @@ def same(one, other):
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
     *_, last = loop.train_from_scratch(config, 3, trees.game_tree("tic_tac_toe"))
-    assert same(tiny.agent.params, last.params)
+    assert same(named_arrays.flat(tiny.agent.params), last.params)
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [
         *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
@@ -87,7 +88,7 @@ def test_it_stops_at_the_first_proof(run):
     assert stopped.is_proven
     first = next(agent for agent in run.agents if agent.score.is_proven)
     assert stopped.agent.num_updates == first.num_updates < 400
-    assert same(stopped.agent.params, first.params)
+    assert same(named_arrays.flat(stopped.agent.params), first.params)
 
 
 def test_it_shows_its_progress(capfd):

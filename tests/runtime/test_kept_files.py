@@ -10,9 +10,9 @@ from jax_ttt.runtime import devices, kept_files
 def folder(tmp_path):
     """Keep files in a folder of this test."""
     before = kept_files._folder
-    kept_files.use(tmp_path)
+    kept_files.keep_in(tmp_path)
     yield tmp_path
-    kept_files.use(before)
+    kept_files.keep_in(before)
 
 
 def kept(folder):
@@ -64,14 +64,14 @@ def test_what_other_sources_versions_or_settings_made_is_not_found(change, monke
 
 def test_who_does_not_ask_for_it_keeps_nothing(folder):
     kept_files.keep("a", b"content")
-    kept_files.use(None)
+    kept_files.keep_in(None)
     assert kept_files.read("a") is None
     kept_files.keep("b", b"content")
     assert len(kept(folder)) == 1
 
 
 def test_a_folder_that_can_not_be_written_costs_nothing(folder):
-    kept_files.use(folder / "none")
+    kept_files.keep_in(folder / "none")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") is None
 

@@ -1,11 +1,10 @@
-"""A run's chunks, its opponent and its size."""
+"""A run's chunks, its evaluations and its size."""
 
 import jax
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.runtime import named_arrays
@@ -32,25 +31,6 @@ def test_an_agents_size_is_that_of_its_state_and_more():
         num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
     )
     assert least < loop.size(config, None) < 100 * least
-
-
-def test_the_opponent_is_the_one_that_the_settings_name():
-    assert loop.make_opponent(Config(), 1) is None  # the agent itself
-    for name in ("random", "minimax", "blend:0.5:minimax"):
-        opponent = loop.make_opponent(Config.of(opponent=name), 1)
-        assert isinstance(opponent, Versus)
-        assert opponent.name == name
-
-
-def test_what_an_opponent_draws_comes_from_the_runs_seed():
-    """A search draws its playouts: the same seed gives the same player."""
-
-    def drawn(seed):
-        opponent = loop.make_opponent(Config.of(opponent="mcts:4"), seed)
-        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(opponent)])
-
-    assert np.array_equal(drawn(1), drawn(1))
-    assert not np.array_equal(drawn(1), drawn(2))
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
