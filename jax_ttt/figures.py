@@ -119,15 +119,15 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
     """Train an agent, and return it with its metrics; it is evaluated 30 times."""
     from jax_ttt.envs import tree as trees
     from jax_ttt.players import agents
-    from jax_ttt.training import loop
+    from jax_ttt.training import graded_steps, loop
 
     every = max(PRESETS[preset].run.num_updates // _EVALUATIONS, 1)
     config = PRESETS[preset].replace(eval_every=every, eval_games=0)
     run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id))
-    steps = list(loop.graded_steps(run))
+    steps = list(graded_steps.with_grades(run))
     last, score = steps[-1]
     agent = agents.Agent(config, last.params, seed, last.update, score)
-    return agent, [loop.row(*step) for step in steps]
+    return agent, [graded_steps.row(*step) for step in steps]
 
 
 if __name__ == "__main__":

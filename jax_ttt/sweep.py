@@ -122,12 +122,12 @@ class Group:
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
     """Refuse, before any training, whom or what no game can be played with."""
-    from jax_ttt.training import run_opponent
+    from jax_ttt.training import loop
 
     checked = {config.opponent: config for _, config in points}
     for config in checked.values():
-        run_opponent.check_first_move(config)
-        run_opponent.make_opponent(config, args.first_seed)
+        loop.check_first_move(config)
+        loop.make_opponent(config, args.first_seed)
 
 
 def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:

@@ -114,9 +114,9 @@ def train_in_new_folder(
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.training import run_folder, run_opponent  # noqa: F401  make_folder's
-    run_opponent.check_first_move(config)
-    opponent = run_opponent.make_opponent(config, args.seed)
+        from jax_ttt.training import loop, run_folder  # noqa: F401  make_folder's
+    loop.check_first_move(config)
+    opponent = loop.make_opponent(config, args.seed)
     folder = make_folder(args, signals, times)
     if folder is None:
         return cli.interrupted(signals[0])
@@ -168,7 +168,7 @@ def train_in_folder(
         from jax_ttt.envs import tree as trees
         from jax_ttt.players import agents
         from jax_ttt.reports import console
-        from jax_ttt.training import loop
+        from jax_ttt.training import graded_steps, loop
 
     loud = not (args.quiet or args.json)
     if loud:
@@ -190,7 +190,7 @@ def train_in_folder(
         steps = loop.train_from_scratch(
             config, args.seed, tree, stop, opponent, folder.times
         )
-        steps = loop.graded_steps(steps)
+        steps = graded_steps.with_grades(steps)
         latest, grades = start = next(steps)  # a run has at least its first evaluation
         try:
             for latest, grades in itertools.chain([start], steps):
@@ -210,9 +210,9 @@ def record(
     open_loggers: Loggers,
 ) -> None:
     """Show a step of the run and write it down."""
-    from jax_ttt.training import loop
+    from jax_ttt.training import graded_steps
 
-    row = loop.row(progress, grades)
+    row = graded_steps.row(progress, grades)
     shown.show(progress, grades)
     folder.write_row(row)
     open_loggers.write_row(row)

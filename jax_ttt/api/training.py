@@ -24,7 +24,7 @@ from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.training import loop, many_agents
+from jax_ttt.training import graded_steps, loop, many_agents
 from jax_ttt.training.run_state import Progress
 
 
@@ -169,10 +169,10 @@ def _alone(
         return until_proven and score.is_proven
 
     steps = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id), stop)
-    graded = loop.graded_steps(steps)
+    graded = graded_steps.with_grades(steps)
     latest, score = start = next(graded)  # a run has at least its first evaluation
     for latest, score in itertools.chain([start], graded):
-        rows.append(loop.row(latest, score))
+        rows.append(graded_steps.row(latest, score))
         if keep_agents and latest.evaluation is not None:
             kept.append(_agent(config, latest.params, seed, latest.update, score))
         if bar is not None:
@@ -234,7 +234,7 @@ class _Collected:
         except FloatingPointError:
             self.diverged = True
         else:
-            self.rows.append(loop.row(step, self.score))
+            self.rows.append(graded_steps.row(step, self.score))
 
 
 def _each(step: Progress, num_agents: int) -> Iterator[Progress]:

@@ -20,7 +20,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import run_opponent
+from jax_ttt.training import loop
 from jax_ttt.training.programs import hyper_arrays
 
 NUM_ENVS = 2048
@@ -109,7 +109,7 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, once compiled."""
     config = PRESETS["tictac-q"]
-    opponent = run_opponent.make_opponent(config, 0) or SelfPlay()
+    opponent = loop.make_opponent(config, 0) or SelfPlay()
     network, hyper = network_of(config.architecture), hyper_arrays(config)
     num_games = 0
 

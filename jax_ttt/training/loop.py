@@ -11,15 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
-from jax_ttt.results.grades import Grades
-from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import programs, run_opponent, run_state
-from jax_ttt.training.keys import run_key
+from jax_ttt.training import programs, run_state
+from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
 
@@ -89,9 +88,9 @@ def continue_training(
 def _fixed(
     config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
 ) -> "_Fixed":
-    run_opponent.check_first_move(config)
+    check_first_move(config)
     if opponent is None:
-        opponent = run_opponent.of_key(config, key)
+        opponent = _opponent(config, key)
     return _Fixed(config, programs.hyper_arrays(config), opponent, tree)
 
 
@@ -106,12 +105,10 @@ def train_at_once(
     Each has its settings and its seed. They may differ in the numbers of
     `Hyper` alone. An agent is not the same to the bit as that of `train_from_scratch`.
     """
-    run_opponent.check_first_move(configs[0])
+    check_first_move(configs[0])
     if len({config.static for config in configs}) > 1:
         raise ValueError("the agents differ in settings that are not data")
-    made = [
-        run_opponent.make_opponent(*pair) for pair in zip(configs, seeds, strict=True)
-    ]
+    made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
     opponents = None
     if made[0] is not None:
         opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
@@ -202,39 +199,9 @@ def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     return Progress(state, metrics, None)
 
 
-def graded_steps(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
-    """Yield the steps of an agent's run, each with the grades of its last evaluation.
-
-    Raises:
-        FloatingPointError: an action value is not finite.
-    """
-    last, grades = None, Grades()
-    for progress in steps:
-        if progress.state.last is not last:
-            last = progress.state.last
-            grades = evaluation.summary(last)
-        yield progress, grades
-
-
-def row(progress: Progress, grades: Grades) -> Row:
-    """Return a step as a row of metrics: its numbers, and an evaluation's grades."""
-    counts = vars(progress.counts())
-    if (metrics := progress.metrics) is None:
-        return Evaluated(**counts, **vars(grades))
-    return Chunk(
-        **counts,
-        loss=float(metrics.loss),
-        grad_norm=float(metrics.grad_norm),
-        mean_max_q=float(metrics.mean_max_q),
-        epsilon=float(metrics.epsilon),
-        learning_rate=float(metrics.learning_rate),
-        rows=int(metrics.rows),
-    )
-
-
 def size(config: Config, tree: Tree | None) -> int:
     """Return the bytes of the device's memory that one agent takes, about."""
-    opponent = run_opponent.make_opponent(config, 0)
+    opponent = make_opponent(config, 0)
     args = run_key(0), programs.hyper_arrays(config), opponent, tree
     return Programs(config).prepare(_lengths(config), *args)
 
@@ -250,3 +217,37 @@ def _length(config: Config, update: int) -> int:
     """Return how many updates come next in one call."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
     return min(CHUNK, to_evaluation, config.run.num_updates - update)
+
+
+def check_first_move(config: Config) -> None:
+    """Raise `SettingError` if no game can open with the move that is asked for."""
+    if config.opponent.first_move is None:
+        return
+    from jax_ttt.envs import pgx_games
+
+    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
+    legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
+    if config.opponent.first_move not in legal:
+        rule = f"one of {legal} in {config.env_id}"
+        raise SettingError("first_move", rule, config.opponent.first_move)
+
+
+def make_opponent(config: Config, seed: int) -> "Opponent | None":
+    """Return the opponent that the settings name; None is the agent itself.
+
+    Raises:
+        PlayerError: there is no such opponent.
+    """
+    return _opponent(config, run_key(seed))
+
+
+def _opponent(config: Config, key: np.ndarray) -> "Opponent | None":
+    """Return the opponent of the run with this key."""
+    if config.opponent.is_self:
+        return None
+    from jax_ttt.envs.opponents import Versus
+    from jax_ttt.players import names, registry
+
+    spec = names.read_name(config.opponent.opponent, config.env_id)
+    own = keys(jax.random.wrap_key_data(jnp.array(key))).opponent
+    return Versus(spec.name, registry.enter(spec, config.env_id, own).player)

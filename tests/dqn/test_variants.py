@@ -21,7 +21,7 @@ from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import mlp, q_network, table
 from jax_ttt.players.network import network_of
-from jax_ttt.training import run_opponent
+from jax_ttt.training import loop
 
 SMALL = {"num_envs": 4, "num_updates": 4}
 VALUES = {
@@ -126,7 +126,7 @@ def test_every_accepted_pair_of_variants_can_be_traced():
     for config in covering():
         assert config is not None
         network = network_of(config.architecture)
-        opponent = run_opponent.make_opponent(config, 0) or SelfPlay()
+        opponent = loop.make_opponent(config, 0) or SelfPlay()
         args = config.hyper, network, jax.random.key(0), opponent
         before = jax.eval_shape(functools.partial(learner.init, config), *args)
         one_update = functools.partial(learner.update, config, config.hyper, network)
@@ -179,7 +179,7 @@ def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
     monkeypatch.setitem(losses.BACKUPS, "one-ply", reward_alone)
     config = Config.of(**SMALL, hidden_size=8, hidden_layers=1)
     network = network_of(config.architecture)
-    opponent = run_opponent.make_opponent(config, 0) or SelfPlay()
+    opponent = loop.make_opponent(config, 0) or SelfPlay()
     state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
     played = rollout.play_epsilon_greedy(
         *(config, config.hyper, network, state.params, jax.random.key(1)),

@@ -1,10 +1,12 @@
-"""A run's chunks, its evaluations and its size."""
+"""A run's chunks, its evaluations, its opponent and its size."""
 
 import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
+from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.runtime import named_arrays
@@ -56,14 +58,27 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     assert differs, "the target's results are others"
 
 
-def test_a_run_that_goes_on_knows_its_last_evaluation(tree):
-    config = Config.of(
-        num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0
-    )
-    steps = list(loop.graded_steps(loop.train_from_scratch(config, 3, tree)))
-    state, summary = steps[0][0].state, steps[0][1]
-    first = next(loop.train_from_scratch(config, 3, tree)).state
-    again = next(loop.graded_steps(loop.continue_training(config, first, tree)))
-    assert again[0].evaluation is None
-    assert again[1] == summary
-    assert state.last is not None
+def test_the_opponent_is_the_one_that_the_settings_name():
+    assert loop.make_opponent(Config(), 1) is None  # the agent itself
+    for name in ("random", "minimax", "blend:0.5:minimax"):
+        opponent = loop.make_opponent(Config.of(opponent=name), 1)
+        assert isinstance(opponent, Versus)
+        assert opponent.name == name
+
+
+def test_what_an_opponent_draws_comes_from_the_runs_seed():
+    """A search draws its playouts: the same seed gives the same player."""
+
+    def drawn(seed):
+        opponent = loop.make_opponent(Config.of(opponent="mcts:4"), seed)
+        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(opponent)])
+
+    assert np.array_equal(drawn(1), drawn(1))
+    assert not np.array_equal(drawn(1), drawn(2))
+
+
+def test_a_first_move_has_to_be_legal():
+    loop.check_first_move(Config.of(opponent="random", first_move=8))
+    config = Config.of(opponent="random", first_move=9)
+    with pytest.raises(SettingError, match=r"\[0, 1, 2, 3, 4, 5, 6, 7, 8\]"):
+        loop.check_first_move(config)

@@ -9,7 +9,7 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.runtime import kept_files
-from jax_ttt.training import loop, programs, run_opponent
+from jax_ttt.training import loop, programs
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
@@ -69,7 +69,7 @@ def test_numbers_that_are_data_and_seeds_share_programs(tree, store):
 
 def test_a_program_with_an_opponents_own_functions_is_not_kept(store):
     config = CONFIG.replace(opponent="random")
-    opponent = run_opponent.make_opponent(config, 1)
+    opponent = loop.make_opponent(config, 1)
     assert isinstance(opponent, Versus)
     Programs(config).start(run_key(1), hyper_arrays(config), opponent)
     assert not store

@@ -1,0 +1,38 @@
+"""What a run comes to, step by step: grades, and rows of metrics."""
+
+from collections.abc import Iterator
+
+from jax_ttt.evaluation import evaluation
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.rows import Chunk, Evaluated, Row
+from jax_ttt.training.run_state import Progress
+
+
+def with_grades(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
+    """Yield the steps of an agent's run, each with the grades of its last evaluation.
+
+    Raises:
+        FloatingPointError: an action value is not finite.
+    """
+    last, grades = None, Grades()
+    for progress in steps:
+        if progress.state.last is not last:
+            last = progress.state.last
+            grades = evaluation.summary(last)
+        yield progress, grades
+
+
+def row(progress: Progress, grades: Grades) -> Row:
+    """Return a step as a row of metrics: its numbers, and an evaluation's grades."""
+    counts = vars(progress.counts())
+    if (metrics := progress.metrics) is None:
+        return Evaluated(**counts, **vars(grades))
+    return Chunk(
+        **counts,
+        loss=float(metrics.loss),
+        grad_norm=float(metrics.grad_norm),
+        mean_max_q=float(metrics.mean_max_q),
+        epsilon=float(metrics.epsilon),
+        learning_rate=float(metrics.learning_rate),
+        rows=int(metrics.rows),
+    )
