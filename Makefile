@@ -3,8 +3,9 @@ PYTHON = python3
 ARGS =
 VENV := .venv
 RUN := $(VENV)/bin/python
-# A file's tests share what they train, so they stay together.
-BOTH_CORES := -n 2 --dist loadfile
+# A file's tests share what they train, so they stay together; tests/conftest.py puts the
+# longest files first.
+BOTH_CORES := -n 2 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -44,6 +45,10 @@ figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: 
 	$(RUN) -m jax_ttt.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
+clean: ## remove what is made again: compiled programs of the tests, caches, builds
+	rm -rf .test_programs .pytest_cache .hypothesis .ruff_cache build dist
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
 # The stamps: written last, so an install that was cut off is done again.
 $(VENV)/.train: $(VENV)/.made pyproject.toml
 	@echo "Installing into $(VENV): some minutes the first time"
@@ -68,4 +73,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow check format bench api figures anew
+.PHONY: help train test test-slow check format bench api figures clean anew

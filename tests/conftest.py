@@ -1,14 +1,37 @@
 """What the tests share: the tree of tic-tac-toe and its exact values."""
 
+import contextlib
+import ctypes
+import gc
 import os
 from importlib.metadata import version
+from pathlib import Path
+
+from jax_ttt.runtime import compile_cache
 
 # XLA's older code generator compiles faster. Later releases do not have the flag, and
 # an unknown flag aborts the process.
+OLDER = "--xla_cpu_use_fusion_emitters=false"
+FLAGS = os.environ.get("XLA_FLAGS", "").split()
 if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
-    FLAGS = os.environ.get("XLA_FLAGS", "")
-    os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_cpu_use_fusion_emitters=false"
+    # Once: the flags of xdist's workers are those of the process that started them.
+    os.environ["XLA_FLAGS"] = " ".join([*(x for x in FLAGS if x != OLDER), OLDER])
 
+ROOT = Path(__file__).parents[1]
+PROGRAMS = Path(os.environ.get("TEST_PROGRAMS", ROOT / ".test_programs"))
+"""Where compiled programs are kept: for both workers, the commands that tests start,
+and the next time. Never the user's folder. `make clean` removes it."""
+JAX_SETTINGS = {
+    "jax_enable_compilation_cache": True,
+    "jax_compilation_cache_dir": str(PROGRAMS / compile_cache.folder().name),
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+    # Nearly all of the tests' time is compiling.
+    "jax_disable_most_optimizations": True,
+}
+os.environ |= {name.upper(): str(value) for name, value in JAX_SETTINGS.items()}
+
+import hypothesis
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,15 +46,52 @@ from jax_ttt.players import agents, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import devices
+from jax_ttt.runtime import devices, process
 from jax_ttt.solver import minimax
+from jax_ttt.training import programs
 
+for name, value in JAX_SETTINGS.items():  # a plugin may have imported JAX before
+    jax.config.update(name, value)
 jax.config.update("jax_numpy_rank_promotion", "raise")
-# A test neither finds nor leaves programs in the user's folder; commands it starts too.
-jax.config.update("jax_enable_compilation_cache", False)
-os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
-# Nearly all of the tests' time is compiling.
-jax.config.update("jax_disable_most_optimizations", True)
+# A busy machine is no failure; each run tries other values.
+hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
+hypothesis.settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True)
+def programs_are_kept():
+    """Keep compiled programs after a test of who wants none kept."""
+    yield
+    jax.config.update("jax_enable_compilation_cache", True)
+
+
+MOST_MIB = 900
+
+
+@pytest.fixture(autouse=True, scope="module")
+def bounded_memory():
+    """Let go of programs after a file where they have become many; they are on disk."""
+    yield
+    if memory_mib() > MOST_MIB:
+        programs._compiling.cache_clear()
+        jax.clear_caches()
+        gc.collect()
+        give_back_memory()
+
+
+def memory_mib():
+    """Return the memory that the process has now; without /proc, the most it had."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return process.peak_mib() or 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def give_back_memory():
+    """Return freed memory to the system, where the C library can: else it stays ours."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,7 +1,9 @@
 """Settings: what is refused and how, and what a preset fixes."""
 
+import contextlib
 import copy
 import dataclasses
+import functools
 import json
 import math
 import re
@@ -12,6 +14,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
 from jax_ttt.config.catalogue import EnvId, SeatSetting
 from jax_ttt.config.choices import (
@@ -60,6 +64,18 @@ LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
 ABOVE_LOW = {"learning_rate", "tau"}
 LARGE = {"epsilon_start": 1.0, "epsilon_end": 0.0, "learning_rate": 1000.0}
 WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
+ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+
+
+@functools.cache
+def everything_in_use(**words):
+    """Return settings in which every number has an effect and its whole range."""
+    return Config.of(
+        opponent="random",
+        optimizer="adamw",
+        replay_capacity=2**24,
+        **{"target_update_every": 0} | LARGE | words,
+    )
 
 
 def checked(**fields):
@@ -67,14 +83,11 @@ def checked(**fields):
 
     The type checks that run in tests stand before them and would hide them.
     """
-    config = Config.of(
-        opponent="random",
-        optimizer="adamw",
+    config = everything_in_use(
         epsilon_schedule="steps" if "epsilon_decay" in fields else "linear",
-        replay_capacity=2**24,
         network="table" if "initial_value" in fields else "mlp",
-        **{"target_update_every": 0} | LARGE,
     )
+    config = copy.copy(config)
     for field, value in fields.items():
         part = copy.copy(getattr(config, PART_OF[field]))
         vars(part)[field] = value
@@ -83,15 +96,50 @@ def checked(**fields):
     return config
 
 
-def bad_values():
-    """Every number's field with what is outside its range or of another type."""
+def outside(field):
+    """Return a strategy of what a number's field refuses: numbers, and other types."""
+    _, low, high = RULES[field]
+    kinds = [
+        st.floats(max_value=low, exclude_max=field not in ABOVE_LOW),
+        st.floats(min_value=high, exclude_min=True),
+        st.integers(max_value=low if field in ABOVE_LOW else low - 1),
+        st.integers(min_value=high + 1),
+        st.just(math.nan),
+        st.booleans() | st.none() | st.text() | st.lists(st.integers()),
+        st.complex_numbers(),
+    ]
+    return st.one_of(*kinds, *([st.floats()] if field in WHOLE else []))
+
+
+def inside(field):
+    """Return a strategy of what a number's field allows."""
+    _, low, high = RULES[field]
+    if field in WHOLE:
+        return st.integers(low, high)
+    return st.floats(low, high, exclude_min=field in ABOVE_LOW)
+
+
+def edges():
+    """Return every number's field with the values just outside its range."""
+    found = []
     for field, (_, low, high) in RULES.items():
         values = [low - 1, high + 1, math.nan, math.inf, -math.inf]
         values += [True, False, None, "1", [1], 1j]
-        values += [low - 1] if field in WHOLE else [low - 1e-9, high + 1e-3]
+        values += [low - 1e-9, high + 1e-3] if field not in WHOLE else [1.5, 1.0]
         values += [low] if field in ABOVE_LOW else []
-        values += [1.5, 1.0] if field in WHOLE else []
-        yield from ((field, value) for value in values)
+        found += [(field, value) for value in values]
+    return found
+
+
+def tried_too(cases):
+    """Return a decorator: a property is tried with these cases before any others."""
+
+    def add(test):
+        for case in reversed(cases):
+            test = example(case)(test)
+        return test
+
+    return add
 
 
 def test_every_number_has_its_rule():
@@ -101,8 +149,16 @@ def test_every_number_has_its_rule():
     assert numbers == RULES.keys()
 
 
-@pytest.mark.parametrize(("field", "value"), list(bad_values()))
-def test_a_number_outside_its_range_is_refused(field, value):
+def with_value(strategy):
+    """Return a strategy of a number's field and a value that `strategy` gives for it."""
+    fields = st.sampled_from(list(RULES))
+    return fields.flatmap(lambda field: st.tuples(st.just(field), strategy(field)))
+
+
+@given(with_value(outside))
+@tried_too(edges())
+def test_a_number_outside_its_range_is_refused(case):
+    field, value = case
     with pytest.raises(SettingError) as refusal:
         checked(**{field: value})
     error = refusal.value
@@ -110,13 +166,26 @@ def test_a_number_outside_its_range_is_refused(field, value):
     assert str(error) == f"{field} must be {RULES[field][0]}, got {value!r}"
 
 
-@pytest.mark.parametrize("field", list(RULES))
-def test_both_ends_of_a_range_are_allowed(field):
+def ends(field):
+    """Return both ends of a number's range."""
     _, low, high = RULES[field]
-    low = math.ulp(0.0) if field in ABOVE_LOW else low
-    alone = {"reward_win": (high,), "reward_loss": (low,)}  # a loss is worth less
-    for value in alone.get(field, (low, high)):
-        assert checked(**{field: value}).value(field) == value
+    return (math.ulp(0.0) if field in ABOVE_LOW else low), high
+
+
+@given(with_value(inside))
+@tried_too([(field, end) for field in RULES for end in ends(field)])
+def test_a_number_within_its_range_is_allowed(case):
+    """Both ends too, beside other numbers that it goes with."""
+    field, value = case
+    others = {"reward_win": 1.0, "reward_draw": value, "reward_loss": -1.0}
+    others |= {"replay_batch": 1, "replay_start": 0, "epsilon_end": 0.0}
+    assume(field not in ("reward_win", "reward_loss") or value != -others[field])
+    assume(field != "replay_capacity" or value == 0 or value >= Config().run.num_envs)
+    if field not in ("reward_win", "reward_draw", "reward_loss"):
+        others["reward_draw"] = 0.0
+    if field == "replay_capacity" and not value:
+        others |= {"replay_batch": 256, "replay_start": 1000}  # without effect
+    assert checked(**others | {field: value}).value(field) == value
 
 
 def test_random_moves_may_not_become_more():
@@ -128,17 +197,12 @@ def test_random_moves_may_not_become_more():
     assert Config.of(epsilon_start=0.2, epsilon_end=0.2).exploration.epsilon_end == 0.2
 
 
-@pytest.mark.parametrize("value", ["chess", "", "Tic_Tac_Toe", None, 3])
-def test_an_unknown_game_is_refused(value):
-    with pytest.raises(SettingError) as refusal:
-        checked(env_id=value)
-    rule = f"one of {', '.join(get_args(EnvId))}"
-    assert str(refusal.value) == f"env_id must be {rule}, got {value!r}"
+SWITCHES = ("canonical", "lockstep", "double", "backward")
 
 
-@pytest.mark.parametrize("field", ["canonical", "lockstep", "double", "backward"])
-@pytest.mark.parametrize("value", [0, 1, None, "true"])
+@given(st.sampled_from(SWITCHES), ANYTHING | st.sampled_from([0, 1, "true"]))
 def test_a_switch_is_true_or_false(field, value):
+    assume(not isinstance(value, bool))
     with pytest.raises(SettingError) as refusal:
         checked(**{field: value})
     assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
@@ -151,40 +215,51 @@ def test_a_config_does_not_change():
         Config().run = RunSettings()  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("preset", list(PRESETS.values()), ids=list(PRESETS))
-def test_a_config_survives_json(preset):
+@given(st.tuples(st.sampled_from(list(PRESETS.values())), with_value(inside)))
+@tried_too([(preset, ("tau", 0.5)) for preset in PRESETS.values()])
+def test_a_config_survives_json(case):
+    """Every preset, and one with a number changed where that goes with the others."""
+    preset, (field, value) = case
+    with contextlib.suppress(SettingError):
+        preset = preset.replace(**{field: value})
     assert Config.of(**preset.as_dict()) == preset
     fields = json.loads(json.dumps(preset.as_dict()))
     assert config_from_dict(fields) == preset
 
 
-@pytest.mark.parametrize("field", list(PART_OF))
-def test_a_field_that_an_older_file_lacks_has_its_default(field):
-    fields = Config().as_dict()
-    del fields[field]
-    assert config_from_dict(fields) == Config()
+@given(st.sets(st.sampled_from(list(PART_OF))))
+@tried_too([{field} for field in PART_OF])
+def test_fields_that_an_older_file_lacks_have_their_defaults(fields):
+    older = {k: v for k, v in Config().as_dict().items() if k not in fields}
+    assert config_from_dict(older) == Config()
 
 
-@pytest.mark.parametrize(
-    ("field", "allowed"),
-    [
-        ("network", NetworkKind),
-        ("activation", Activation),
-        ("optimizer", OptimizerKind),
-        ("loss", Loss),
-        ("epsilon_schedule", EpsilonSchedule),
-        ("backup", Backup),
-        ("seat", SeatSetting),
-        ("table_key", TableKey),
-        ("precision", Precision),
-    ],
+CHOICES = {
+    "env_id": EnvId,
+    "network": NetworkKind,
+    "activation": Activation,
+    "optimizer": OptimizerKind,
+    "loss": Loss,
+    "epsilon_schedule": EpsilonSchedule,
+    "backup": Backup,
+    "seat": SeatSetting,
+    "table_key": TableKey,
+    "precision": Precision,
+}
+
+
+@given(
+    st.sampled_from(list(CHOICES)), ANYTHING | st.sampled_from(["", "RELU", "chess"])
 )
-@pytest.mark.parametrize("value", ["", "RELU", None, 1])
-def test_a_choice_is_one_of_those_listed(field, allowed, value):
-    with pytest.raises(SettingError) as refusal:
-        checked(**{field: value})
-    rule = f"one of {', '.join(get_args(allowed))}"
-    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+def test_a_choice_is_one_of_those_listed(field, value):
+    allowed = get_args(CHOICES[field])
+    for word in (value, *map(str.upper, allowed)):
+        if word in allowed:
+            continue
+        with pytest.raises(SettingError) as refusal:
+            checked(**{field: word})
+        rule = f"one of {', '.join(allowed)}"
+        assert str(refusal.value) == f"{field} must be {rule}, got {word!r}"
 
 
 @pytest.mark.parametrize(

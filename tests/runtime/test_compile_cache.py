@@ -1,5 +1,6 @@
 """The folder of compiled programs: whose it is, what is read back, what is not."""
 
+import importlib
 import os
 import stat
 import subprocess
@@ -8,17 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from jax_ttt import cli
 from jax_ttt.runtime import compile_cache
 
-TRAIN = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 0"
+train = importlib.import_module("jax_ttt.train")
+
 COUNT = """
 import collections, sys
-import jax.monitoring
+import jax
+from jax_ttt.runtime import compile_cache
 seen = collections.Counter()
 jax.monitoring.register_event_listener(lambda name, **about: seen.update([name]))
-from jax_ttt.train import main
-code = main(sys.argv[1:])
-print(code, *(seen["/jax/compilation_cache/cache_" + x] for x in ("misses", "hits")))
+compile_cache.use(sys.argv[1] == "wanted")
+assert jax.jit(lambda x: x * 2 + 1)(3.0) == 7
+print(*(seen["/jax/compilation_cache/cache_" + x] for x in ("misses", "hits")))
 """
 
 
@@ -64,34 +68,39 @@ def test_processors_of_other_kinds_have_other_folders(monkeypatch):
     assert compile_cache.folder().parent == here.parent
 
 
-def command(folder, *flags):
-    environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "true"}
-    environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "true"
-    environment["JAX_COMPILATION_CACHE_DIR"] = str(folder / "programs")
-    number = len(list(folder.iterdir()))
-    run_dir = ["--run-dir", str(folder / f"run{number}"), "--quiet"]
+def programs(folder, wanted="wanted"):
+    """Return how many programs a process compiles, and how many it reads back."""
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(compile_cache.__file__).parents[2]),
+        "JAX_COMPILATION_CACHE_DIR": str(folder),
+    }
     done = subprocess.run(
-        [sys.executable, "-c", COUNT, *TRAIN.split(), *run_dir, *flags],
+        [sys.executable, "-c", COUNT, wanted],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
-        cwd=folder,
     )
-    *_, counts = done.stdout.splitlines()
-    return [int(count) for count in counts.split()], done.stderr
+    misses, hits = map(int, done.stdout.split())
+    return misses, hits
 
 
 def test_a_second_process_compiles_nothing(tmp_path):
-    (code, misses, _), _ = command(tmp_path)
-    assert code == 0
-    assert misses > 3
-    (code, again, found), _ = command(tmp_path, "--seed", "2", "--tau", "0.3")
-    assert (code, again) == (0, 0)
-    assert 3 < found < misses  # what is kept by us needs no small programs around it
-    for entry in (tmp_path / "programs").iterdir():
+    compiled, read_back = programs(tmp_path)
+    assert compiled > 0
+    assert programs(tmp_path) == (0, compiled + read_back)
+    entries = [path for path in tmp_path.iterdir() if path.name.endswith("-cache")]
+    assert entries
+    for entry in entries:
         entry.write_bytes(entry.read_bytes()[:100])  # as a crash would leave it
-    (code, *_), _ = command(tmp_path)
-    assert code == 0
-    (code, *counts), _ = command(tmp_path, "--no-compile-cache")
-    assert (code, *counts) == (0, 0, 0)
+    programs(tmp_path)  # its result is right all the same
+    assert programs(tmp_path, "unwanted") == (0, 0)
+
+
+@pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])
+def test_a_command_keeps_its_programs_if_the_flags_say_so(flags, monkeypatch):
+    """The rest of the test above holds for any program: a command only asks for it."""
+    asked = []
+    monkeypatch.setattr(cli.compile_cache, "use", asked.append)
+    cli.set_up(cli.parse(train.Args, [*flags], "train"))
+    assert asked == [not flags]
