@@ -1,42 +1,16 @@
 """What the tests share: the tree of tic-tac-toe and its exact values."""
 
-import contextlib
-import ctypes
 import gc
-import os
-from importlib.metadata import version
 from pathlib import Path
 
-from jax_ttt.runtime import compile_cache
-
-# XLA's older code generator compiles faster. Later releases do not have the flag, and
-# an unknown flag aborts the process.
-OLDER = "--xla_cpu_use_fusion_emitters=false"
-FLAGS = os.environ.get("XLA_FLAGS", "").split()
-if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
-    # Once: the flags of xdist's workers are those of the process that started them.
-    os.environ["XLA_FLAGS"] = " ".join([*(x for x in FLAGS if x != OLDER), OLDER])
-
-ROOT = Path(__file__).parents[1]
-PROGRAMS = Path(os.environ.get("TEST_PROGRAMS", ROOT / ".test_programs"))
-"""Where compiled programs are kept: for both workers, the commands that tests start,
-and the next time. Never the user's folder. `make clean` removes it."""
-JAX_SETTINGS = {
-    "jax_enable_compilation_cache": True,
-    "jax_compilation_cache_dir": str(PROGRAMS / compile_cache.folder().name),
-    "jax_persistent_cache_min_compile_time_secs": 0.0,
-    "jax_persistent_cache_min_entry_size_bytes": -1,
-    # Nearly all of the tests' time is compiling.
-    "jax_disable_most_optimizations": True,
-}
-os.environ |= {name.upper(): str(value) for name, value in JAX_SETTINGS.items()}
-
+import compiling  # before JAX
 import hypothesis
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jax_ttt
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
@@ -46,16 +20,44 @@ from jax_ttt.players import agents, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import devices, process
+from jax_ttt.runtime import devices
 from jax_ttt.solver import minimax
-from jax_ttt.training import programs
 
-for name, value in JAX_SETTINGS.items():  # a plugin may have imported JAX before
-    jax.config.update(name, value)
+compiling.set_up()
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # A busy machine is no failure; each run tries other values.
 hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
 hypothesis.settings.load_profile("tests")
+
+TESTS = Path(__file__).parent
+LONGEST = (
+    "test_train.py",
+    "dqn/test_variants.py",
+    "test_notebook.py",
+    "training/test_run_state.py",
+    "solver/test_proof.py",
+    "training/test_many_agents.py",
+    "test_files_doc.py",
+    "test_examples.py",
+    "test_evaluate.py",
+    "test_figures.py",
+    "dqn/test_tabular.py",
+    "test_cli.py",
+)
+"""The files that take longest, which begin first, so that no worker is left alone."""
+
+
+def pytest_collection_modifyitems(items):
+    """Put the longest files first."""
+    place = {TESTS / name: n for n, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def pytest_collection_finish():
+    """Spare the collector what stays to the end: tracing makes much that is new."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)
@@ -65,33 +67,11 @@ def programs_are_kept():
     jax.config.update("jax_enable_compilation_cache", True)
 
 
-MOST_MIB = 900
-
-
 @pytest.fixture(autouse=True, scope="module")
 def bounded_memory():
-    """Let go of programs after a file where they have become many; they are on disk."""
+    """Keep a worker below 1.5 GB."""
     yield
-    if memory_mib() > MOST_MIB:
-        programs._compiling.cache_clear()
-        jax.clear_caches()
-        gc.collect()
-        give_back_memory()
-
-
-def memory_mib():
-    """Return the memory that the process has now; without /proc, the most it had."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return process.peak_mib() or 0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def give_back_memory():
-    """Return freed memory to the system, where the C library can: else it stays ours."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    compiling.keep_memory_bounded()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -104,10 +84,16 @@ def no_amx():
 
 @pytest.fixture
 def optimized():
-    """Compile with optimizations: a long training then takes less time in total."""
-    jax.config.update("jax_disable_most_optimizations", False)
-    yield
-    jax.config.update("jax_disable_most_optimizations", True)
+    with compiling.optimized():
+        yield
+
+
+@pytest.fixture
+def trained_once(monkeypatch):
+    """Let examples that train the same share their agents, as they share seeds."""
+    for name in ("train", "train_many"):
+        once = compiling.train_once(getattr(jax_ttt, name))
+        monkeypatch.setattr(jax_ttt, name, once)
 
 
 @pytest.fixture

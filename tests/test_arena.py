@@ -4,27 +4,19 @@ import csv
 import json
 import xml.etree.ElementTree as ET
 
-import jax
 import numpy as np
 import pytest
 import safetensors.numpy
+import tiny
 
 from jax_ttt import arena
-from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 from jax_ttt.results import plain
 
 
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("arena") / "agent.safetensors"
-    config = Config.of(hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save_agent(Agent(config, params, 0, 0), path)
-    return path
+    return tiny.save_untrained(tmp_path_factory.mktemp("arena") / "agent.safetensors")
 
 
 def run(argv, capsys):
@@ -132,10 +124,8 @@ def test_nonsense_is_refused(flags, part, agent_path, capsys):
 
 
 def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
-    config = Config.of(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(Agent(config, params, 0, 0), path)
+    tiny.save_untrained(path, env_id="connect_four")
     out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)
     assert out.startswith("connect_four on ")
     assert "minimax: needs a game whose tree can be" in refuse(

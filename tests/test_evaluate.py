@@ -5,22 +5,14 @@ import functools
 import importlib
 import json
 
-import jax
 import pytest
+import tiny
 
 from jax_ttt import evaluate
-from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 
 train = importlib.import_module("jax_ttt.train")
 
-TINY = (
-    *("--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"),
-    *("--eval-every", "2", "--eval-games", "8", "--quiet"),
-)
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
 
@@ -28,7 +20,7 @@ LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 def run_dir(tmp_path_factory):
     """Return the folder of a tiny run."""
     path = tmp_path_factory.mktemp("evaluate") / "run"
-    assert train.main([*TINY, "--run-dir", str(path)]) == 0
+    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
     return path
 
 
@@ -191,11 +183,8 @@ def test_a_missing_or_truncated_file_is_refused(run_dir, tmp_path, capsys):
 @pytest.fixture(scope="module")
 def other_game(tmp_path_factory):
     """Return the file of an agent for Connect Four."""
-    config = Config.of(env_id="connect_four", hidden_size=8)
     path = tmp_path_factory.mktemp("other") / "agent.safetensors"
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save_agent(Agent(config, params, 0, 0), path)
-    return path
+    return tiny.save_untrained(path, env_id="connect_four")
 
 
 @pytest.mark.parametrize("around", ["", "blend:0.1:", "lookahead:1:"])

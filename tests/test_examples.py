@@ -30,6 +30,7 @@ def test_every_example_is_tried():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(WRITTEN)
 
 
+@pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize("name", WRITTEN)
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -12,10 +12,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 import safetensors
+import tiny
 
 from jax_ttt import arena, evaluate, published, sweep
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.config.settings import Config
 from jax_ttt.reports import export
 from jax_ttt.results import commands, grades, plain, rows
 
@@ -28,7 +28,7 @@ LINK = re.compile(r"\[([\w ]+)\]\(#[\w-]+\)")
 NAMED = {float: "number", int: "integer", bool: "boolean", str: "text", object: "any"}
 KINDS = {"number": (int, float), "integer": (int,), "boolean": (bool,), "text": (str,)}
 FILES = {"Config file", "Device", "Times file", "Agent file"}
-TINY = ["--num-envs", "8", "--hidden-size", "8", "--num-updates", "4"]
+TINY = tiny.flags("num_envs", "hidden_size", "num_updates")
 
 
 def records():
@@ -209,8 +209,7 @@ def written(tmp_path_factory):
     pair = ["random", "mcts-online:2", "--games", "4"]
     found.append(("ArenaResult", printed(arena, *pair)))
     with pytest.MonkeyPatch.context() as patch:
-        small = Config.of(num_updates=4, num_envs=8, hidden_size=8)
-        patch.setitem(published.PRESETS, "go-second", small)
+        patch.setitem(published.PRESETS, "go-second", tiny.CONFIG)
         flags = ["--only", "go-second", "--num-seeds", "1"]
         found.append(("PublishedResult", printed(published, *flags)))
     return found

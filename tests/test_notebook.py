@@ -20,6 +20,7 @@ sys.path.insert(0, sys.argv.pop(1))
 from pip._internal.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
+QUICK = ("--quiet", "--disable-pip-version-check", "--retries", "0", "--timeout", "5")
 HELD = ("jax", "jaxlib", "flax", "optax", "numpy", "matplotlib")
 """What Colab has, and has to keep."""
 
@@ -192,6 +193,10 @@ def test_an_install_keeps_the_jax_that_is_there(tmp_path):
         text = distribution.read_text("METADATA")
         (about / "METADATA").write_text(text, "utf-8")
     (tmp_path / "pip").symlink_to(Path(pip.__file__).parent)
+    # Nothing is to be said of an install where there is nothing to install from.
+    index = [*(sys.executable, "-m", "pip", "index", "versions", "pgx"), *QUICK]
+    if subprocess.run(index, capture_output=True).returncode:
+        pytest.skip("no package index can be reached")
     needs = [
         text.partition(";")[0]
         for text in metadata.requires("jax_ttt") or ()

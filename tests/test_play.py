@@ -3,25 +3,16 @@
 import io
 import os
 
-import jax
 import pytest
+import tiny
 
 from jax_ttt import play
-from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 
 
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("play") / "runs" / "old" / "agent.safetensors"
-    path.parent.mkdir(parents=True)
-    config = Config.of(hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save_agent(Agent(config, params, 0, 0), path)
-    return path
+    folder = tmp_path_factory.mktemp("play") / "runs" / "old"
+    return tiny.save_untrained(folder / "agent.safetensors")
 
 
 def command(argv, words, monkeypatch, capsys):
@@ -46,10 +37,8 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
-    config = Config.of(hidden_size=8, opponent="random", seat="first")
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(Agent(config, params, 0, 0), path)
+    tiny.save_untrained(path, opponent="random", seat="first")
     for side, letter in (("x", "X"), ("o", "O"), ("first", "X"), ("second", "O")):
         _, out, _ = command([str(path), "--side", side], "q", monkeypatch, capsys)
         assert f": you are {letter}\n" in out
@@ -71,10 +60,8 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
 
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
-    config = Config.of(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(Agent(config, params, 0, 0), path)
+    tiny.save_untrained(path, env_id="connect_four")
     code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)
     assert code == 0
     assert out.startswith(f"connect_four against blend:0.5:{path}: you are X\n")

@@ -5,9 +5,9 @@ import json
 
 import made
 import pytest
+import tiny
 
 from jax_ttt import published
-from jax_ttt.config.settings import Config
 from jax_ttt.results.grades import RATES
 from jax_ttt.training import many_agents
 
@@ -15,9 +15,8 @@ from jax_ttt.training import many_agents
 @pytest.fixture
 def quick(monkeypatch):
     """Make the trainings short; what they come to does not matter here."""
-    short = Config.of(num_updates=2, num_envs=8, hidden_size=8)
     for name in ("matlab", "go-second"):
-        monkeypatch.setitem(published.PRESETS, name, short)
+        monkeypatch.setitem(published.PRESETS, name, tiny.CONFIG)
 
 
 def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
@@ -130,6 +129,8 @@ def test_the_redone_systems_cannot_be_beaten(preset):
     assert all(row.is_proven for _, row in published.graded_agents(args, []))
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 def test_the_table_reaches_the_ceiling():
     """Of all players who never lose, none wins more often against random."""
     args = published.Args(only=("table",), num_seeds=2, first_seed=0)

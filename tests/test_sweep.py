@@ -6,6 +6,7 @@ import signal
 
 import made
 import pytest
+import tiny
 
 from jax_ttt import sweep
 from jax_ttt.config.settings import Config
@@ -13,16 +14,8 @@ from jax_ttt.reports import charts
 from jax_ttt.training import many_agents
 from jax_ttt.training.programs import Programs
 
-TINY = [
-    "--num-envs",
-    "8",
-    "--hidden-size",
-    "8",
-    "--num-updates",
-    "4",
-    "--first-seed",
-    "7",
-]
+SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
+TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
 
 
 def run(capsys, *flags):

@@ -18,11 +18,11 @@ import jax.numpy as jnp
 import made
 import numpy as np
 import pytest
+import tiny as smallest
 
 from jax_ttt import __version__, evaluate, plot
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
 from jax_ttt.players import agents
 from jax_ttt.reports import console
 from jax_ttt.results import plain
@@ -34,18 +34,7 @@ from jax_ttt.training.programs import Programs, hyper_arrays
 
 train = importlib.import_module("jax_ttt.train")
 
-TINY = [
-    "--num-envs",
-    "8",
-    "--hidden-size",
-    "8",
-    "--num-updates",
-    "4",
-    "--eval-every",
-    "2",
-    "--eval-games",
-    "8",
-]
+TINY = smallest.flags()
 FILES = {"agent.safetensors", "config.json", "metrics.jsonl", "times.json"}
 AT_END = {"agent.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
@@ -115,9 +104,7 @@ def test_a_run_leaves_its_four_files_and_no_other(tiny):
 
 def test_config_json_says_what_was_run_and_where(tiny):
     about = json.loads((tiny[0] / "config.json").read_text())
-    changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
-    changed |= {"eval_every": 2, "eval_games": 8}
-    assert about["config"] == PRESETS["default"].as_dict() | changed
+    assert about["config"] == PRESETS["default"].as_dict() | smallest.FIELDS
     assert (about["preset"], about["seed"]) == ("default", 1)
     assert about["command"] == sys.orig_argv
     assert about["device"]["platform"] == jax.default_backend()
@@ -448,7 +435,6 @@ def dead(tmp_path):
     program = """
 import sys, time
 from pathlib import Path
-from jax_ttt.config.settings import Config
 from jax_ttt.results.rows import Evaluated
 from jax_ttt.training.run_folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
@@ -506,9 +492,7 @@ def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
 
 def test_each_evaluation_draws_its_own_games(tree):
     """An agent that stays as it is meets other random moves at each."""
-    config = Config.of(
-        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=8
-    )
+    config = smallest.CONFIG
     run = Programs(config)
     params = named_arrays.part(run.start(run_key(0), hyper_arrays(config)), "params")
     games = [

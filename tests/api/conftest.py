@@ -1,5 +1,6 @@
 """What the tests of the public functions share: a table that is proven unbeatable."""
 
+import compiling
 import jaxtyping
 import pytest
 
@@ -8,7 +9,8 @@ import jax_ttt
 
 @pytest.fixture(scope="session")
 def run():
-    return jax_ttt.train(seed=1, preset="table", keep_agents=True)
+    train = compiling.train_once(jax_ttt.train)
+    return train(seed=1, preset="table", keep_agents=True)
 
 
 @pytest.fixture(scope="session")

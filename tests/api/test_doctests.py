@@ -24,7 +24,7 @@ def check(found, name):
 
 
 @pytest.fixture(autouse=True)
-def empty_folder(tmp_path, monkeypatch):
+def empty_folder(tmp_path, monkeypatch, trained_once):
     monkeypatch.chdir(tmp_path)
 
 

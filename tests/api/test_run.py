@@ -22,6 +22,13 @@ def test_a_run_knows_its_agents_and_its_proof(run):
     assert (run.seed, run.config.env_id) == (1, "tic_tac_toe")
 
 
+def test_the_table_reaches_the_ceiling(run):
+    """Of all players who never lose, none wins more often against random."""
+    exact = run.agent.score.exact
+    assert exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
+    assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
+
+
 def test_a_run_is_printed_shown_and_drawn(run, drawn):
     assert repr(run).startswith("Step 400: ")
     assert repr(run).endswith("unbeatable")

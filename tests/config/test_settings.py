@@ -150,7 +150,7 @@ def test_every_number_has_its_rule():
 
 
 def with_value(strategy):
-    """Return a strategy of a number's field and a value that `strategy` gives for it."""
+    """Return a strategy of a number's field with a value of `strategy(field)`."""
     fields = st.sampled_from(list(RULES))
     return fields.flatmap(lambda field: st.tuples(st.just(field), strategy(field)))
 

@@ -106,13 +106,9 @@ def covering():
         for field, some in VALUES.items():
             if field in choice:
                 continue
-            fitting = [
-                choice | {field: value}
-                for value in some
-                if accepted(choice | {field: value})
-            ]
-            if fitting:
-                choice = max(fitting, key=lambda one: len(pairs_of(one) & left))
+            candidates = [choice | {field: value} for value in some]
+            candidates.sort(key=lambda one: len(pairs_of(one) & left), reverse=True)
+            choice = next(filter(accepted, candidates), choice)
         assert pairs_of(choice) & left
         left -= pairs_of(choice)
         yield accepted(choice)

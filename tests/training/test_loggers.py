@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import made
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt import cli
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.training import loggers
 from jax_ttt.training.loggers import Logger, Loggers
@@ -21,11 +21,9 @@ from jax_ttt.training.programs import Programs
 
 train = importlib.import_module("jax_ttt.train")
 
-TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
-
 
 def run(path, flags):
-    return train.main([*TINY.split(), "--run-dir", str(path), *flags.split()])
+    return train.main([*tiny.flags(), "--run-dir", str(path), *flags.split()])
 
 
 def rows(path):
@@ -131,9 +129,7 @@ def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys)
     assert capsys.readouterr().err == ""
     name, about = fake.calls[0]
     assert name == "init"
-    changed = {"num_envs": 8, "hidden_size": 8, "num_updates": 4}
-    changed |= {"eval_every": 2, "eval_games": 8}
-    settings = PRESETS["default"].as_dict() | changed | {"preset": "default", "seed": 7}
+    settings = tiny.CONFIG.as_dict() | {"preset": "default", "seed": 7}
     assert about["config"] == settings
     assert (about["project"], about["name"]) == ("jax_ttt", "one")
     assert (about["env_mode"], about["dir"]) == ("offline", str(path))

@@ -1,0 +1,100 @@
+"""How the tests' programs are compiled, and where they are kept.
+
+Nearly all of the tests' time is compiling, so imported before JAX it sets JAX up: for
+this process and for the commands that tests start.
+"""
+
+import contextlib
+import ctypes
+import functools
+import gc
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+from jax_ttt.runtime import compile_cache, process
+
+_ROOT = Path(__file__).parents[1]
+_KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
+"""For both workers, the commands that tests start, and the next time; never the user's
+folder. `make clean` removes it."""
+SETTINGS = {
+    "jax_enable_compilation_cache": True,
+    "jax_compilation_cache_dir": str(_KEPT / compile_cache.folder().name),
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+    "jax_disable_most_optimizations": True,
+}
+os.environ |= {name.upper(): str(value) for name, value in SETTINGS.items()}
+
+# XLA's older code generator compiles faster. Later releases do not have the flag, and
+# an unknown flag aborts the process.
+_OLDER = "--xla_cpu_use_fusion_emitters=false"
+if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
+    _flags = os.environ.get("XLA_FLAGS", "").split()
+    # Once, as programs are kept by their flags: xdist's workers have those of the
+    # process that started them.
+    os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x != _OLDER), _OLDER])
+
+_MOST_MIB = 900
+
+
+def set_up():
+    """Set JAX up as above; a plugin of pytest may have imported it before."""
+    import jax
+
+    for name, value in SETTINGS.items():
+        jax.config.update(name, value)
+
+
+@contextlib.contextmanager
+def optimized():
+    """Compile with optimizations: a long training then takes less time in total."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", False)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", True)
+
+
+@functools.cache
+def _trained(function, args, kwargs):
+    with optimized():
+        return function(*args, **dict(kwargs))
+
+
+def train_once(function):
+    """Return a public function that trains; the same is trained once in a process."""
+
+    @functools.wraps(function)
+    def once(*args, **kwargs):
+        args = tuple(tuple(x) if isinstance(x, list) else x for x in args)
+        return _trained(function, args, tuple(sorted(kwargs.items())))
+
+    return once
+
+
+def keep_memory_bounded():
+    """Let go of all programs where they have become many: they are kept on disk."""
+    import jax
+
+    from jax_ttt.training import programs
+
+    if _memory_mib() < _MOST_MIB:
+        return
+    programs._compiling.cache_clear()
+    jax.clear_caches()
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # else freed memory stays ours
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def _memory_mib():
+    """Return the memory that the process has now; without /proc, the most it had."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return process.peak_mib() or 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
