@@ -435,6 +435,7 @@ def dead(tmp_path):
     program = """
 import sys, time
 from pathlib import Path
+from jax_ttt.config.settings import Config
 from jax_ttt.results.rows import Evaluated
 from jax_ttt.training.run_folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
