@@ -20,7 +20,7 @@ from jax_ttt.players import agents, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import devices
+from jax_ttt.runtime import devices, kept_files
 from jax_ttt.solver import minimax
 
 compiling.set_up()
@@ -72,6 +72,14 @@ def bounded_memory():
     """Keep a worker below 1.5 GB."""
     yield
     compiling.keep_memory_bounded()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def every_program_is_traced():
+    """Keep no traced program in this process: a test may replace what is traced."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_files, "keep_in", lambda folder: None)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -102,5 +102,5 @@ def test_a_command_keeps_its_programs_if_the_flags_say_so(flags, monkeypatch):
     """The rest of the test above holds for any program: a command only asks for it."""
     asked = []
     monkeypatch.setattr(cli.compile_cache, "use", asked.append)
-    cli.set_up(cli.parse(train.Args, [*flags], "train"))
+    cli.set_up(cli.parse(train.Args, [*flags], "train"), 2)
     assert asked == [not flags]

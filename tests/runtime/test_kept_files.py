@@ -4,15 +4,15 @@ import jax
 import pytest
 
 from jax_ttt.runtime import devices, kept_files
+from jax_ttt.runtime.kept_files import keep_in  # the session's is replaced
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path):
     """Keep files in a folder of this test."""
-    before = kept_files._folder
-    kept_files.keep_in(tmp_path)
+    keep_in(tmp_path)
     yield tmp_path
-    kept_files.keep_in(before)
+    keep_in(None)
 
 
 def kept(folder):
@@ -64,14 +64,14 @@ def test_what_other_sources_versions_or_settings_made_is_not_found(change, monke
 
 def test_who_does_not_ask_for_it_keeps_nothing(folder):
     kept_files.keep("a", b"content")
-    kept_files.keep_in(None)
+    keep_in(None)
     assert kept_files.read("a") is None
     kept_files.keep("b", b"content")
     assert len(kept(folder)) == 1
 
 
 def test_a_folder_that_can_not_be_written_costs_nothing(folder):
-    kept_files.keep_in(folder / "none")
+    keep_in(folder / "none")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") is None
 
