@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pgx
 from flax import nnx
@@ -24,7 +25,7 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.published.jax_dqn import SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, rollout
+from jax_ttt.dqn import draws, equations, learner, losses, rollout
 from jax_ttt.envs import pgx_games, stones
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players
@@ -94,22 +95,26 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     q_network = Network(config.architecture)
     start = learner.init(config, hyper, q_network, key, SelfPlay())
     graph = nnx.graphdef(Plain(config))
-    network = nnx.merge(graph, start.params)
-    target_network = nnx.merge(graph, start.target_params)
+    # Its kernels are `(inputs, outputs)`, as those of `nnx.Linear`.
+    params = jax.tree.map(jnp.transpose, start.params)
+    network = nnx.merge(graph, params)
+    target_network = nnx.merge(graph, jax.tree.map(jnp.copy, params))
     optimizer = nnx.Optimizer(network, losses.optimizer(config, hyper), wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
     epsilon = jax.jit(lambda update: rollout.exploration(config, hyper, update, 0))
-    key, env_state, update = start.key, start.env_state, 0
+    draw = jax.jit(draws.of_update, static_argnames="config")
+    env_state, update = start.env_state, 0
     while True:
-        key, act_key, restart_key = jax.random.split(key, 5)[:3]
-        action = choose_moves(network, act_key, env_state, epsilon(update))
+        drawn = draw(config.static, start.key, update)
+        uniform = drawn.turns.uniform
+        action = choose_moves(network, uniform, env_state, epsilon(update))
         after, move = step_games(env, env_state, action, hyper.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, hyper.tau))
         env_state, update = after, update + 1
         if pgx_games.finished(env_state).all():
-            env_state = pgx_games.init(env, restart_key, config.run.num_envs)
+            env_state = pgx_games.init(env, drawn.restart_key, config.run.num_envs)
         yield Moment(network, target_network, env_state, loss)
 
 
@@ -143,11 +148,12 @@ def step_games(
 
 @nnx.jit
 def choose_moves(
-    network: nnx.Module, key: jax.Array, env_state: pgx.State, epsilon: jax.Array
+    network: nnx.Module, uniform: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""
     q_values = network(stones.cells(env_state.observation))
-    return equations.epsilon_greedy(key, q_values, env_state.legal_action_mask, epsilon)
+    legal = env_state.legal_action_mask
+    return equations.epsilon_greedy(uniform, q_values, legal, epsilon)
 
 
 @nnx.jit

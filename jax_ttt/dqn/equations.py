@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int, Key, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 Scalar = float | Float[Array, ""]
 """A setting: a number, or traced, as data of a compiled program."""
@@ -46,17 +46,16 @@ def random_legal(
 
 
 def epsilon_greedy(
-    key: Key[Array, ""],
+    uniform: Float[Array, " B"],
     q_values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
     epsilon: Float[Array, ""],
 ) -> Int[Array, " B"]:
     """Play a random legal action with probability `epsilon`, else the greedy one.
 
-    One uniform number a game serves twice: below `epsilon` it says explore, and what
-    is below `epsilon`, divided by it, is uniform again. `key` is consumed.
+    `uniform` is drawn evenly from [0, 1) and serves twice: below `epsilon` it says
+    explore, and what is below `epsilon`, divided by it, is uniform again.
     """
-    uniform = jax.random.uniform(key, q_values.shape[:1])
     explore = uniform < epsilon
     explored = random_legal(
         jnp.where(explore, uniform / epsilon, 0.0), legal_action_mask

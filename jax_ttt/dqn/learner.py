@@ -20,7 +20,8 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses, replay, rollout
+from jax_ttt.dqn import draws, equations, losses, replay, rollout
+from jax_ttt.dqn.draws import Draws, Turn
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.metrics import Metrics, of_chunk
 from jax_ttt.dqn.rollout import Played
@@ -39,8 +40,9 @@ class TrainState:
     target_params: nnx.State
     opt_state: optax.OptState
     env_state: pgx.State  # num_envs games
+    new_game: pgx.State  # one, before its first move
     # Any: JAX also builds trees of shapes, and the types are checked in tests.
-    key: Any  # () typed PRNG key
+    key: Any  # () typed PRNG key, the same throughout a run: see `draws`
     update: Any  # () int32, updates done
     games: Any  # () int32, games ended
     buffer: replay.Buffer | None  # with replay only
@@ -67,7 +69,8 @@ def init(
     env_state = opponent.start(config.run, config.opponent, env_key)
     buffer = visited = None
     if config.replay.replay_capacity:
-        args = config, hyper, network, params, key, env_state, jnp.float32(0), opponent
+        turn = draws.turn(key, config.run.num_envs)
+        args = config, hyper, network, params, turn, env_state, jnp.float32(0), opponent
         _, played = jax.eval_shape(lambda: rollout.play_epsilon_greedy(*args))
         buffer = replay.init(played.transition, config.replay.replay_capacity)
     if network.is_table:
@@ -77,6 +80,7 @@ def init(
         target_params=jax.tree.map(jnp.copy, params),
         opt_state=losses.optimizer(config, hyper).init(params),
         env_state=env_state,
+        new_game=jax.tree.map(lambda x: x[:1], env_state),
         key=key,
         update=jnp.int32(0),
         games=jnp.int32(0),
@@ -91,38 +95,38 @@ def update(
     network: Network,
     state: TrainState,
     opponent: Opponent,
+    drawn: Draws,
 ) -> tuple[TrainState, Metrics]:
     """Play one move in every game, or with `backward` all of them, and learn.
+
+    `drawn` are its random numbers, which are used up.
 
     Raises:
         ValueError: the settings name another opponent.
     """
     opponents.check(config.opponent, opponent)
-    key, act_key, restart_key, sample_key, learn_key = jax.random.split(state.key, 5)
     epsilon = rollout.exploration(config, hyper, state.update, state.games)
 
-    def play(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, Played]:
-        args = config, hyper, network, state.params, key, env_state, epsilon, opponent
+    def play(env_state: pgx.State, turn: Turn) -> tuple[pgx.State, Played]:
+        args = config, hyper, network, state.params, turn, env_state, epsilon, opponent
         return rollout.play_epsilon_greedy(*args)
 
     learn = functools.partial(learn_from, config, hyper, network)
     if config.target.backward:
-        num_turns = opponents.max_turns(config.env_id, config.opponent)
-        keys = jax.random.split(act_key, num_turns)
-        after, played = jax.lax.scan(play, state.env_state, keys)
-        turns = played.transition, jax.random.split(learn_key, num_turns)
+        after, played = jax.lax.scan(play, state.env_state, drawn.turns)
+        turns = played.transition, drawn.turns.learn_key
         learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
-        after, played = play(state.env_state, act_key)
-        learned, batch = remember(config, state, played.transition, sample_key)
-        learned, steps = learn(learned, (batch, learn_key))
+        after, played = play(state.env_state, drawn.turns)
+        learned, batch = remember(config, state, played.transition, drawn.sample_key)
+        learned, steps = learn(learned, (batch, drawn.turns.learn_key))
 
     found = measure(config, hyper, learned, played, steps, epsilon)
-    fresh = opponent.start(config.run, config.opponent, restart_key)
+    args = config.run, config.opponent, drawn.restart_key, state.new_game
+    fresh = opponent.replacement(*args)
     learned = dataclasses.replace(
         learned,
         env_state=pgx_games.restart(fresh, after, config.run.lockstep),
-        key=key,
         update=state.update + 1,
         games=state.games + found.games,
     )
@@ -230,8 +234,10 @@ def train_chunk(
     Returns the new state and the chunk's metrics: see `metrics.of_chunk`.
     """
 
-    def step(state: TrainState, _: None) -> tuple[TrainState, Metrics]:
-        return update(config, hyper, network, state, opponent)
+    def step(state: TrainState, drawn: Draws) -> tuple[TrainState, Metrics]:
+        return update(config, hyper, network, state, opponent, drawn)
 
-    state, rows = jax.lax.scan(step, state, None, num_updates)
+    draw = functools.partial(draws.of_update, config, state.key)
+    drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
+    state, rows = jax.lax.scan(step, state, drawn)
     return state, of_chunk(rows)

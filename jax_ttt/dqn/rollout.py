@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import pgx
 from flax import nnx
 from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
+from jax_ttt.dqn.draws import Turn
 from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.opponents import Opponent
 from jax_ttt.networks import q_network
@@ -45,21 +46,20 @@ def play_epsilon_greedy(
     hyper: Hyper,
     network: Network,
     params: nnx.State,
-    key: Key[Array, ""],
+    turn: Turn,
     before: pgx.State,
     epsilon: Float[Array, ""],
     opponent: Opponent,
 ) -> tuple[pgx.State, Played]:
-    """Play one epsilon-greedy move in every game, and the reply; `key` is consumed."""
+    """Play one epsilon-greedy move in every game, and the reply; `turn` is used up."""
     env = pgx_games.make_env(config.env_id)
-    move_key, reply_key = opponent.keys(key)
     dtype = q_network.learning_dtype(config.network.precision)
     q_values = q_network.q_values(network, params, before.observation, dtype)
     legal = before.legal_action_mask
-    action = equations.epsilon_greedy(move_key, q_values, legal, epsilon)
+    action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
     action = replies.opening(before, action, config.opponent.first_move)
     after, move = pgx_games.step(env, before, action, hyper.gamma)
-    after, move = opponent.reply(env, hyper.gamma, reply_key, before, after, move)
+    after, move = opponent.reply(env, hyper.gamma, turn.reply_key, before, after, move)
     ended = move.live & pgx_games.finished(after)
     result = opponent.result(before, move.reward)
     return after, Played(

@@ -34,9 +34,19 @@ class SelfPlay:
         del settings
         return pgx_games.init(pgx_games.make_env(run.env_id), key, run.num_envs)
 
-    def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
-        """Return the keys of a move and of the reply, which there is none of."""
-        return key, key
+    def replacement(
+        self,
+        run: RunSettings,
+        settings: OpponentSettings,
+        key: Key[Array, ""],
+        new_game: pgx.State,
+    ) -> pgx.State:
+        """Return what replaces finished games: a new game, the same for all.
+
+        Who begins is drawn for none of them, as the agent plays both sides.
+        """
+        del run, settings, key
+        return new_game
 
     def reply(
         self,
@@ -85,10 +95,16 @@ class Versus:
             env, move_key, env_state, agent, self.player, settings.first_move
         )[0]
 
-    def keys(self, key: Key[Array, ""]) -> tuple[jax.Array, jax.Array]:
-        """Return the keys of a move and of the reply; `key` is consumed."""
-        move_key, reply_key = jax.random.split(key)
-        return move_key, reply_key
+    def replacement(
+        self,
+        run: RunSettings,
+        settings: OpponentSettings,
+        key: Key[Array, ""],
+        new_game: pgx.State,
+    ) -> pgx.State:
+        """Return what replaces finished games: see `start`."""
+        del new_game
+        return self.start(run, settings, key)
 
     def reply(
         self,

@@ -130,6 +130,8 @@ def finished(env_state: pgx.State) -> Bool[Array, " B"]:
 def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
     """Replace finished games by fresh ones; with `lockstep`, once all are finished.
 
+    `fresh` is a game for each, or one for all.
+
     Comes after the TD target is made, never inside the step: there the fresh game's
     board and player would be read beside the old game's reward.
     """

@@ -218,19 +218,30 @@ def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any: 
     """Return the weights in the network's own tree, checked against it."""
     from jax_ttt.players import network
 
-    flat = named_arrays.flat(network.shapes(network.network_of(config.architecture)))
+    own = network.network_of(config.architecture)
+    flat = named_arrays.flat(network.shapes(own))
+    turned = {name: _turned(name, tensor) for name, tensor in tensors.items()}
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
-        n: (t.shape, t.dtype) for n, t in tensors.items()
+        n: (t.shape, t.dtype) for n, t in turned.items()
     }:
         raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    return network.params_from(network.network_of(config.architecture), tensors)
+    return network.params_from(own, turned)
 
 
 def _tensors(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
-    return {name: np.asarray(leaf) for name, leaf in named_arrays.flat(params).items()}
+    flat = named_arrays.flat(params)
+    return {name: _turned(name, np.asarray(leaf)) for name, leaf in flat.items()}
+
+
+def _turned(name: str, tensor: np.ndarray) -> np.ndarray:
+    """Turn a leaf of a network into a file's tensor, or back.
+
+    Files hold a kernel as `(inputs, outputs)`, networks as `(outputs, inputs)`.
+    """
+    return np.ascontiguousarray(tensor.T) if name.endswith(".kernel") else tensor
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:

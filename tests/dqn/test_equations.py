@@ -105,10 +105,10 @@ def chi_square(counts):
 def explore(epsilon, seed=0, num_games=40_000):
     legal = jnp.tile(jnp.array([[1, 0, 1, 1, 0, 1, 0, 0, 1]], bool), (num_games, 1))
     q_values = jnp.zeros((num_games, 9)).at[:, 3].set(1.0)
-    with jax.debug_key_reuse(True):
-        action = jax.jit(equations.epsilon_greedy)(
-            jax.random.key(seed), q_values, legal, jnp.float32(epsilon)
-        )
+    uniform = jax.random.uniform(jax.random.key(seed), (num_games,))
+    action = jax.jit(equations.epsilon_greedy)(
+        uniform, q_values, legal, jnp.float32(epsilon)
+    )
     return np.bincount(np.asarray(action), minlength=9)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, rollout
+from jax_ttt.dqn import draws, equations, learner, losses, rollout
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
@@ -28,7 +28,9 @@ _UPDATE = jax.jit(learner.update, static_argnums=0)
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    return _UPDATE(config, config.hyper, network_of(config.architecture), state, SELF)
+    drawn = draws.of_update(config, state.key, state.update)
+    network = network_of(config.architecture)
+    return _UPDATE(config, config.hyper, network, state, SELF, drawn)
 
 
 def train(config, state, num_updates):
@@ -214,7 +216,9 @@ def test_an_update_keeps_shapes_and_types():
         SELF,
     )
     after, metrics = jax.eval_shape(
-        functools.partial(learner.update, CONFIG), CONFIG.hyper, NETWORK, before, SELF
+        functools.partial(learner.update, CONFIG),
+        *(CONFIG.hyper, NETWORK, before, SELF),
+        draws.of_update(CONFIG, jax.random.key(0), 0),
     )
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
@@ -225,19 +229,18 @@ def test_an_update_keeps_shapes_and_types():
 @functools.partial(jax.jit, static_argnames="config")
 def play_by_hand(config, state):
     """Play the moves of one update, with its own keys."""
-    _, act_key, restart_key, *_ = jax.random.split(state.key, 5)
+    drawn = draws.of_update(config, state.key, state.update)
     before = state.env_state
     q_values = q_network.q_values(
         network_of(config.architecture), state.params, before.observation
     )
     epsilon = rollout.exploration(config, config.hyper, state.update, state.games)
     action = equations.epsilon_greedy(
-        act_key, q_values, before.legal_action_mask, epsilon
+        drawn.turns.uniform, q_values, before.legal_action_mask, epsilon
     )
     env = pgx_games.make_env(config.env_id)
     after, move = pgx_games.step(env, before, action, config.target.gamma)
-    fresh = pgx_games.init(env, restart_key, config.run.num_envs)
-    following = pgx_games.restart(fresh, after, config.run.lockstep)
+    following = pgx_games.restart(state.new_game, after, config.run.lockstep)
     return action, after, move, following
 
 
@@ -391,7 +394,8 @@ def test_settings_and_opponent_can_not_disagree():
             )
         with pytest.raises(ValueError, match=named):
             learner.update(
-                config, config.hyper, network_of(config.architecture), state, opponent
+                *(config, config.hyper, network_of(config.architecture), state),
+                *(opponent, draws.of_update(config, key, 0)),
             )
         with pytest.raises(ValueError, match=named):
             learner.train_chunk(

@@ -9,7 +9,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import rollout
+from jax_ttt.dqn import draws, rollout
 from jax_ttt.envs import opponents, pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
@@ -45,13 +45,13 @@ def play(config, env_state, opponent, wanted):
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
-    key = jax.random.key(1)
+    turn = draws.turn(jax.random.key(1), 1)
     return rollout.play_epsilon_greedy(
         config,
         config.hyper,
         network_of(config.architecture),
         params,
-        key,
+        turn,
         env_state,
         jnp.float32(0),
         opponent,
@@ -129,7 +129,7 @@ def random_moves(config, opponent):
             config.hyper,
             network_of(config.architecture),
             params,
-            key,
+            draws.turn(key, config.run.num_envs),
             env_state,
             explore,
             opponent,

@@ -10,7 +10,7 @@ from flax import nnx
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, losses, rollout
+from jax_ttt.dqn import draws, learner, losses, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.evaluation import network_grades
@@ -33,7 +33,7 @@ def relative(found, expected):
 )
 def test_a_product_and_its_gradient_are_those_of_matrices(dtype, least, most):
     keys = jax.random.split(jax.random.key(0), 3)
-    shapes = (9, 5), (9, 64), (5, 64)
+    shapes = (5, 9), (9, 64), (5, 64)
     kernel, inputs, weights = map(jax.random.normal, keys, shapes)
     np_kernel, np_inputs, np_weights = map(np.asarray, (kernel, inputs, weights))
 
@@ -43,20 +43,19 @@ def test_a_product_and_its_gradient_are_those_of_matrices(dtype, least, most):
         return outputs, *back(weights)
 
     args = kernel, inputs
-    expected = np_kernel.T @ np_inputs, np_inputs @ np_weights.T, np_kernel @ np_weights
+    expected = np_kernel @ np_inputs, np_weights @ np_inputs.T, np_kernel.T @ np_weights
     for a, b in zip(both(*args), expected, strict=True):
         assert a.dtype == jnp.float32
         assert least <= relative(a, b) < most
 
 
 def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
-    ours, theirs = (kind(4, 3, rngs=nnx.Rngs(7)) for kind in (mlp.Columns, nnx.Linear))
-    ours_drawn, params = nnx.state(ours), nnx.state(theirs)
-    assert jax.tree.structure(ours_drawn) == jax.tree.structure(params)
-    assert np.array_equal(ours.kernel[...], theirs.kernel[...])
-    params = jax.tree.map(lambda leaf: leaf + 0.5, params)  # a bias starts at 0
-    nnx.update(ours, params)
+    ours = mlp.Columns(4, 3, jnp.float32, nnx.Rngs(7))
+    theirs = nnx.Linear(4, 3, rngs=nnx.Rngs(7))
+    assert np.array_equal(ours.kernel[...], theirs.kernel[...].T)
+    params = jax.tree.map(lambda leaf: leaf + 0.5, nnx.state(theirs))  # a bias is 0
     nnx.update(theirs, params)
+    nnx.update(ours, jax.tree.map(jnp.transpose, params))
     inputs = jax.random.normal(jax.random.key(0), (4, 6))
     np.testing.assert_allclose(ours(inputs), theirs(inputs.T).T, atol=1e-6)
 
@@ -69,7 +68,8 @@ def moves():
 
     def play(env_state, key):
         epsilon = jnp.float32(1)
-        args = state.params, key, env_state, epsilon, SelfPlay()
+        turn = draws.turn(key, FLOAT32.run.num_envs)
+        args = state.params, turn, env_state, epsilon, SelfPlay()
         return rollout.play_epsilon_greedy(FLOAT32, FLOAT32.hyper, network, *args)
 
     keys = jax.random.split(jax.random.key(1), 7)

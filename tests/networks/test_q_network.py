@@ -56,7 +56,7 @@ def kernels(params):
 
 
 def test_the_network_of_the_article_has_18953_parameters(params):
-    assert [k.shape for k in kernels(params)] == [(9, 128), (128, 128), (128, 9)]
+    assert [k.shape for k in kernels(params)] == [(128, 9), (128, 128), (9, 128)]
     assert sum(leaf.size for leaf in jax.tree.leaves(params)) == 18_953
 
 
