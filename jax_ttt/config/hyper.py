@@ -14,6 +14,7 @@ class Hyper(NamedTuple):
     learning_rate: Any
     learning_rate_end: Any
     weight_decay: Any
+    average_span: Any
     epsilon_start: Any
     epsilon_end: Any
     epsilon_decay: Any

@@ -166,6 +166,15 @@ def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:
     return optax.incremental_update(params, target_params, tau)
 
 
+def average_tau(span: Scalar, update: int | Int[Array, ""]) -> float | Float[Array, ""]:
+    """Return the `tau` of an average over about `span` of the updates so far.
+
+    1 at the first update, and throughout with a span of 0: there is no average then.
+    Source: Shamir and Zhang 2013, polynomial-decay averaging.
+    """
+    return 1 / (1 + span * update)
+
+
 def linear(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
     """Return the straight line from `start` at update 0 to `end` at the last one.
 

@@ -38,6 +38,7 @@ class TrainState:
 
     params: nnx.State
     target_params: nnx.State
+    average_params: nnx.State  # the agent, as it is graded, saved and played
     opt_state: optax.OptState
     env_state: pgx.State  # num_envs games
     new_game: pgx.State  # one, before its first move
@@ -78,6 +79,7 @@ def init(
     return TrainState(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
+        average_params=jax.tree.map(jnp.copy, params),
         opt_state=losses.optimizer(config, hyper).init(params),
         env_state=env_state,
         new_game=jax.tree.map(lambda x: x[:1], env_state),
@@ -124,8 +126,12 @@ def update(
     found = measure(config, hyper, learned, played, steps, epsilon)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
     fresh = opponent.replacement(*args)
+    average_tau = equations.average_tau(hyper.average_span, state.update)
     learned = dataclasses.replace(
         learned,
+        average_params=equations.polyak(
+            learned.params, state.average_params, average_tau
+        ),
         env_state=pgx_games.restart(fresh, after, config.run.lockstep),
         update=state.update + 1,
         games=state.games + found.games,

@@ -115,7 +115,7 @@ class Programs:
         the bytes of the device's memory that the largest takes, about.
         """
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
-        params = named_arrays.part(start.result, "params")
+        params = named_arrays.part(start.result, "average_params")
         if tree is not None:
             jobs.append(self._compiling("grade_agent", self._grade, params, tree))
         if self._config.evaluation.eval_games:

@@ -54,7 +54,7 @@ class RunState:
     @property
     def params(self) -> Named:
         """The agents' parameters, by name."""
-        return named_arrays.part(self.learner, "params")
+        return named_arrays.part(self.learner, "average_params")
 
 
 class Progress(NamedTuple):

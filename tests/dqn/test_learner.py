@@ -22,6 +22,7 @@ CONFIG = Config.of(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
 LOCKSTEP = CONFIG.replace(
     lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
+AVERAGED = CONFIG.replace(average_span=1.0)
 NETWORK = network_of(CONFIG.architecture)
 _UPDATE = jax.jit(learner.update, static_argnums=0)
 
@@ -105,6 +106,28 @@ def test_the_target_network_follows_by_tau():
         *map(numbers, (after.params, target_params, after.target_params)), strict=True
     ):
         np.testing.assert_allclose(target, 0.25 * new + 0.75 * old, atol=1e-7)
+
+
+def test_the_agent_is_the_average_of_its_parameters():
+    """With a span of 1, the average counts every update alike."""
+    state, total = start(0, AVERAGED), 0.0
+    for update in range(1, 5):
+        state, _ = do_update(AVERAGED, state)
+        total = total + numbers(state.params)[1]
+        np.testing.assert_allclose(
+            numbers(state.average_params)[1], total / update, atol=1e-6
+        )
+
+
+def test_an_average_changes_nothing_of_what_is_learned(trained):
+    """Nor is there one without a span: the agent is the network itself."""
+    state, _ = trained
+    averaged, _ = train(AVERAGED, start(0, AVERAGED), 10)
+    assert np.array_equal(numbers(state.average_params)[1], numbers(state.params)[1])
+    assert np.array_equal(numbers(averaged.params)[1], numbers(state.params)[1])
+    assert not np.array_equal(
+        numbers(averaged.average_params)[1], numbers(averaged.params)[1]
+    )
 
 
 OTHER = CONFIG.replace(

@@ -47,6 +47,7 @@ VALUES = {
     "epsilon_decay": (0.5,),
     "optimizer": ("adamw", "sgd"),
     "weight_decay": (0.25,),
+    "average_span": (0.5,),
     "loss": ("huber", "mse"),
     "replay_capacity": (0, 2000),
     "replay_batch": (8,),
