@@ -71,8 +71,9 @@ SETTINGS = {
     # Our own: those that the figures of README and docs/ are of.
     "default": {
         **{"network": "mlp", "backup": "two-ply", "tremble": 0.5, "gamma": 0.85},
-        **{"learning_rate": 8e-3, "learning_rate_end": 0.0, "tau": 0.2},
-        **{"epsilon_start": 1.0, "epsilon_end": 0.15, "epsilon_schedule": "linear"},
+        **{"learning_rate": 6e-3, "learning_rate_end": 2e-3, "tau": 0.12},
+        **{"average_span": 0.15},
+        **{"epsilon_start": 1.0, "epsilon_end": 0.1, "epsilon_schedule": "linear"},
         **{"hidden_size": 128, "hidden_layers": 2, "optimizer": "adamw"},
         **{"num_envs": 128, "num_updates": 1500, "canonical": True, "opponent": "self"},
     },
