@@ -25,7 +25,8 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.published.jax_dqn import SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations, learner, losses, rollout
+from jax_ttt.dqn import equations, learner, losses, rollout
+from jax_ttt.dqn.draws import of_update
 from jax_ttt.envs import pgx_games, stones
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players
@@ -102,11 +103,11 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     optimizer = nnx.Optimizer(network, losses.optimizer(config, hyper), wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
     epsilon = jax.jit(lambda update: rollout.exploration(config, hyper, update, 0))
-    draw = jax.jit(draws.of_update, static_argnames="config")
+    draw = jax.jit(of_update, static_argnames="config")
     env_state, update = start.env_state, 0
     while True:
         drawn = draw(config.static, start.key, update)
-        uniform = drawn.turns.uniform
+        (uniform,) = drawn.turns.uniform
         action = choose_moves(network, uniform, env_state, epsilon(update))
         after, move = step_games(env, env_state, action, hyper.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)

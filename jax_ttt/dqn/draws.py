@@ -4,7 +4,7 @@ Each update has its own, from the run's key and the update's index, so a chunk o
 length gives the same. A chunk draws them all at once: on a CPU, drawing one update's
 numbers inside the compiled loop takes 600 small kernels.
 
-Axes: `B` games, `T` turns of whole games.
+Axes: `B` games, `T` turns of an update: see `num_turns`.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Turn(NamedTuple):
 class Draws(NamedTuple):
     """The random numbers of an update."""
 
-    turns: Turn  # its one turn, or with `backward` (T, ...)
+    turns: Turn  # (T, ...)
     restart_key: jax.Array  # () typed PRNG key, like the next one
     sample_key: jax.Array
 
@@ -44,10 +44,13 @@ def of_update(
     """Return the random numbers of the update with this index, from the run's `key`."""
     key = jax.random.fold_in(key, update)
     turns_key, restart_key, sample_key = jax.random.split(key, 3)
-    if not config.target.backward:
-        turns = turn(turns_key, config.run.num_envs)
-        return Draws(turns, restart_key, sample_key)
-    num_turns = opponents.max_turns(config.env_id, config.opponent)
-    keys = jax.random.split(turns_key, num_turns)
+    keys = jax.random.split(turns_key, num_turns(config))
     turns = jax.vmap(turn, in_axes=(0, None))(keys, config.run.num_envs)
     return Draws(turns, restart_key, sample_key)
+
+
+def num_turns(config: Config) -> int:
+    """Return the turns of an update: one, or with `backward` all of the games'."""
+    if not config.target.backward:
+        return 1
+    return opponents.max_turns(config.env_id, config.opponent)

@@ -119,9 +119,12 @@ def update(
         turns = played.transition, drawn.turns.learn_key
         learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
-        after, played = play(state.env_state, drawn.turns)
-        learned, batch = remember(config, state, played.transition, drawn.sample_key)
-        learned, steps = learn(learned, (batch, drawn.turns.learn_key))
+        turn = jax.tree.map(lambda x: x[0], drawn.turns)
+        after, played = play(state.env_state, turn)
+        kept = config.replay, state.buffer, played.transition, drawn.sample_key
+        buffer, batch = replay.remember(*kept)
+        learned = dataclasses.replace(state, buffer=buffer)
+        learned, steps = learn(learned, (batch, turn.learn_key))
 
     found = measure(config, hyper, learned, played, steps, epsilon)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
@@ -137,18 +140,6 @@ def update(
         games=state.games + found.games,
     )
     return learned, found
-
-
-def remember(
-    config: Config, state: TrainState, batch: Transition, key: Key[Array, ""]
-) -> tuple[TrainState, Transition]:
-    """Return what to learn from: the moves just played, or with replay some kept."""
-    if state.buffer is None:
-        return state, batch
-    buffer = replay.add(state.buffer, batch)
-    num_moves, start = config.replay.replay_batch, config.replay.replay_start
-    batch = replay.sample(buffer, key, num_moves, start)
-    return dataclasses.replace(state, buffer=buffer), batch
 
 
 class Step(NamedTuple):

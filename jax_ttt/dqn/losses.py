@@ -18,9 +18,8 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations
+from jax_ttt.dqn import draws, equations
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.envs import opponents
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -229,11 +228,7 @@ OPTIMIZERS = {
 
 def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
     """Return the settings' optimizer, its step size `step_size`."""
-    steps_per_update = (
-        opponents.max_turns(config.env_id, config.opponent)
-        if config.target.backward
-        else 1
-    )
+    steps_per_update = draws.num_turns(config)
 
     def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
         return step_size(config, hyper)(jnp.floor_divide(count, steps_per_update))

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
+from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.dqn.equations import Transition
 
 
@@ -40,6 +41,23 @@ def add(buffer: Buffer, batch: Transition) -> Buffer:
         (buffer.next_slot + num_new) % capacity,
         jnp.minimum(buffer.size + num_new, capacity),
     )
+
+
+def remember(
+    settings: ReplaySettings,
+    buffer: Buffer | None,
+    batch: Transition,
+    key: Key[Array, ""],
+) -> tuple[Buffer | None, Transition]:
+    """Return the buffer, and what to learn from; `key` is consumed.
+
+    That is the moves just played, `batch`, or with a buffer some of those kept.
+    """
+    if buffer is None:
+        return None, batch
+    buffer = add(buffer, batch)
+    args = key, settings.replay_batch, settings.replay_start
+    return buffer, sample(buffer, *args)
 
 
 def sample(

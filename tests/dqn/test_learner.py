@@ -259,7 +259,7 @@ def play_by_hand(config, state):
     )
     epsilon = rollout.exploration(config, config.hyper, state.update, state.games)
     action = equations.epsilon_greedy(
-        drawn.turns.uniform, q_values, before.legal_action_mask, epsilon
+        drawn.turns.uniform[0], q_values, before.legal_action_mask, epsilon
     )
     env = pgx_games.make_env(config.env_id)
     after, move = pgx_games.step(env, before, action, config.target.gamma)
