@@ -243,6 +243,7 @@ def test_an_agent_of_the_second_format_loads_without_its_useless_settings():
     useless = {"replay_batch": 64, "epsilon_decay": 0.5, "initial_value": 0.25}
     assert {name: saved[name] for name in useless} == useless
     fields = saved | {name: default(name) for name in useless}
+    fields |= {"average_span": 0.0}  # a later setting, which averaged nothing
     assert agent.config.as_dict() == fields
     assert agent.config.network.hidden_size == 8
     assert agent.config.architecture.heads == "value-and-reply"

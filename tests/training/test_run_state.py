@@ -157,7 +157,7 @@ def test_each_of_many_is_compared_with_itself():
 
 def evaluated(state, weights, *results):
     """Return a state whose agents have these weights, after their evaluation."""
-    learner = {"params.w": np.array(weights, np.float32)}
+    learner = {"average_params.w": np.array(weights, np.float32)}
     state = dataclasses.replace(state, learner=learner, update=state.update + 1)
     return run_state.after_evaluation(state, None, *map(np.array, results))
 
@@ -182,7 +182,7 @@ def test_the_best_agent_of_each_is_kept():
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     """Later chunks use up the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train_from_scratch(CONFIG.replace(num_updates=20), 5, tree):
+    for step in loop.train_from_scratch(CONFIG.replace(num_updates=20), 6, tree):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last
