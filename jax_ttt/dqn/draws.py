@@ -34,7 +34,11 @@ class Draws(NamedTuple):
 
 def turn(key: Key[Array, ""], num_envs: int) -> Turn:
     """Return the random numbers of a turn; `key` is consumed."""
-    move_key, reply_key, learn_key = jax.random.split(key, 3)
+    return _turn(jax.random.split(key, 3), num_envs)
+
+
+def _turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
+    move_key, reply_key, learn_key = keys
     return Turn(jax.random.uniform(move_key, (num_envs,)), reply_key, learn_key)
 
 
@@ -42,11 +46,12 @@ def of_update(
     config: Config, key: Key[Array, ""], update: int | Int[Array, ""]
 ) -> Draws:
     """Return the random numbers of the update with this index, from the run's `key`."""
-    key = jax.random.fold_in(key, update)
-    turns_key, restart_key, sample_key = jax.random.split(key, 3)
-    keys = jax.random.split(turns_key, num_turns(config))
-    turns = jax.vmap(turn, in_axes=(0, None))(keys, config.run.num_envs)
-    return Draws(turns, restart_key, sample_key)
+    key, length = jax.random.fold_in(key, update), num_turns(config)
+    # All from one split: two more would take a second longer to compile.
+    keys = jax.random.split(key, 2 + 3 * length)
+    turns_keys = keys[2:].reshape(length, 3)
+    turns = jax.vmap(_turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
+    return Draws(turns, restart_key=keys[0], sample_key=keys[1])
 
 
 def num_turns(config: Config) -> int:
