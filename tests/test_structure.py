@@ -383,6 +383,7 @@ CACHES = {
     "envs.tree.game_tree": "env_id",
     "envs.tree.host_tree": "env_id",
     "figures.trained": "preset, seed",
+    "networks.q_network._graph": "architecture, dtype",
     "players.mcts.graph": "env_id",
     "runtime.devices.has_amx": "cpuinfo",
     "runtime.kept_files._sources": "",

@@ -2,20 +2,21 @@
 
 No rule of a game is written here.
 
-Axes: `P` positions, `A` actions.
+Axes: `B` moves, `P` positions, `A` actions.
 """
 
-import functools
 import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
+from jaxtyping import Array, Int
 
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Views
+from jax_ttt.runtime import lowering
 from jax_ttt.runtime.named_arrays import Named
 
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
@@ -39,6 +40,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     start = pgx_games.init(env, jax.random.key(0), 1)
     first = int(start.current_player[0])
     level = jax.tree.map(np.asarray, start)
+    step = _compiled_step(env, level)
     levels, moves, count = [], [], 0
     while True:
         levels.append(level)
@@ -51,25 +53,33 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
         parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
         if not len(action):
             break
-        after = _play(env, jax.tree.map(lambda x, p=parent: x[p], level), action)
+        after = _play(step, jax.tree.map(lambda x, p=parent: x[p], level), action)
         level, index = _distinct(after)
         moves.append((begin + parent, action, count + index))
     return _assemble(levels, moves, first, views)
 
 
-def _play(env: pgx.Env, env_state: pgx.State, action: np.ndarray) -> pgx.State:
+def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:
+    """Return the program that plays a batch of moves in states like these."""
+
+    def step(env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+        return pgx_games.step(env, env_state, action, 1.0)[0]
+
+    batch = jax.tree.map(lambda x: np.repeat(x[:1], _BATCH, axis=0), env_state)
+    program = jax.jit(step).lower(batch, np.zeros(_BATCH, np.int32))
+    return lowering.compiled(program, "least")
+
+
+def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State:
     """Play `action` in each state, in batches of one size."""
     parts = []
     for begin in range(0, len(action), _BATCH):
         rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
         batch = jax.tree.map(lambda x, r=rows: x[r], env_state)
-        after, _ = _step(env, batch, jnp.asarray(action[rows], jnp.int32), 1.0)
+        after = step(batch, action[rows].astype(np.int32))
         kept = min(_BATCH, len(action) - begin)
         parts.append(jax.tree.map(lambda x, k=kept: np.asarray(x)[:k], after))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
-
-
-_step = functools.partial(jax.jit, static_argnames=("env", "gamma"))(pgx_games.step)
 
 
 def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:

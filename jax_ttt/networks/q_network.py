@@ -5,6 +5,7 @@ values of a board.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -220,6 +221,18 @@ def heads(
     return canonical_views.turned_back(values, views, least)
 
 
+@functools.cache
+def _graph(architecture: Architecture, dtype: jnp.dtype) -> nnx.GraphDef:
+    """Return what a network without positions is besides its weights.
+
+    Kept, as tracing a program asks for it several times.
+    """
+    network = Network(architecture)
+    return nnx.graphdef(
+        nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0), dtype))
+    )
+
+
 def _forward(
     network: Network,
     params: nnx.State,
@@ -227,13 +240,11 @@ def _forward(
     dtype: DTypeLike,
 ) -> Float[Array, "heads B A"]:
     """Return the values of boards as they are."""
-    graph = nnx.graphdef(
-        nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0), dtype))
-    )
-    module = nnx.merge(graph, params)
     if network.positions is None:
+        module = nnx.merge(_graph(network.architecture, jnp.dtype(dtype)), params)
         values = module(planes)
     else:
-        values = module(planes, network.positions)
+        graph = nnx.graphdef(nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0))))
+        values = nnx.merge(graph, params)(planes, network.positions)
     num_heads = HEADS[network.architecture.heads].num
     return jnp.stack(jnp.split(values, num_heads, axis=-1))

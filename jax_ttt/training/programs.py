@@ -24,6 +24,7 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import lowering, named_arrays
+from jax_ttt.runtime.lowering import Effort
 from jax_ttt.runtime.named_arrays import Named
 
 lowering.register(Metrics, *evaluation.TYPES)
@@ -37,6 +38,9 @@ _AXES: dict[Name, tuple[int | None, ...]] = {
     "sample_games": (0, 0, 0, None),
 }
 """Which arguments that are data have the axis S where there are many agents."""
+_EFFORTS: dict[Name, Effort] = {"start_run": "least"}  # it runs once
+_LONG = 1_000_000
+"""Moves of a run whose updates are worth all effort: some seconds of training."""
 _WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
 """Functions whose last argument is the opponent."""
 
@@ -192,8 +196,15 @@ def _compiling(
     result = jax.tree.map(
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
     )
-    quickly = name != "run_updates"  # the others' speed hardly counts
-    return _Program(result, _pool().submit(lowering.compiled, program, quickly))
+    effort = _EFFORTS.get(name, "little")
+    if name == "run_updates" and _moves(static[0]) > _LONG:
+        effort = "full"
+    return _Program(result, _pool().submit(lowering.compiled, program, effort))
+
+
+def _moves(config: Config) -> int:
+    """Return how many moves a run learns from, about."""
+    return config.run.num_updates * config.run.num_envs
 
 
 @functools.cache

@@ -28,7 +28,7 @@ def never():
 
 def run(program):
     x, y = jnp.arange(3.0), jnp.full(3, 2.0)
-    return jax.tree.map(lambda x: x.tolist(), lowering.compiled(program, True)(x, y))
+    return jax.tree.map(lambda x: x.tolist(), lowering.compiled(program, "least")(x, y))
 
 
 def test_a_program_that_is_kept_is_not_traced_again(store):
@@ -57,6 +57,6 @@ def test_an_argument_that_is_donated_is_used_up(store, name):
     del store
     program = lowering.lowered(make, SHAPES, (1,), name)
     x, y = jnp.arange(3.0), jnp.full(3, 2.0)
-    lowering.compiled(program, False)(x, y)
+    lowering.compiled(program, "full")(x, y)
     assert y.is_deleted()
     assert not x.is_deleted()
