@@ -16,7 +16,7 @@ from jaxtyping import Array, Int
 
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Views
-from jax_ttt.runtime import lowering
+from jax_ttt.runtime import compiling
 from jax_ttt.runtime.named_arrays import Named
 
 _BATCH = 2048  # moves stepped at once: one compiled program serves every level
@@ -67,7 +67,7 @@ def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:
 
     batch = jax.tree.map(lambda x: np.repeat(x[:1], _BATCH, axis=0), env_state)
     program = jax.jit(step).lower(batch, np.zeros(_BATCH, np.int32))
-    return lowering.compiled(program, "least")
+    return compiling.compiled(program, "least")
 
 
 def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State:

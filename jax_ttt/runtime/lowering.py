@@ -5,24 +5,11 @@ nor the libraries that it is written with.
 """
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from typing import Literal
 
 import jax
 import jax.export
 
-from jax_ttt.runtime import devices, kept_files
-
-Effort = Literal["least", "little", "full"]
-"""What is spent on compiling a program: its speed for that of compiling it."""
-_OPTIONS: dict[Effort, dict[str, str | bool]] = {
-    "least": {
-        "xla_backend_optimization_level": "0",
-        "xla_llvm_disable_expensive_passes": True,
-    },
-    "little": {"xla_backend_optimization_level": "1"},
-    "full": {},
-}
+from jax_ttt.runtime import kept_files
 
 
 def lowered(
@@ -48,21 +35,6 @@ def lowered(
     # A kept program and one just traced are compiled in the same form: the next
     # process finds it in JAX's cache.
     return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
-
-
-def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled:
-    """Compile a program, or read it back from JAX's cache.
-
-    On a CPU, with `little` effort it takes half the time and the program is some 7 %
-    slower; with the `least` a fifth, for a program that runs once.
-    """
-    options = None
-    if devices.current().platform == "cpu":
-        options = dict(_OPTIONS[effort])
-        release = tuple(map(int, version("jaxlib").split(".")[:2]))
-        if options and (0, 6) <= release < (0, 11):
-            options["xla_cpu_use_fusion_emitters"] = False  # the older code generator
-    return program.compile(compiler_options=options)
 
 
 def register(*kinds: type) -> None:

@@ -23,8 +23,8 @@ from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.runtime import lowering, named_arrays
-from jax_ttt.runtime.lowering import Effort
+from jax_ttt.runtime import compiling, lowering, named_arrays
+from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
 
 lowering.register(Metrics, *evaluation.TYPES)
@@ -199,7 +199,7 @@ def _compiling(
     effort = _EFFORTS.get(name, "little")
     if name == "run_updates" and _moves(static[0]) > _LONG:
         effort = "full"
-    return _Program(result, _pool().submit(lowering.compiled, program, effort))
+    return _Program(result, _pool().submit(compiling.compiled, program, effort))
 
 
 def _moves(config: Config) -> int:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jax_ttt.runtime import kept_files, lowering
+from jax_ttt.runtime import compiling, kept_files, lowering
 
 SHAPES = (jax.ShapeDtypeStruct((3,), jnp.float32),) * 2
 
@@ -28,7 +28,9 @@ def never():
 
 def run(program):
     x, y = jnp.arange(3.0), jnp.full(3, 2.0)
-    return jax.tree.map(lambda x: x.tolist(), lowering.compiled(program, "least")(x, y))
+    return jax.tree.map(
+        lambda x: x.tolist(), compiling.compiled(program, "least")(x, y)
+    )
 
 
 def test_a_program_that_is_kept_is_not_traced_again(store):
@@ -57,6 +59,6 @@ def test_an_argument_that_is_donated_is_used_up(store, name):
     del store
     program = lowering.lowered(make, SHAPES, (1,), name)
     x, y = jnp.arange(3.0), jnp.full(3, 2.0)
-    lowering.compiled(program, "full")(x, y)
+    compiling.compiled(program, "full")(x, y)
     assert y.is_deleted()
     assert not x.is_deleted()

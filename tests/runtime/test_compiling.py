@@ -1,0 +1,32 @@
+"""Programs compiled with each effort do the same."""
+
+from typing import get_args
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jax_ttt.runtime.compiling import Effort, compiled
+
+
+@pytest.mark.parametrize("effort", get_args(Effort))
+def test_a_program_does_the_same_with_any_effort(effort):
+    program = jax.jit(lambda x: (x * x).sum()).lower(jnp.arange(4.0))
+    assert compiled(program, effort)(jnp.arange(4.0)) == 14
+
+
+def test_a_cpu_is_asked_for_less_effort(monkeypatch):
+    """The options are those that make XLA optimize less."""
+    program = jax.jit(lambda x: x + 1).lower(1.0)
+    asked = []
+    monkeypatch.setattr(
+        type(program),
+        "compile",
+        lambda self, compiler_options: asked.append(compiler_options),
+    )
+    for effort in get_args(Effort):
+        compiled(program, effort)
+    least, little, full = asked
+    assert least["xla_backend_optimization_level"] == "0"
+    assert little["xla_backend_optimization_level"] == "1"
+    assert not full
