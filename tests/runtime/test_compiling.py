@@ -18,12 +18,13 @@ def test_a_program_does_the_same_with_any_effort(effort):
 def test_a_cpu_is_asked_for_less_effort(monkeypatch):
     """The options are those that make XLA optimize less."""
     program = jax.jit(lambda x: x + 1).lower(1.0)
-    asked = []
-    monkeypatch.setattr(
-        type(program),
-        "compile",
-        lambda self, compiler_options: asked.append(compiler_options),
-    )
+    asked, real = [], type(program).compile
+
+    def compile_with(self, compiler_options):
+        asked.append(compiler_options)
+        return real(self, compiler_options=compiler_options)
+
+    monkeypatch.setattr(type(program), "compile", compile_with)
     for effort in get_args(Effort):
         compiled(program, effort)
     least, little, full = asked
