@@ -118,7 +118,7 @@ def runs(
 def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
     """Train an agent, and return it with its metrics; it is evaluated 30 times."""
     from jax_ttt.envs import tree as trees
-    from jax_ttt.players import agents
+    from jax_ttt.players import agents, network
     from jax_ttt.training import graded_steps, loop
 
     every = max(PRESETS[preset].run.num_updates // _EVALUATIONS, 1)
@@ -126,7 +126,8 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
     run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id))
     steps = list(graded_steps.with_grades(run))
     last, score = steps[-1]
-    agent = agents.Agent(config, last.params, seed, last.update, score)
+    params = network.params_from(network.network_of(config.architecture), last.params)
+    agent = agents.Agent(config, params, seed, last.update, score)
     return agent, [graded_steps.row(*step) for step in steps]
 
 

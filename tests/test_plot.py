@@ -134,7 +134,9 @@ def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys):
     picture = tmp_path / "curve.svg"
     assert plot.main([str(old), "--svg", str(picture)]) == 0
     assert f"wrote {picture}" in said(capsys)
-    assert plot.about(old)[0] == "default num_envs=8 num_updates=4 hidden_size=8"
+    about = plot.about(old)[0]
+    assert about.startswith("default num_envs=8 num_updates=4 hidden_size=8 ")
+    assert "average_span=0.0" in about  # there was none
     run = tmp_path / "newer"
     shutil.copytree(old, run)
     (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))

@@ -159,7 +159,8 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
 def test_schedules_end_exactly_with_the_last_update(tiny):
     last = [row for row in rows(tiny[0]) if row["event"] == "chunk"][-1]
     assert last["epsilon"] == np.float32(PRESETS["default"].exploration.epsilon_end)
-    assert last["learning_rate"] == 0.0
+    end = PRESETS["default"].optimizer.learning_rate_end
+    assert last["learning_rate"] == np.float32(end)
 
 
 def test_evaluation_rows_add_up(tiny):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
@@ -185,8 +184,7 @@ def _agent(
     config: Config, params: Named, seed: int, update: int, score: Grades
 ) -> Agent:
     """Return an agent with a copy of these parameters."""
-    copied = {name: jnp.copy(leaf) for name, leaf in params.items()}
-    weights = params_from(network_of(config.architecture), copied)
+    weights = params_from(network_of(config.architecture), params)
     return Agent(config, weights, seed, update, score)
 
 

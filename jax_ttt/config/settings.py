@@ -106,7 +106,8 @@ class Config(Parts):
     def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
         """Return the settings with these fields changed.
 
-        Others that have no effect any longer get their defaults.
+        Others that have no effect any longer, or that these rule out, get their
+        defaults.
 
         Raises:
             SettingError: a field is unknown, not allowed, or has no effect and another
@@ -198,6 +199,12 @@ def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
     They are allowed at their defaults, so that `Config.of(**config.as_dict())` is
     `config`.
     """
+    draft = _parts(fields)
+    for part in draft.parts.values():
+        part.check_alone()
+    conflicts = (x for part in draft.parts.values() for x, _ in part.conflicts())
+    ruled_out = set(conflicts) - set(given) if given else set()
+    fields = {k: v for k, v in fields.items() if k not in ruled_out}
     draft = _parts(fields)
     for part in draft.parts.values():
         part.check()

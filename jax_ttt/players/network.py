@@ -36,8 +36,8 @@ def shapes(network: Network) -> nnx.State:
 
 
 def params_from(network: Network, named: Named) -> nnx.State:
-    """Return weights in the network's own tree, of their leaves by name."""
-    arrays = {name: jnp.asarray(leaf) for name, leaf in named.items()}
+    """Return weights in the network's own tree, copied from leaves by name."""
+    arrays = {name: jnp.array(leaf) for name, leaf in named.items()}
     return named_arrays.unflat(arrays, shapes(network))
 
 

@@ -90,7 +90,7 @@ def test_it_stops_at_the_first_proof():
     assert stopped.is_proven
     first = next(agent for agent in run.agents if agent.score.is_proven)
     assert stopped.agent.num_updates == first.num_updates < 400
-    assert same(named_arrays.flat(stopped.agent.params), first.params)
+    assert same(stopped.agent.params, first.params)
 
 
 def test_it_shows_its_progress(capfd):

@@ -531,3 +531,12 @@ def test_a_part_is_of_its_own_kind():
     vars(config)["run"] = 3  # past the type checks that run in tests
     with pytest.raises(SettingError, match="run must be a RunSettings, got 3"):
         config.__post_init__()
+
+
+def test_a_value_of_a_preset_that_a_given_one_rules_out_gets_its_default():
+    found = PRESETS["default"].replace(learning_rate=1e-3)
+    assert found.optimizer.learning_rate_end == 0
+    with pytest.raises(SettingError, match="learning_rate_end must be at most"):
+        PRESETS["default"].replace(learning_rate=1e-3, learning_rate_end=2e-3)
+    with pytest.raises(SettingError, match="epsilon_end must be at most"):
+        config_from_dict({"epsilon_start": 0.1, "epsilon_end": 0.2})

@@ -34,8 +34,8 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
     # Infinite neurons, half of them counted against the other half: not a number.
     *others, last = jax.tree.leaves(huge)
-    assert last.shape[0] == 16
-    last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[:, None]
+    assert last.shape[1] == 16
+    last = last * jnp.where(jnp.arange(16) % 2, 1, -1)
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
     agents.save_agent(Agent(config, huge, 0, 0), path)
