@@ -214,8 +214,8 @@ def test_the_text_states_the_updates_and_seconds_until_an_agent_stays_proven():
     )
     assert f"it takes {stays['article']}" in text
     seconds = of_preset("default", r"until it stays proven(?= +[\d.]+ s )")
-    whole = of_preset("default", "all 1,500 updates")
-    row = f"| {seconds.replace(' ', ' s ', 1)} | {whole.split()[0]} s for all 1,500"
+    whole = of_preset("default", "all 1,800 updates")
+    row = f"| {seconds.replace(' ', ' s ', 1)} | {whole.split()[0]} s for all 1,800"
     assert row in text
 
 

@@ -33,8 +33,6 @@ HEADS_OF: dict[BackupRule, Heads] = {
     "double": "value",
     "double-tables": "two-tables",
 }
-NEEDS_POSITIONS: dict[NetworkKind, bool] = {"mlp": False, "table": True}
-"""Whether a network has to know the positions of its game."""
 SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
     "both": SEATS,
     "first": ("first",),

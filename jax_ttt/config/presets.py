@@ -20,10 +20,7 @@ from jax_ttt.config.settings import Config
 
 _OWN: dict[str, Config] = {
     # Our own: canonical boards, and a two-ply backup in which the opponent trembles.
-    # With gamma 0.85 the corner is X's best opening at a tremble of 0.5 already, by
-    # 0.007, where a move that loses is worth less by 0.07 at least (0.02 at 0.7 and
-    # gamma 1). The average of the weights finds it: in float32 it leads by 0.008 after
-    # 1,800 updates, with a deviation of 0.0026 (0.0032 after 1,500; seeds 400 to 495).
+    # With gamma 0.85 X's best opening at a tremble of 0.5 is the corner, by 0.007.
     "default": Config.of(
         num_envs=128,
         num_updates=1800,

@@ -124,14 +124,10 @@ class Part:
         hints = typing.get_type_hints(cls, include_extras=True)
         cls.RULES = {field: _rule(hints[field]) for field in cls.__annotations__}
 
-    def check_alone(self) -> None:
-        """Raise `SettingError` if a field, whatever the others are, is not allowed."""
-        for field, rule in self.RULES.items():
-            rule.check(field, getattr(self, field))
-
     def check(self) -> None:
         """Raise `SettingError` if a field, alone or with the others, is not allowed."""
-        self.check_alone()
+        for field, rule in self.RULES.items():
+            rule.check(field, getattr(self, field))
         for field, text in self.conflicts():
             raise SettingError(field, text, getattr(self, field))
 

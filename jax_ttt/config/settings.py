@@ -106,8 +106,7 @@ class Config(Parts):
     def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
         """Return the settings with these fields changed.
 
-        Others that have no effect any longer, or that these rule out, get their
-        defaults.
+        Others that these rule out or make useless get their defaults.
 
         Raises:
             SettingError: a field is unknown, not allowed, or has no effect and another
@@ -171,8 +170,7 @@ def default(name: str) -> Any:  # noqa: ANN401
 def config_from_dict(fields: Mapping[str, Any]) -> Config:
     """Return the settings of a file, as `Config.as_dict` gives them.
 
-    A field that is missing, in a file from before it was there, has its default; so
-    has one without effect, which earlier versions accepted.
+    A missing field has its default; so has one without effect, as in earlier files.
 
     Raises:
         SettingError: a field is unknown or not allowed.
@@ -196,18 +194,15 @@ def _parts(fields: Mapping[str, Any]) -> Parts:
 def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
     """Return checked settings; of the useless ones those `given` are refused.
 
-    They are allowed at their defaults, so that `Config.of(**config.as_dict())` is
-    `config`.
+    At their defaults they are allowed: `Config.of(**config.as_dict()) == config`.
     """
-    draft = _parts(fields)
-    for part in draft.parts.values():
-        part.check_alone()
-    conflicts = (x for part in draft.parts.values() for x, _ in part.conflicts())
-    ruled_out = set(conflicts) - set(given) if given else set()
-    fields = {k: v for k, v in fields.items() if k not in ruled_out}
-    draft = _parts(fields)
-    for part in draft.parts.values():
-        part.check()
+    try:
+        for part in (draft := _parts(fields)).parts.values():
+            part.check()
+    except SettingError as error:
+        if not given or error.field in given or error.field not in fields:
+            raise
+        return _made({k: v for k, v in fields.items() if k != error.field}, given)
     causes = dict(_unused(draft))
     for name in given:
         if name in causes and draft.value(name) != default(name):

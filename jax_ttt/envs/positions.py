@@ -11,10 +11,13 @@ from jaxtyping import Int
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import NEEDS_POSITIONS
+from jax_ttt.config.choices import NetworkKind
 from jax_ttt.envs import stones, symmetry
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.stones import Positions
+
+_NEEDED: dict[NetworkKind, bool] = {"mlp": False, "table": True}
+"""Whether a network has to know the positions of its game."""
 
 
 @functools.cache
@@ -71,6 +74,6 @@ def of_network(architecture: Architecture) -> Positions | None:
 
     Enumerates the game of a table the first time: call it where nothing is traced.
     """
-    if not NEEDS_POSITIONS[architecture.network]:
+    if not _NEEDED[architecture.network]:
         return None
     return positions(architecture.env_id, architecture.canonical)

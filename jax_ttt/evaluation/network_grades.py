@@ -16,7 +16,7 @@ from jax_ttt.evaluation import matches
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.evaluation.match_counts import Match
 from jax_ttt.players import players
-from jax_ttt.players.network import Network, greedy_player, greedy_policy
+from jax_ttt.players.network import Network, greedy_moves, greedy_player
 from jax_ttt.solver import outcomes, proof
 
 
@@ -47,12 +47,12 @@ def grade_exactly(
     network: Network, params: nnx.State, tree: Tree, seats: tuple[Seat, ...]
 ) -> Evaluation:
     """Return what the tree says of the greedy player of `params`."""
-    probs = greedy_policy(network, params, tree)
+    moves, probs = greedy_moves(network, params, tree)
     return Evaluation(
         exact=outcomes.report(tree, probs),
         unbeatable=proof.unbeatable(tree, probs, seats),
         sampled=None,
-        moves=probs[tree.decisions].argmax(axis=1),
+        moves=moves,
     )
 
 

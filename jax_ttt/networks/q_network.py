@@ -137,17 +137,7 @@ def _make_table(
     return Table(key, network.positions, *sizes, initial_value)
 
 
-class Kind(NamedTuple):
-    """A kind of network."""
-
-    make: _Make
-    needs_positions: bool
-
-
-NETWORKS: dict[NetworkKind, Kind] = {
-    "mlp": Kind(_make_mlp, needs_positions=False),
-    "table": Kind(_make_table, needs_positions=True),
-}
+NETWORKS: dict[NetworkKind, _Make] = {"mlp": _make_mlp, "table": _make_table}
 
 
 def make_module(
@@ -165,7 +155,7 @@ def make_module(
     """
     architecture = network.architecture
     num_heads = HEADS[architecture.heads].num
-    make_module = NETWORKS[architecture.network].make
+    make_module = NETWORKS[architecture.network]
     return make_module(network, num_heads, rngs, dtype, initial_value)
 
 

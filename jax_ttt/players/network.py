@@ -3,6 +3,8 @@
 Axes: `B` games, `P` positions, `D` positions to decide, `A` actions.
 """
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import pgx
@@ -62,10 +64,22 @@ def greedy_policy(
 
     It is NaN throughout where any action value is not finite.
     """
+    return greedy_moves(network, params, tree).probs
+
+
+class Greedy(NamedTuple):
+    """A network's greedy player over a tree."""
+
+    moves: Int[Array, " D"]
+    probs: Float[Array, "P A"]  # its policy
+
+
+def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
+    """Return the moves of the greedy player of `params`, and see `greedy_policy`."""
     q_values = decision_values(network, params, tree)
-    legal = tree.legal_action_mask[tree.decisions]
-    probs = policies.deterministic(tree, equations.greedy(q_values, legal))
-    return jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan)
+    moves = equations.greedy(q_values, tree.legal_action_mask[tree.decisions])
+    probs = policies.deterministic(tree, moves)
+    return Greedy(moves, jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan))
 
 
 @jax.jit

@@ -75,7 +75,7 @@ SETTINGS = {
         **{"average_span": 0.15},
         **{"epsilon_start": 1.0, "epsilon_end": 0.1, "epsilon_schedule": "linear"},
         **{"hidden_size": 128, "hidden_layers": 2, "optimizer": "adamw"},
-        **{"num_envs": 128, "num_updates": 1500, "canonical": True, "opponent": "self"},
+        **{"num_envs": 128, "num_updates": 1800, "canonical": True, "opponent": "self"},
     },
     "table": {
         **{"network": "table", "backup": "two-ply", "tremble": 0.7, "gamma": 1.0},

@@ -25,8 +25,8 @@ class OptimizerSettings(Part):
     weight_decay: Fraction = 0.0
     """Decoupled weight decay of adamw. 0 to 1."""
     average_span: Fraction = 0.0
-    """Average the agent's parameters over about this share of the updates so far; the
-    average is what is graded, saved and played. 0 (no average) to 1."""
+    """Grade, save and play an average of the network over about this share of the
+    updates so far. 0 (no average) to 1."""
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """Yield each field that others of the part rule out, and what it must be."""
