@@ -222,7 +222,7 @@ def _fail(code: int, message: str) -> int:
 def set_up(machine: Machine, seconds: int) -> str:
     """Make JAX ready to compute, and return the device's name.
 
-    `seconds` are what the command's programs take to compile, about: a terminal tells.
+    `seconds` are what the command's programs take to compile, about: shown on a terminal.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
@@ -233,9 +233,9 @@ def set_up(machine: Machine, seconds: int) -> str:
         device = devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    compile_cache.use(not machine.no_compile_cache)
+    kept = compile_cache.use(not machine.no_compile_cache)
     if sys.stderr.isatty():
-        announce_compiling(seconds, kept=not machine.no_compile_cache)
+        announce_compiling(seconds, kept)
     return device
 
 
@@ -249,4 +249,4 @@ def announce_compiling(seconds: int, kept: bool) -> None:
     if kept:
         compile_events.Notice(say)
     else:
-        streams.tell(f"{text}: nothing is kept (--no-compile-cache)")
+        streams.tell(f"{text}: nothing is kept")

@@ -62,7 +62,7 @@ def pytest_collection_finish():
 
 @pytest.fixture(autouse=True)
 def programs_are_kept():
-    """Keep compiled programs after a test of who wants none kept."""
+    """Turn JAX's cache on again after a test that turned it off."""
     yield
     jax.config.update("jax_enable_compilation_cache", True)
 

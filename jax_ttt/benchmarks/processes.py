@@ -67,9 +67,10 @@ def _environment(cache: Path | None) -> dict[str, str]:
     variables.pop("JAX_COMPILATION_CACHE_DIR", None)
     # Asked for by the benchmark, so that its own process leaves a GPU's memory free.
     variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
+    # Whatever the user chose.
+    variables["JAX_ENABLE_COMPILATION_CACHE"] = "false" if cache is None else "true"
     if cache is not None:
         variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
-        variables["JAX_ENABLE_COMPILATION_CACHE"] = "true"  # whatever the user chose
     return variables
 
 

@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
 
 def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Found:
-    """Walk every line of play from the first position.
+    """Enumerate all positions, by playing every line from the first one.
 
     Works for games of two players with no chance and no hidden information.
 
@@ -48,7 +48,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
         begin, count = count, count + len(over)
         if count > max_positions:
             raise ValueError(
-                f"{env.id} has more than {max_positions:,} positions: too many to walk"
+                f"{env.id} has more than {max_positions:,} positions: too many to enumerate"
             )
         parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
         if not len(action):

@@ -1,8 +1,8 @@
 """The whole tree of a small game, as `enumeration` finds it.
 
-The positions stand level by level, so that a
-position's successors come after it. The first player is the one who moves first
-("X"); all outcomes are from the first player's view.
+The positions stand level by level, so that a position's successors come after it. The
+first player is the one who moves first ("X"); all outcomes are from the first player's
+view.
 
 Axes: `P` positions, `A` actions, `L` levels (moves played).
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.envs import symmetry
-from jax_ttt.envs.symmetry import Classes, Views
+from jax_ttt.envs.symmetry import Classes
 from jax_ttt.runtime import kept_files, named_arrays
 from jax_ttt.runtime.named_arrays import Named
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 AnyArray: TypeAlias = Any
 """JAX's or NumPy's; which one, a checker can't know."""
 MAX_POSITIONS = 100_000
-"""Of a game that is walked as a whole."""
+"""Of a game that is enumerated."""
 
 
 @functools.partial(
@@ -57,7 +57,7 @@ class Tree:
     successor: AnyArray  # (P, A) int32 position after the move; 0 where illegal
     first_to_move: AnyArray  # (P,) bool
     terminal: AnyArray  # (P,) bool
-    outcome: AnyArray  # (P,) int32: the first player lost -1, tied 0, won 1; 0 inside
+    outcome: AnyArray  # (P,) int32: the first player lost -1, drew 0, won 1; 0 inside
     decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
     classes: Classes | None  # of the positions to decide; None without views
     level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
@@ -80,23 +80,6 @@ class Tree:
         return self.outcome == (-1 if seat == "first" else 1)
 
 
-def enumerate_game(
-    env: "pgx.Env", max_positions: int = MAX_POSITIONS, views: Views | None = None
-) -> Tree:
-    """Walk every line of play from the first position and return the tree.
-
-    Works for games of two players with no chance and no hidden information.
-
-    Raises:
-        ValueError: there are more than `max_positions` positions.
-    """
-    from jax_ttt.envs import enumeration
-
-    found = enumeration.find_positions(env, max_positions, views)
-    level_start = found.fields.pop("level_start")
-    return Tree(**jax.device_put(found.fields), level_start=level_start)
-
-
 @functools.cache
 def game_tree(env_id: EnvId) -> Tree | None:
     """Return the game's tree of JAX arrays; None if it is too large."""
@@ -106,7 +89,7 @@ def game_tree(env_id: EnvId) -> Tree | None:
 
 @functools.cache
 def host_tree(env_id: EnvId) -> Tree | None:
-    """Return the same tree of NumPy arrays, for float64 and for walks in Python."""
+    """Return the same tree of NumPy arrays, for float64 and for loops in Python."""
     return _kept(env_id)[0] if GAMES[env_id].enumerable else None
 
 
@@ -118,7 +101,7 @@ def enumerated(env_id: EnvId) -> Tree:
     """
     tree = host_tree(env_id)
     if tree is None:
-        raise ValueError(f"{env_id} is too large to walk")
+        raise ValueError(f"{env_id} is too large to enumerate")
     return tree
 
 
@@ -134,7 +117,7 @@ def env_states(env_id: EnvId) -> "pgx.State":
 
 @functools.cache
 def _kept(env_id: EnvId) -> tuple[Tree, Named]:
-    """Return the tree and the leaves of the states, walked if no process did before."""
+    """Return the tree and the leaves of the states, enumerated if none was kept."""
     name = f"tree of {env_id}"
     contents = kept_files.read(name)
     if contents is not None:

@@ -1,4 +1,4 @@
-"""An agent's evaluation: exact where the tree is known, by sample elsewhere.
+"""An agent's evaluation: exact where the tree is known, by sampling elsewhere.
 
 It needs no game and no network, so that a run need not load them.
 """
@@ -17,7 +17,7 @@ from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
 
 
 class Evaluation(NamedTuple):
-    """An agent's results; a part is None where it was not asked for or can't be had."""
+    """An agent's results; a part is None where it was not asked for or is not available."""
 
     exact: Report | None
     unbeatable: jax.Array | None  # () bool, in the seats that it learned

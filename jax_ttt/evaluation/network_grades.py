@@ -1,7 +1,4 @@
-"""Grading the greedy player of a network, in one program or in two.
-
-Axes: `D` positions to decide.
-"""
+"""Grading the greedy player of a network, in one program or in two."""
 
 import functools
 

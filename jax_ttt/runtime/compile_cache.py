@@ -16,14 +16,13 @@ _FLAGS = ("flags", "Features")
 """How Linux calls what a processor can do: x86's, Arm's."""
 
 
-def use(wanted: bool = True) -> None:
+def use(wanted: bool = True) -> bool:
     """Make JAX keep what it compiles, or with `wanted` false neither keep nor read it.
 
-    What `kept_files` keeps lies there too.
-
-    In the folder that JAX is already told of (`JAX_COMPILATION_CACHE_DIR`), or else in
-    `folder()`. Where that can't be had, a line on stderr says why. Comes before the
-    first computation.
+    It is kept in the folder that JAX is set to (`JAX_COMPILATION_CACHE_DIR`), else in
+    `folder()`; so are the files of `kept_files`. If that folder is not available, a line
+    on stderr says why. Returns whether anything is kept. Call it before the first
+    computation.
     """
     import jax
 
@@ -33,19 +32,22 @@ def use(wanted: bool = True) -> None:
     if not wanted:
         jax.config.update("jax_enable_compilation_cache", False)
     if not jax.config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
-        return
+        return False
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
         path = folder()
         try:
             make_private(path)
         except OSError as error:
             streams.tell(f"no compilation cache in {path}: {error.strerror}")
-            return
+            return False
         jax.config.update("jax_compilation_cache_dir", str(path))
     # By default JAX keeps only what took a second or more.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    kept_files.keep_in(Path(jax.config.jax_compilation_cache_dir))  # type: ignore[attr-defined]
+    used: str = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    if "://" not in used:  # JAX also knows folders in the cloud
+        kept_files.keep_in(Path(used))
+    return True
 
 
 def folder() -> Path:

@@ -26,9 +26,10 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
     slower; with the `least` a fifth, for a program that runs once.
     """
     options = None
-    if devices.current().platform == "cpu":
+    release = tuple(map(int, version("jaxlib").split(".")[:2]))
+    # XLA refuses an option that it doesn't know.
+    if devices.current().platform == "cpu" and (0, 6) <= release <= (0, 12):
         options = dict(_OPTIONS[effort])
-        release = tuple(map(int, version("jaxlib").split(".")[:2]))
-        if options and (0, 6) <= release < (0, 11):
+        if options and release < (0, 11):
             options["xla_cpu_use_fusion_emitters"] = False  # the older code generator
     return program.compile(compiler_options=options)

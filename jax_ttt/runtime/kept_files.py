@@ -1,9 +1,8 @@
-"""What a process works out once and keeps for the next one, beside the programs that
-JAX keeps.
+"""Files that one process keeps for the next one, beside JAX's own cache.
 
 A file is found again by all that it was made from: its name, our sources, the versions
 of the libraries, JAX's settings and the device. One that is not whole is not used.
-"""  # noqa: D205
+"""
 
 import contextlib
 import functools
@@ -18,8 +17,8 @@ from jax_ttt.runtime import devices, files
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 _DIGEST_BYTES = 32
-_folder: Path | None = None
-"""Where this process keeps files."""
+_FOLDERS: list[Path] = []
+"""Where this process keeps files: one folder, or none."""
 
 
 def keep_in(folder: Path | None) -> None:
@@ -28,8 +27,9 @@ def keep_in(folder: Path | None) -> None:
     For commands alone: in a process of somebody else our functions may be replaced by
     others, which no file would tell.
     """
-    global _folder
-    _folder = folder
+    _FOLDERS[:] = [] if folder is None else [folder]
+    if _FOLDERS:
+        _sources()  # of what this process runs
 
 
 def read(name: str) -> bytes | None:
@@ -48,15 +48,16 @@ def read(name: str) -> bytes | None:
 def keep(name: str, contents: bytes) -> None:
     """Keep the contents under a name, if this process keeps anything."""
     path = _path(name)
-    if path is None:
+    if path is None or _digest() != _sources():  # edited since
         return
     with contextlib.suppress(OSError):  # the next process works it out again
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         files.write_whole(path, hashlib.sha256(contents).digest() + contents)
 
 
 def _path(name: str) -> Path | None:
     """Return where to keep it, or None."""
-    if _folder is None:
+    if not _FOLDERS or not _sources():
         return None
     device = devices.current()
     settings = {
@@ -69,18 +70,23 @@ def _path(name: str) -> Path | None:
         *(device.platform, device.device_kind, devices.has_amx()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
-    return _folder / f"jax_ttt-{digest[:32]}"
+    return _FOLDERS[0] / f"jax_ttt-{digest[:32]}"
 
 
 @functools.cache
 def _sources() -> str:
-    """Return the digest of all modules of the package."""
+    """Return the digest of the sources that this process runs."""
+    return _digest()
+
+
+def _digest() -> str:
+    """Return the digest of all modules of the package; empty if there are no files."""
     package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    digest, paths = hashlib.sha256(), sorted(package.rglob("*.py"))
+    for path in paths:
         digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest() if paths else ""
 
 
 @functools.cache

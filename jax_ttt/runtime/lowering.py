@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import jax
 import jax.export
 
-from jax_ttt.runtime import kept_files
+from jax_ttt.runtime import devices, kept_files
 
 
 def lowered(
@@ -23,6 +23,9 @@ def lowered(
     It is found again by `name`, which has to say everything that it depends on, besides
     our sources; `make` is then not called. Without a name it is never kept. What it
     returns is made of tuples, dictionaries and the types of `register`.
+
+    Raises:
+        ValueError: it has a name, and returns another type.
     """
     if name is None:
         return jax.jit(make(), donate_argnums=donated).lower(*shapes)
@@ -30,7 +33,10 @@ def lowered(
     if kept is not None:
         exported = jax.export.deserialize(bytearray(kept))
     else:
-        exported = jax.export.export(jax.jit(make()))(*shapes)
+        platform = devices.current().platform  # not always that of JAX's own choice
+        if platform == "gpu":
+            platform = jax.export.default_export_platform()  # cuda or rocm
+        exported = jax.export.export(jax.jit(make()), platforms=[platform])(*shapes)
         kept_files.keep(name, bytes(exported.serialize()))
     # A kept program and one just traced are compiled in the same form: the next
     # process finds it in JAX's cache.

@@ -1,8 +1,7 @@
-"""Trees of arrays as flat dictionaries: each leaf by its path, for instance
-`params.layers.layers.0.kernel`.
+"""Trees of arrays as flat dictionaries, by path: `params.layers.layers.0.kernel`.
 
 What is flat needs no class of a library to be read, passed on or stored.
-"""  # noqa: D205
+"""
 
 from typing import Any, TypeAlias
 

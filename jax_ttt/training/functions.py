@@ -2,13 +2,11 @@
 
 Their arguments and results are plain arrays by name, so that a program which is kept
 can be called without the libraries that these functions are written with. `key` is a
-run's key, as the data of its two words.
-
-Axes: `D` positions to decide.
+run's key, as its data. `state` holds the leaves of a `learner.TrainState`.
 """
 
 import jax
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Int, UInt32
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import Seat
@@ -27,7 +25,7 @@ from jax_ttt.runtime import named_arrays
 from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training.keys import keys
 
-KeyData = UInt32[Array, "2"]
+KeyData = UInt32[Array, " words"]
 
 
 def start_run(
@@ -65,7 +63,7 @@ def run_updates(
     positions: Positions | None,
 ) -> tuple[Named, Metrics]:
     """Return the state after some updates, and their metrics; `state` is used up."""
-    key = jax.ShapeDtypeStruct((2,), "uint32")
+    key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
     args = key, hyper, opponent, positions
     like = jax.eval_shape(lambda *args: _start(config, *args), *args)
     network = Network(config.architecture, positions)
@@ -97,7 +95,7 @@ def sample_games(
     architecture: Architecture,
     num_games: int,
     params: Named,
-    update: jax.Array,
+    update: Int[Array, ""],
     key: KeyData,
     positions: Positions | None,
 ) -> Match:

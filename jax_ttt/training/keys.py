@@ -15,8 +15,8 @@ class Keys(NamedTuple):
     opponent: jax.Array
 
 
-def run_key(seed: int) -> UInt32[np.ndarray, "2"]:
-    """Return the key of the run with this seed, as the data of its two words."""
+def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
+    """Return the key of the run with this seed, as its data: 2 words by default."""
     return np.array(jax.random.key_data(jax.random.key(seed)))
 
 

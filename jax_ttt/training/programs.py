@@ -55,7 +55,7 @@ class Programs:
 
     Each is compiled once in a process, when it is first called or ahead by `prepare`.
     An opponent that is None is the agent itself. `key` is a run's key, as the data of
-    its two words, uint32 `(S, 2)`.
+    its words, uint32 `(S, 2)`.
     """
 
     def __init__(self, config: Config, many: bool = False) -> None:
@@ -87,7 +87,8 @@ class Programs:
     ) -> Evaluation:
         """Grade agents exactly if a tree is given, and by a match if one is asked for.
 
-        `update` is `(S,)` int32; each has a match of its own.
+        `params` are leaves by name, `(S, ...)` each. `update` is `(S,)` int32; each has
+        a match of its own.
         """
         found = Evaluation(None, None, None)
         if tree is not None:

@@ -21,7 +21,7 @@ def script(monkeypatch, tmp_path):
 @pytest.mark.parametrize("cache", ["programs", None])
 def test_a_process_has_the_cache_that_it_is_given(cache, script, monkeypatch, tmp_path):
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
-    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "false")
+    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "false" if cache else "true")
     names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
     script("import os, sys", f"print(*map(os.environ.get, {names}), sys.argv[1:])")
     child = processes.run_module("told", ["a"], cache and tmp_path / cache)

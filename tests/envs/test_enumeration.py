@@ -9,6 +9,7 @@ import pytest
 from pgx import core
 from pgx._src.struct import dataclass
 
+from jax_ttt.envs import enumeration
 from jax_ttt.envs import tree as trees
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
@@ -73,7 +74,8 @@ class Nim(core.Env):
 
 @pytest.fixture(scope="module")
 def nim():
-    return trees.enumerate_game(Nim(10))
+    found = enumeration.find_positions(Nim(10), 1000, None)
+    return jax.device_put(trees.Tree(**found.fields))
 
 
 def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
@@ -105,4 +107,4 @@ def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
 
 def test_a_game_that_is_too_large_is_refused():
     with pytest.raises(ValueError, match="nim has more than 20 positions"):
-        trees.enumerate_game(Nim(10), max_positions=20)
+        enumeration.find_positions(Nim(10), 20, None)

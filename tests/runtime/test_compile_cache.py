@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiny
 
 from jax_ttt import cli
 from jax_ttt.runtime import compile_cache
@@ -104,3 +105,26 @@ def test_a_command_keeps_its_programs_if_the_flags_say_so(flags, monkeypatch):
     monkeypatch.setattr(cli.compile_cache, "use", asked.append)
     cli.set_up(cli.parse(train.Args, [*flags], "train"), 2)
     assert asked == [not flags]
+
+
+LOADED = """
+import importlib, sys
+code = importlib.import_module("jax_ttt.train").main(sys.argv[1:])
+print(code, *sorted({"flax", "optax", "pgx"} & sys.modules.keys()))
+"""
+
+
+def test_a_second_process_loads_no_library_that_only_tracing_needs(tmp_path):
+    """It finds programs and tree on disk, and gives the same agent."""
+    env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "programs")}
+    told, agents = [], []
+    for name in ("first", "second"):
+        run = tmp_path / name
+        command = [sys.executable, "-c", LOADED, *tiny.flags(), "--quiet"]
+        command += ["--run-dir", str(run)]
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert not done.stderr
+        told.append(done.stdout.splitlines()[-1])
+        agents.append((run / "agent.safetensors").read_bytes())
+    assert told == ["0 flax optax pgx", "0"]
+    assert agents[0] == agents[1]

@@ -71,9 +71,25 @@ def test_who_does_not_ask_for_it_keeps_nothing(folder):
 
 
 def test_a_folder_that_can_not_be_written_costs_nothing(folder):
-    keep_in(folder / "none")
+    (folder / "file").touch()
+    keep_in(folder / "file" / "below")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") is None
+
+
+def test_a_folder_is_made_when_something_is_kept(folder):
+    keep_in(folder / "new" / "one")
+    kept_files.keep("a", b"content")
+    assert kept_files.read("a") == b"content"
+
+
+def test_what_was_edited_since_the_process_began_is_not_kept(folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_files, "_digest", lambda: "edited")
+        kept_files.keep("a", b"content")
+    assert not kept(folder)
+    kept_files.keep("a", b"content")
+    assert len(kept(folder)) == 1
 
 
 def test_the_sources_are_all_of_ours(monkeypatch, tmp_path):
@@ -81,7 +97,7 @@ def test_the_sources_are_all_of_ours(monkeypatch, tmp_path):
     (package / "runtime").mkdir(parents=True)
     (package / "one.py").write_text("x = 1")
     monkeypatch.setattr(kept_files, "__file__", str(package / "runtime" / "here.py"))
-    digest = kept_files._sources.__wrapped__
+    digest = kept_files._digest
     first = digest()
     assert digest() == first
     (package / "one.py").write_text("x = 2")
