@@ -222,7 +222,7 @@ def _fail(code: int, message: str) -> int:
 def set_up(machine: Machine, seconds: int) -> str:
     """Make JAX ready to compute, and return the device's name.
 
-    `seconds` are what the command's programs take to compile, about: shown on a terminal.
+    `seconds` are what the command's programs take to compile, about, for a terminal.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.

@@ -48,7 +48,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
         begin, count = count, count + len(over)
         if count > max_positions:
             raise ValueError(
-                f"{env.id} has more than {max_positions:,} positions: too many to enumerate"
+                f"{env.id} has more than {max_positions:,} positions: too many"
             )
         parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
         if not len(action):

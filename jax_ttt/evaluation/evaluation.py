@@ -17,7 +17,7 @@ from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
 
 
 class Evaluation(NamedTuple):
-    """An agent's results; a part is None where it was not asked for or is not available."""
+    """An agent's results; a part is None if not asked for, or not available."""
 
     exact: Report | None
     unbeatable: jax.Array | None  # () bool, in the seats that it learned

@@ -20,8 +20,8 @@ def use(wanted: bool = True) -> bool:
     """Make JAX keep what it compiles, or with `wanted` false neither keep nor read it.
 
     It is kept in the folder that JAX is set to (`JAX_COMPILATION_CACHE_DIR`), else in
-    `folder()`; so are the files of `kept_files`. If that folder is not available, a line
-    on stderr says why. Returns whether anything is kept. Call it before the first
+    `folder()`; so are the files of `kept_files`. If that folder is not available, a
+    line on stderr says why. Returns whether anything is kept. Call it before the first
     computation.
     """
     import jax

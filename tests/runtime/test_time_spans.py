@@ -70,7 +70,7 @@ def test_threads_may_share_it(monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert times.seconds()["write"] <= 200
+    assert times.seconds()["write"] <= 200 + 1e-6  # sums are rounded
 
 
 def test_what_jax_compiles_is_recorded_within_the_context_alone():
