@@ -35,7 +35,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     # Infinite neurons, half of them counted against the other half: not a number.
     *others, last = jax.tree.leaves(huge)
     assert last.shape[1] == 16
-    last = last * jnp.where(jnp.arange(16) % 2, 1, -1)
+    last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[None]
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
     agents.save_agent(Agent(config, huge, 0, 0), path)
