@@ -19,6 +19,7 @@ from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.runtime import process
 
 Part = Literal[
     "updates",
@@ -89,7 +90,7 @@ def main(argv: Sequence[str] | None) -> int:
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
     about = {"jax_ttt": __version__, "device": cli.set_up(machine, 30)}
     about |= {"precision": usual_precision()}
-    about |= {"machine": machine_name(), "versions": versions()}
+    about |= {"machine": machine_name(), "versions": libraries()}
     say("\n".join(f"{name}: {text}" for name, text in about.items()))
     chosen = {part: run for part, run in parts(args).items() if part in args.only}
     figures: dict[str, Figures] = {}
@@ -177,13 +178,12 @@ def usual_precision() -> str:
     return f"{q_network.learning_dtype('auto')} (auto)"
 
 
-def versions() -> str:
-    """Return what the figures are measured with."""
-    from importlib.metadata import version
-
+def libraries() -> str:
+    """Return the libraries that the figures are measured with, and Python."""
+    found = process.versions()
     names = ("jax", "flax", "pgx")
     python = platform.python_version()
-    return ", ".join([f"Python {python}", *(f"{n} {version(n)}" for n in names)])
+    return ", ".join([f"Python {python}", *(f"{n} {found[n]}" for n in names)])
 
 
 def machine_name() -> str:

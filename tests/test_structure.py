@@ -387,7 +387,7 @@ CACHES = {
     "players.mcts.graph": "env_id",
     "runtime.devices.has_amx": "cpuinfo",
     "runtime.kept_files._sources": "",
-    "runtime.kept_files._versions": "",
+    "runtime.process.versions": "",
     "training.programs._compiling": "name, static, many, structure, shapes, keep",
     "training.programs._pool": "",
 }

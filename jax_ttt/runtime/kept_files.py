@@ -8,14 +8,12 @@ import contextlib
 import functools
 import hashlib
 import os
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import jax
 
-from jax_ttt.runtime import devices, files
+from jax_ttt.runtime import devices, files, process
 
-_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 _DIGEST_BYTES = 32
 _FOLDERS: list[Path] = []
 """Where this process keeps files: one folder, or none."""
@@ -66,7 +64,7 @@ def _path(name: str) -> Path | None:
         if "cache" not in key and "log" not in key
     }
     made_of = (
-        *(name, _sources(), _versions(), settings, os.environ.get("XLA_FLAGS")),
+        *(name, _sources(), process.versions(), settings, os.environ.get("XLA_FLAGS")),
         *(device.platform, device.device_kind, devices.has_amx()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
@@ -87,12 +85,3 @@ def _digest() -> str:
         digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest() if paths else ""
-
-
-@functools.cache
-def _versions() -> dict[str, str]:
-    found = {}
-    for library in _LIBRARIES:
-        with contextlib.suppress(PackageNotFoundError):
-            found[library] = version(library)
-    return found

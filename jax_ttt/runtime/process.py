@@ -1,10 +1,14 @@
-"""This process: its age and its peak memory, as the system knows them."""
+"""This process: its age, its peak memory, the libraries that it runs with."""
 
 import contextlib
+import functools
 import os
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
+
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
 
 def age() -> float | None:
@@ -33,3 +37,9 @@ def peak_mib() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss counts in
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries whose releases change results."""
+    return {name: version(name) for name in _LIBRARIES}

@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import TextIO
 
@@ -24,8 +23,6 @@ from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
-
-_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
 
 class RunFolder:
@@ -106,8 +103,7 @@ class RunFolder:
                 "NPROC": os.environ.get("NPROC"),
             },
             "python": sys.version.split()[0],
-            "versions": {"jax_ttt": __version__}
-            | {name: version(name) for name in _LIBRARIES},
+            "versions": {"jax_ttt": __version__} | process.versions(),
         }
         text = json.dumps(about, indent=2) + "\n"
         with self.times.recording("write"):

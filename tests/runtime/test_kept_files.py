@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from jax_ttt.runtime import devices, kept_files
+from jax_ttt.runtime import devices, kept_files, process
 from jax_ttt.runtime.kept_files import keep_in  # the session's is replaced
 
 
@@ -49,7 +49,7 @@ def test_what_other_sources_versions_or_settings_made_is_not_found(change, monke
     if change == "sources":
         monkeypatch.setattr(kept_files, "_sources", lambda: "other")
     elif change == "versions":
-        monkeypatch.setattr(kept_files, "_versions", lambda: {"jax": "0.0"})
+        monkeypatch.setattr(process, "versions", lambda: {"jax": "0.0"})
     elif change == "flags":
         monkeypatch.setenv("XLA_FLAGS", "--other")
     elif change == "processor":

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -45,3 +46,8 @@ def test_a_process_is_not_charged_with_its_parents_memory():
     assert own is not None
     assert 2 < float(done.stdout) < 128 < own
     del parents
+
+
+def test_the_versions_are_those_of_the_libraries_in_use():
+    assert process.versions()["jax"] == jax.__version__
+    assert process.versions()["numpy"] == np.__version__
