@@ -387,6 +387,7 @@ CACHES = {
     "players.mcts.graph": "env_id",
     "runtime.devices.has_amx": "cpuinfo",
     "runtime.kept_files._sources": "",
+    "runtime.lowering._register": "kind",
     "runtime.process.versions": "",
     "training.programs._compiling": "name, static, many, structure, shapes, keep",
     "training.programs._pool": "",

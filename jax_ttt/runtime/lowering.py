@@ -4,7 +4,8 @@ They are kept as StableHLO by `jax.export`: to read one back takes neither the f
 nor the libraries that it is written with.
 """
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import jax.export
@@ -17,18 +18,21 @@ def lowered(
     shapes: Sequence[jax.ShapeDtypeStruct],
     donated: tuple[int, ...] = (),
     name: str | None = None,
+    returned: Iterable[type] = (),
 ) -> jax.stages.Lowered:
     """Return the program of the function that `make` gives, for arrays of these shapes.
 
     It is found again by `name`, which has to say everything that it depends on, besides
     our sources; `make` is then not called. Without a name it is never kept. What it
-    returns is made of tuples, dictionaries and the types of `register`.
+    returns is made of tuples, dictionaries and the named tuples `returned`.
 
     Raises:
         ValueError: it has a name, and returns another type.
     """
     if name is None:
         return jax.jit(make(), donate_argnums=donated).lower(*shapes)
+    for kind in returned:
+        _register(kind)
     kept = kept_files.read(name)
     if kept is not None:
         exported = jax.export.deserialize(bytearray(kept))
@@ -43,8 +47,7 @@ def lowered(
     return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
 
 
-def register(*kinds: type) -> None:
-    """Let programs that are kept return these named tuples."""
-    for kind in kinds:
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        jax.export.register_namedtuple_serialization(kind, serialized_name=name)
+@functools.cache
+def _register(kind: type) -> None:
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    jax.export.register_namedtuple_serialization(kind, serialized_name=name)

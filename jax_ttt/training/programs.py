@@ -27,8 +27,6 @@ from jax_ttt.runtime import compiling, lowering, named_arrays
 from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
 
-lowering.register(Metrics, *evaluation.TYPES)
-
 Name = Literal["start_run", "run_updates", "grade_agent", "sample_games"]
 """The functions of `functions`."""
 _AXES: dict[Name, tuple[int | None, ...]] = {
@@ -193,7 +191,9 @@ def _compiling(
     about = str((name, static, many, structure, shapes))
     # Traced here, not in the pool: two that trace at once don't always give the same
     # program, and one that differs is not found in the cache.
-    program = lowering.lowered(make, shapes, donated, about if keep else None)
+    program = lowering.lowered(
+        make, shapes, donated, about if keep else None, (Metrics, *evaluation.TYPES)
+    )
     result = jax.tree.map(
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
     )
