@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import TrainState
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Best, RunState
 
@@ -93,7 +94,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
         assert same(getattr(last, name), getattr(whole, name)), name
 
 
-@pytest.mark.parametrize("kind", [RunState, Best])
+@pytest.mark.parametrize("kind", [RunState, Best, TrainState])
 def test_every_field_is_data(kind):
     """A field that is no part of the tree would be lost when the state is saved."""
     names = [field.name for field in dataclasses.fields(kind)]
