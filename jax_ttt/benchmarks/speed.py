@@ -14,14 +14,14 @@ from jax_ttt.dqn import learner
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import SelfPlay
-from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.matches import play_seats
-from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import network_of
+from jax_ttt.runtime import named_arrays
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import loop
-from jax_ttt.training.programs import hyper_arrays
+from jax_ttt.training.keys import run_key
+from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_ENVS = 2048
 """Games at once of bare PGX."""
@@ -73,15 +73,14 @@ def bare(num_envs: int) -> Callable[[], object]:
 
 def measure_exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, once compiled."""
-    config = PRESETS["default"]
+    config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
-    network = network_of(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
-    key = jax.random.key(1)
+    programs, key = Programs(config), run_key(0)
+    state = programs.start(key, hyper_arrays(config))
+    params = named_arrays.part(state, "average_params")
 
     def run() -> object:
-        graded = network_grades.evaluate(network, params, key, tree, config.seats, 0)
-        return jax.block_until_ready(graded)
+        return jax.block_until_ready(programs.evaluate(params, 0, key, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}

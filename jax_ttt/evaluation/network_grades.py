@@ -1,4 +1,4 @@
-"""Grading the greedy player of a network, in one program or in two."""
+"""Grading the greedy player of a network: exactly, and by a match."""
 
 import functools
 
@@ -17,33 +17,14 @@ from jax_ttt.players.network import Network, greedy_moves, greedy_player
 from jax_ttt.solver import outcomes, proof
 
 
-@functools.partial(jax.jit, static_argnames=("seats", "num_games"))
-def evaluate(
-    network: Network,
-    params: nnx.State,
-    key: Key[Array, ""],
-    tree: Tree | None,
-    seats: tuple[Seat, ...],
-    num_games: int,
-) -> Evaluation:
-    """Grade the greedy player of `params`, which learned these seats.
-
-    Exactly if a tree is given; and by a match of `num_games` against random, unless
-    that is 0. `key`, for the match, is consumed.
-    """
-    found = Evaluation(None, None, None)
-    if tree is not None:
-        found = grade_exactly(network, params, tree, seats)
-    if num_games:
-        match = play_random(network, params, key, num_games)
-        found = found._replace(sampled=match)
-    return found
-
-
+@functools.partial(jax.jit, static_argnames="seats")
 def grade_exactly(
     network: Network, params: nnx.State, tree: Tree, seats: tuple[Seat, ...]
 ) -> Evaluation:
-    """Return what the tree says of the greedy player of `params`."""
+    """Return what the tree says of the greedy player of `params`.
+
+    It learned these seats.
+    """
     moves, probs = greedy_moves(network, params, tree)
     return Evaluation(
         exact=outcomes.report(tree, probs),

@@ -48,9 +48,9 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     counts = plain_loop.play_evaluation(small, network, jax.random.key(3))
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
-    key, params = jax.random.key(0), turned(nnx.state(network, nnx.Param))
-    report = network_grades.evaluate(
-        network_of(config.architecture), params, key, tree, config.seats, 0
+    params = turned(nnx.state(network, nnx.Param))
+    report = network_grades.grade_exactly(
+        network_of(config.architecture), params, tree, config.seats
     ).exact
     assert report is not None
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):

@@ -19,9 +19,8 @@ def test_a_network_of_nan_has_no_evaluation(tree):
     network = network_of(Config.of(hidden_size=16).architecture)
     params = q_network.init_params(network, jax.random.key(5))
     params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
-    result = network_grades.evaluate(
-        network, params, jax.random.key(0), tree, ("first", "second"), 0
-    )
+    seats = "first", "second"
+    result = network_grades.grade_exactly(network, params, tree, seats)
     with pytest.raises(FloatingPointError, match="not finite"):
         evaluation.summary(result)
 
@@ -38,14 +37,8 @@ def test_training_and_evaluate_agree_on_the_seat(
         signs = np.where(first, *(1.0 if perfect else -1.0 for perfect in safe))
         values = jnp.asarray(signs * q_star, jnp.float32)
         params = jax.tree.map(lambda _, v=values: v, agent.params)
-        found = network_grades.evaluate(
-            network_of(config.architecture),
-            params,
-            jax.random.key(0),
-            tree,
-            config.seats,
-            0,
-        )
+        network = network_of(config.architecture)
+        found = network_grades.grade_exactly(network, params, tree, config.seats)
         is_safe = dict(zip(("first", "second"), safe, strict=True))
         expected = all(is_safe[seat] for seat in SEATS_OF[setting])
         exact = evaluation.summary(found).exact

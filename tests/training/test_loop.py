@@ -39,15 +39,15 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=0, tau=0.1
     )
-    network, key = network_of(config.architecture), jax.random.key(0)
+    network = network_of(config.architecture)
     differs = False
     for step in loop.train_from_scratch(config, 3, tree):
         if step.evaluation is None:
             continue
         named = step.params, named_arrays.part(step.state.learner, "target_params")
         expected, other = (
-            network_grades.evaluate(
-                network, params_from(network, one), key, tree, config.seats, 0
+            network_grades.grade_exactly(
+                network, params_from(network, one), tree, config.seats
             )
             for one in named
         )
