@@ -31,13 +31,14 @@ class Draws(NamedTuple):
     restart_key: jax.Array  # () typed PRNG key, like the next one
     sample_key: jax.Array
 
+    @property
+    def first(self) -> Turn:
+        """The first turn's."""
+        return jax.tree.map(lambda x: x[0], self.turns)
 
-def turn(key: Key[Array, ""], num_envs: int) -> Turn:
-    """Return the random numbers of a turn; `key` is consumed."""
-    return _turn(jax.random.split(key, 3), num_envs)
 
-
-def _turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
+def turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
+    """Return the random numbers of a turn; the keys are consumed."""
     move_key, reply_key, learn_key = keys
     return Turn(jax.random.uniform(move_key, (num_envs,)), reply_key, learn_key)
 
@@ -50,7 +51,7 @@ def of_update(
     # All from one split: two more would take a second longer to compile.
     keys = jax.random.split(key, 2 + 3 * length)
     turns_keys = keys[2:].reshape(length, 3)
-    turns = jax.vmap(_turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
+    turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
     return Draws(turns, restart_key=keys[0], sample_key=keys[1])
 
 

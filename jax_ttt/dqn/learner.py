@@ -70,10 +70,14 @@ def init(
     env_state = opponent.start(config.run, config.opponent, env_key)
     buffer = visited = None
     if config.replay.replay_capacity:
-        turn = draws.turn(key, config.run.num_envs)
-        args = config, hyper, network, params, turn, env_state, jnp.float32(0), opponent
-        _, played = jax.eval_shape(lambda: rollout.play_epsilon_greedy(*args))
-        buffer = replay.init(played.transition, config.replay.replay_capacity)
+
+        def play() -> Played:
+            turn = draws.of_update(config, key, 0).first
+            args = config, hyper, network, params, turn, env_state, jnp.float32(0)
+            return rollout.play_epsilon_greedy(*args, opponent)[1]
+
+        like = jax.eval_shape(play).transition
+        buffer = replay.init(like, config.replay.replay_capacity)
     if network.is_table:
         visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
     return TrainState(
@@ -119,12 +123,11 @@ def update(
         turns = played.transition, drawn.turns.learn_key
         learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
-        turn = jax.tree.map(lambda x: x[0], drawn.turns)
-        after, played = play(state.env_state, turn)
+        after, played = play(state.env_state, drawn.first)
         kept = config.replay, state.buffer, played.transition, drawn.sample_key
         buffer, batch = replay.remember(*kept)
         learned = dataclasses.replace(state, buffer=buffer)
-        learned, steps = learn(learned, (batch, turn.learn_key))
+        learned, steps = learn(learned, (batch, drawn.first.learn_key))
 
     found = measure(config, hyper, learned, played, steps, epsilon)
     args = config.run, config.opponent, drawn.restart_key, state.new_game

@@ -45,7 +45,7 @@ def play(config, env_state, opponent, wanted):
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
-    turn = draws.turn(jax.random.key(1), 1)
+    turn = draws.turn(jax.random.split(jax.random.key(1), 3), 1)
     return rollout.play_epsilon_greedy(
         config,
         config.hyper,
@@ -129,7 +129,7 @@ def random_moves(config, opponent):
             config.hyper,
             network_of(config.architecture),
             params,
-            draws.turn(key, config.run.num_envs),
+            draws.turn(jax.random.split(key, 3), config.run.num_envs),
             env_state,
             explore,
             opponent,

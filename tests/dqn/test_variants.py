@@ -180,7 +180,7 @@ def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
     network = network_of(config.architecture)
     opponent = loop.make_opponent(config, 0) or SelfPlay()
     state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
-    turn = draws.turn(jax.random.key(1), config.run.num_envs)
+    turn = draws.turn(jax.random.split(jax.random.key(1), 3), config.run.num_envs)
     played = rollout.play_epsilon_greedy(
         *(config, config.hyper, network, state.params),
         *(turn, state.env_state, jnp.float32(1), opponent),

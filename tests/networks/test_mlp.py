@@ -68,7 +68,7 @@ def moves():
 
     def play(env_state, key):
         epsilon = jnp.float32(1)
-        turn = draws.turn(key, FLOAT32.run.num_envs)
+        turn = draws.turn(jax.random.split(key, 3), FLOAT32.run.num_envs)
         args = state.params, turn, env_state, epsilon, SelfPlay()
         return rollout.play_epsilon_greedy(FLOAT32, FLOAT32.hyper, network, *args)
 
@@ -128,14 +128,8 @@ def test_both_precisions_reach_the_same_verdict(tree):
             config.run.num_updates,
             SelfPlay(),
         )
-        found = network_grades.evaluate(
-            network_of(config.architecture),
-            state.params,
-            jax.random.key(1),
-            tree,
-            config.seats,
-            0,
-        )
+        network = network_of(config.architecture)
+        found = network_grades.grade_exactly(network, state.params, tree, config.seats)
         exact = evaluations.summary(found).exact
         assert exact is not None
         assert exact.unbeatable
