@@ -156,9 +156,14 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
 @pytest.mark.parametrize(
     ("command", "platform"),
     [
-        *(("train", platform) for platform in ("cuda", "tpu", "banana")),
-        ("bench", "cuda"),
-        ("plot --game run", "cuda"),
+        ("train", "banana"),
+        *(
+            pytest.param(command, platform, marks=pytest.mark.slow)
+            for command, platform in [
+                *(("train", "cuda"), ("train", "tpu"), ("bench", "cuda")),
+                ("plot --game run", "cuda"),
+            ]
+        ),
     ],
 )
 def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):

@@ -96,6 +96,7 @@ def test_its_outputs_are_committed_small_and_clean(committed):
         assert re.search(r"\[[\d.]+ s, \d+ s in all\]\n$", printed(cell))
 
 
+# A whole run takes 16 s; CI has it at Colab's versions too.
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
     """Run the notebook in a process of its own: its libraries warn of this and that."""
@@ -120,6 +121,7 @@ def executed(tmp_path_factory):
     return read(target)[1]
 
 
+@pytest.mark.slow
 def test_it_runs(executed, committed):
     assert [cell.source for cell in executed] == [cell.source for cell in committed[1]]
     outputs = [out for cell in executed for out in cell.outputs]
@@ -143,14 +145,18 @@ def test_it_runs(executed, committed):
         assert part in told
 
 
-def test_its_pictures_are_drawn(executed, committed):
-    for cells in (executed, committed[1]):
-        drawn = [out.data for c in cells for out in c.outputs if "data" in out]
-        pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
-        assert len(pictures) == 10
-        assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
-        texts = [x["text/plain"] for x in drawn if "image/svg+xml" in x]
-        assert all(len(text) < 200 for text in texts)
+@pytest.mark.parametrize(
+    "which", ["committed", pytest.param("executed", marks=pytest.mark.slow)]
+)
+def test_its_pictures_are_drawn(which, request):
+    found = request.getfixturevalue(which)
+    cells = found if which == "executed" else found[1]
+    drawn = [out.data for c in cells for out in c.outputs if "data" in out]
+    pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
+    assert len(pictures) == 10
+    assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
+    texts = [x["text/plain"] for x in drawn if "image/svg+xml" in x]
+    assert all(len(text) < 200 for text in texts)
 
 
 def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):
@@ -183,6 +189,7 @@ def installed(names):
     return found
 
 
+@pytest.mark.slow
 def test_an_install_keeps_the_jax_that_is_there(tmp_path):
     """Pip, which finds here what `HELD` needs and nothing else, installs the rest."""
     held = installed(HELD)

@@ -114,6 +114,7 @@ print(code, *sorted({"flax", "optax", "pgx"} & sys.modules.keys()))
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_loads_no_library_that_only_tracing_needs(tmp_path):
     """It finds programs and tree on disk, and gives the same agent."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "programs")}

@@ -14,10 +14,7 @@ from jax_ttt.players import agents
 
 train = importlib.import_module("jax_ttt.train")
 
-TINY = (
-    "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8 "
-    "--details"
-)
+TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
 
 
 def shell(command, redirections):
@@ -34,7 +31,9 @@ def shell(command, redirections):
     )
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize(
+    "closed", [pytest.param(">&-", marks=pytest.mark.slow), ">&- 2>&- <&-"]
+)
 def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
     path = tmp_path / "run"
     done = shell(f"train {TINY} --run-dir {path}", closed)
