@@ -1,1 +1,1 @@
-"""The machine: devices, the cache of compiled programs."""
+"""Access to the machine: devices, the cache of compiled programs, files, signals."""

@@ -1,7 +1,7 @@
-"""Compiled programs kept from one process to the next, in the user's cache folder.
+"""The cache of compiled programs, in the user's cache folder.
 
-Compiling takes most of a short run's time; a program read back costs a tenth.
-Imports no JAX.
+Compiling takes most of a short run's time. Reading a program from the cache takes a
+tenth of that. Imports no JAX.
 """
 
 import hashlib
@@ -13,16 +13,16 @@ from pathlib import Path
 from jax_ttt.runtime import streams
 
 _FLAGS = ("flags", "Features")
-"""How Linux calls what a processor can do: x86's, Arm's."""
+"""Names of the row in `/proc/cpuinfo` that lists a processor's features: x86, Arm."""
 
 
 def use(wanted: bool = True) -> bool:
-    """Make JAX keep what it compiles, or with `wanted` false neither keep nor read it.
+    """Switch JAX's cache of compiled programs on, or off if `wanted` is False.
 
-    It is kept in the folder that JAX is set to (`JAX_COMPILATION_CACHE_DIR`), else in
-    `folder()`; so are the files of `kept_files`. If that folder is not available, a
-    line on stderr says why. Returns whether anything is kept. Call it before the first
-    computation.
+    The cache is the folder that JAX is set to (`JAX_COMPILATION_CACHE_DIR`), or
+    `folder()` if there is none. The files of `kept_files` are in the same folder. If
+    the folder is not available, a line on stderr says why. Returns whether programs
+    are kept. Call it before the first computation.
     """
     import jax
 
@@ -41,17 +41,20 @@ def use(wanted: bool = True) -> bool:
             streams.tell(f"no compilation cache in {path}: {error.strerror}")
             return False
         jax.config.update("jax_compilation_cache_dir", str(path))
-    # By default JAX keeps only what took a second or more.
+    # By default JAX keeps only programs that took a second or more to compile.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     used: str = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
-    if "://" not in used:  # JAX also knows folders in the cloud
+    if "://" not in used:  # JAX also accepts folders in cloud storage
         kept_files.keep_in(Path(used))
     return True
 
 
 def folder() -> Path:
-    """Return the folder for this kind of processor: programs are compiled for it."""
+    """Return the cache folder of this kind of processor.
+
+    A compiled program may use instructions that other processors lack.
+    """
     import platformdirs
 
     try:
@@ -64,21 +67,21 @@ def folder() -> Path:
 
 
 def make_private(path: Path) -> None:
-    """Make the folder, for this user alone: what lies in it is run.
+    """Make the folder for this user only, since the programs in it are run.
 
     Raises:
-        OSError: it can't be made, or others could have written to it.
+        OSError: the folder can't be made, or other users can write to it.
     """
-    for folder in (path.parent, path):  # `mode` is not that of further parents
+    for folder in (path.parent, path):  # `mode` does not apply to further parents
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if os.name == "nt":  # the profile's folders are the user's own
+    if os.name == "nt":  # folders in the user's profile are private
         return
     about = path.lstat()
     if not stat.S_ISDIR(about.st_mode):
         raise OSError(0, "not a folder")
     if about.st_uid != os.getuid():
-        raise PermissionError(0, "it belongs to somebody else")
+        raise PermissionError(0, "it belongs to another user")
     if about.st_mode & 0o022:
-        raise PermissionError(0, "others may write to it")
+        raise PermissionError(0, "other users can write to it")
     if not os.access(path, os.W_OK):
-        raise PermissionError(0, "not allowed to write there")
+        raise PermissionError(0, "no permission to write to it")

@@ -1,4 +1,4 @@
-"""How programs are compiled: with how much effort."""
+"""Compiling with a chosen effort."""
 
 from importlib.metadata import version
 from typing import Literal
@@ -8,7 +8,7 @@ import jax
 from jax_ttt.runtime import devices
 
 Effort = Literal["least", "little", "full"]
-"""What is spent on compiling a program: its speed for that of compiling it."""
+"""How much XLA optimizes a program; less effort compiles faster and runs slower."""
 _OPTIONS: dict[Effort, dict[str, str | bool]] = {
     "least": {
         "xla_backend_optimization_level": "0",
@@ -20,14 +20,15 @@ _OPTIONS: dict[Effort, dict[str, str | bool]] = {
 
 
 def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled:
-    """Compile a program, or read it back from JAX's cache.
+    """Compile a program, or read it from JAX's cache.
 
-    On a CPU, with `little` effort it takes half the time and the program is some 7 %
-    slower; with the `least` a fifth, for a program that runs once.
+    On a CPU, compiling with `little` effort takes half as long as with `full`, and the
+    program is about 7 % slower. `least` takes a fifth as long; use it for a program
+    that runs once.
     """
     options = None
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
-    # XLA refuses an option that it doesn't know.
+    # XLA rejects unknown options.
     if devices.current().platform == "cpu" and (0, 6) <= release <= (0, 12):
         options = dict(_OPTIONS[effort])
         if options and release < (0, 11):

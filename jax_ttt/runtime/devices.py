@@ -1,4 +1,4 @@
-"""The device that JAX computes on, and what its processor has."""
+"""The device that JAX computes on, and the features of its processor."""
 
 import functools
 import pathlib
@@ -9,21 +9,21 @@ import jax
 
 
 class DeviceError(Exception):
-    """A device that is not there; the message says which, and what to do."""
+    """The device is not available; the message says which one, and what to do."""
 
 
 def choose_device(device: str) -> str:
-    """Make JAX compute on a kind of device, or with `auto` on its own choice.
+    """Make JAX compute on a kind of device; `auto` keeps JAX's own choice.
 
     Returns the device's name.
 
     Raises:
-        DeviceError: there is no such device, or JAX is set up in a way that can't work.
+        DeviceError: there is no such device, or a setting of JAX prevents training.
     """
     if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        raise DeviceError("PGX works in 32 bits: unset JAX_ENABLE_X64")
+        raise DeviceError("PGX needs 32-bit numbers: unset JAX_ENABLE_X64")
     if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-        raise DeviceError("training is one compiled program: unset JAX_DISABLE_JIT")
+        raise DeviceError("training needs compiled programs: unset JAX_DISABLE_JIT")
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
     found = _first(platforms)
     try:
@@ -31,7 +31,7 @@ def choose_device(device: str) -> str:
     except RuntimeError as error:
         only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
         raise DeviceError(
-            f"--device must be auto, or a kind of device that this machine has, "
+            f"--device must be auto or a kind of device that this machine has, "
             f"got '{device}'{only}{_reason(error)}"
         ) from None
     jax.config.update("jax_default_device", found)
@@ -42,7 +42,7 @@ def _first(platforms: str | None) -> Any:  # noqa: ANN401
     """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
     try:
         return jax.devices()[0]
-    except (RuntimeError, AssertionError) as error:  # the latter for absent CUDA
+    except (RuntimeError, AssertionError) as error:  # AssertionError: CUDA is missing
         if not platforms:
             raise DeviceError(f"JAX finds no device{_reason(error)}") from None
         raise DeviceError(
@@ -52,19 +52,19 @@ def _first(platforms: str | None) -> Any:  # noqa: ANN401
 
 
 def _reason(error: Exception) -> str:
-    """Return what JAX says, on one line; its assertions say nothing."""
+    """Return JAX's message on one line; empty if JAX gives none."""
     text = " ".join(str(error).split())
     return f": {text}" if text else ""
 
 
 def current() -> Any:  # noqa: ANN401
-    """Return the device that is in use: the one asked for, or else JAX's first."""
+    """Return the device in use: the chosen one, or JAX's first."""
     return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
 
 
 @functools.cache
 def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether the CPU multiplies bfloat16 matrices (AMX), as Linux tells."""
+    """Return whether the CPU has AMX units for bfloat16; False outside Linux."""
     if not sys.platform.startswith("linux"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Files, written whole."""
+"""Writing files."""
 
 import csv
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one, or the new one, never a part."""
+    """Write a file so that a crash leaves the old file or the new one, never a part."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -23,7 +23,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """Write a file of columns; one that a row lacks is empty there."""
+    """Write rows as CSV; a field that a row lacks is left empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)))
         writer.writeheader()

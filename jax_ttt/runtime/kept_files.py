@@ -1,7 +1,7 @@
-"""Files that one process keeps for the next one, beside JAX's own cache.
+"""A cache of files for later processes, in the folder of JAX's own cache.
 
-A file is found again by all that it was made from: its name, our sources, the versions
-of the libraries, JAX's settings and the device. One that is not whole is not used.
+The key of a file is its name, our sources, the versions of the libraries, JAX's
+settings and the device. A damaged file is ignored.
 """
 
 import contextlib
@@ -16,22 +16,22 @@ from jax_ttt.runtime import devices, files, process
 
 _DIGEST_BYTES = 32
 _FOLDERS: list[Path] = []
-"""Where this process keeps files: one folder, or none."""
+"""The folder in which this process keeps files; empty if there is none."""
 
 
 def keep_in(folder: Path | None) -> None:
-    """Keep files in a folder from now on, or with None nowhere: that is the default.
+    """Keep files in a folder from now on; None, the default, keeps none.
 
-    For commands alone: in a process of somebody else our functions may be replaced by
-    others, which no file would tell.
+    Only commands call it: another program may replace our functions at run time, and
+    the key of a file would not change.
     """
     _FOLDERS[:] = [] if folder is None else [folder]
     if _FOLDERS:
-        _sources()  # of what this process runs
+        _sources()  # before they are edited
 
 
 def read(name: str) -> bytes | None:
-    """Return what was kept under a name, or None."""
+    """Return the contents kept under a name, or None."""
     path = _path(name)
     if path is None:
         return None
@@ -44,17 +44,17 @@ def read(name: str) -> bytes | None:
 
 
 def keep(name: str, contents: bytes) -> None:
-    """Keep the contents under a name, if this process keeps anything."""
+    """Keep the contents under a name, if this process keeps files."""
     path = _path(name)
-    if path is None or _digest() != _sources():  # edited since
+    if path is None or _digest() != _sources():  # sources were edited meanwhile
         return
-    with contextlib.suppress(OSError):  # the next process works it out again
+    with contextlib.suppress(OSError):  # the next process computes it again
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         files.write_whole(path, hashlib.sha256(contents).digest() + contents)
 
 
 def _path(name: str) -> Path | None:
-    """Return where to keep it, or None."""
+    """Return the path of a file, or None if this process keeps no files."""
     if not _FOLDERS or not _sources():
         return None
     device = devices.current()
@@ -78,7 +78,7 @@ def _sources() -> str:
 
 
 def _digest() -> str:
-    """Return the digest of all modules of the package; empty if there are no files."""
+    """Return the digest of all modules of the package; empty if there are none."""
     package = Path(__file__).parents[1]
     digest, paths = hashlib.sha256(), sorted(package.rglob("*.py"))
     for path in paths:

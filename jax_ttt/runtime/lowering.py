@@ -1,7 +1,7 @@
-"""Programs ready to compile, kept so that a later process need not trace them.
+"""Lowered programs, kept so that a later process need not trace them.
 
-They are kept as StableHLO by `jax.export`: to read one back takes neither the function
-nor the libraries that it is written with.
+`jax.export` stores them as StableHLO: reading one needs neither its function nor the
+libraries that the function uses.
 """
 
 import functools
@@ -20,14 +20,15 @@ def lowered(
     name: str | None = None,
     returned: Iterable[type] = (),
 ) -> jax.stages.Lowered:
-    """Return the program of the function that `make` gives, for arrays of these shapes.
+    """Return the lowered program of the function `make()`, for arrays of these shapes.
 
-    It is found again by `name`, which has to say everything that it depends on, besides
-    our sources; `make` is then not called. Without a name it is never kept. What it
-    returns is made of tuples, dictionaries and the named tuples `returned`.
+    `name` is its key among the kept programs, so it must contain everything that the
+    program depends on except our sources. If the program is found, `make` is not
+    called. Without a name the program is not kept. The function may return tuples,
+    dictionaries and the named tuples `returned`.
 
     Raises:
-        ValueError: it has a name, and returns another type.
+        ValueError: the program has a name and returns another type.
     """
     if name is None:
         return jax.jit(make(), donate_argnums=donated).lower(*shapes)
@@ -37,13 +38,13 @@ def lowered(
     if kept is not None:
         exported = jax.export.deserialize(bytearray(kept))
     else:
-        platform = devices.current().platform  # not always that of JAX's own choice
+        platform = devices.current().platform  # may differ from JAX's default
         if platform == "gpu":
             platform = jax.export.default_export_platform()  # cuda or rocm
         exported = jax.export.export(jax.jit(make()), platforms=[platform])(*shapes)
         kept_files.keep(name, bytes(exported.serialize()))
-    # A kept program and one just traced are compiled in the same form: the next
-    # process finds it in JAX's cache.
+    # A kept program and a newly traced one are compiled in the same form, so the next
+    # process finds the compiled program in JAX's cache.
     return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
 
 

@@ -1,6 +1,6 @@
-"""Trees of arrays as flat dictionaries, by path: `params.layers.layers.0.kernel`.
+"""Pytrees as flat dictionaries of arrays, by path: `params.layers.layers.0.kernel`.
 
-What is flat needs no class of a library to be read, passed on or stored.
+A flat dictionary can be read, passed on and stored without a library's classes.
 """
 
 from typing import Any, TypeAlias
@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 
 Named: TypeAlias = dict[str, Any]
-"""Arrays by the paths of leaves. A PRNG key is its data, uint32 with an axis more."""
+"""Arrays by path. A PRNG key is stored as its data: uint32, with one more axis."""
 
 
 def flat(tree: Any) -> Named:  # noqa: ANN401
-    """Return the leaves of a tree by their paths.
+    """Return the leaves of a pytree by path.
 
     Raises:
-        ValueError: two leaves have one path.
+        ValueError: two leaves have the same path.
     """
     leaves = jax.tree_util.tree_leaves_with_path(tree)
     named = {_name(path): _plain(leaf) for path, leaf in leaves}
@@ -26,7 +26,7 @@ def flat(tree: Any) -> Named:  # noqa: ANN401
 
 
 def unflat(named: Named, structure: Any) -> Any:  # noqa: ANN401
-    """Return a tree like `structure`, of arrays or of shapes, with these leaves.
+    """Return a pytree of these leaves, like `structure`, which may hold only shapes.
 
     Raises:
         KeyError: a leaf is missing.
@@ -37,7 +37,7 @@ def unflat(named: Named, structure: Any) -> Any:  # noqa: ANN401
 
 
 def part(named: Named, name: str) -> Named:
-    """Return the leaves below a name, by the rest of their paths."""
+    """Return the leaves below a name, without that name in their paths."""
     begin = f"{name}."
     return {k.removeprefix(begin): v for k, v in named.items() if k.startswith(begin)}
 
@@ -47,7 +47,7 @@ def _name(path: tuple[Any, ...]) -> str:
         str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key))))
         for key in path
     ]
-    if len(parts) > 1 and parts[-1] == "value":  # of a variable of Flax
+    if len(parts) > 1 and parts[-1] == "value":  # a Flax variable
         parts.pop()
     return ".".join(parts)
 

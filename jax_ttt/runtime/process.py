@@ -1,4 +1,4 @@
-"""This process: its age, its peak memory, the libraries that it runs with."""
+"""This process: its age, its peak memory, the versions of its libraries."""
 
 import contextlib
 import functools
@@ -12,9 +12,9 @@ _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
 
 def age() -> float | None:
-    """Return the seconds since this process started; None where Linux is not there."""
+    """Return the seconds since this process started; None outside Linux."""
     try:
-        # The name, in brackets, may hold spaces; the 22nd field is the start.
+        # The name, in brackets, may contain spaces; field 22 is the start time.
         text = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
         ticks = int(text.rpartition(")")[2].split()[19])
         now = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -26,7 +26,7 @@ def age() -> float | None:
 
 def peak_mib() -> float | None:
     """Return the peak memory of this process in MiB; None on Windows."""
-    # Linux's ru_maxrss counts in what the parent had when it started this process.
+    # Linux's ru_maxrss includes the parent's memory when it started this process.
     with contextlib.suppress(OSError, KeyError):
         status = Path("/proc/self/status").read_text("utf-8", errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines())
@@ -35,11 +35,11 @@ def peak_mib() -> float | None:
         import resource
     except ImportError:
         return None
-    unit = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss counts in
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries whose releases change results."""
+    """Return the versions of the libraries that results depend on."""
     return {name: version(name) for name in _LIBRARIES}

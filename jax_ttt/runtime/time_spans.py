@@ -1,6 +1,6 @@
-"""Time spans of a run: which part of it each moment belongs to.
+"""Time spent in each part of a run.
 
-The parts may overlap and nest; each moment counts once. Imports no JAX.
+Spans may overlap and nest, but each moment counts once. Imports no JAX.
 """
 
 import contextlib
@@ -12,26 +12,27 @@ from typing import Literal, get_args
 from jax_ttt.runtime import compile_events, process
 
 Part = Literal["compile", "imports", "train", "evaluate", "write"]
-"""Parts of a run. A moment of two parts belongs to the one that is named first."""
+"""Parts of a run. Where two parts overlap, the time belongs to the one listed first."""
 
 Span = tuple[float, float]
-"""Begin and end, by `time.perf_counter()`."""
+"""Begin and end, in seconds of `time.perf_counter()`."""
 
 _MOST_PENDING = 10_000
-"""Spans that are kept, at most: a long run has millions of chunks."""
+"""Most spans that are kept: a long run has millions of chunks."""
 
 
 class TimeSpans:
-    """Records when the parts of a run begin and end. Threads may share it."""
+    """Records when the parts of a run begin and end; safe to share between threads."""
 
     def __init__(self, own_process: bool = False) -> None:
-        """Begin to record; with `own_process`, at the start of the process.
+        """Start to record now; with `own_process`, from the start of the process.
 
-        The time until now then counts as `imports`, where the system knows it.
+        The time between that start and now counts as `imports`. Where the system
+        does not report a process's age, it is 0.
         """
         now = time.perf_counter()
         self._start = now - ((process.age() or 0.0) if own_process else 0.0)
-        self._settled = self._start  # spans before this moment are only kept as sums
+        self._settled = self._start  # earlier spans are kept only as sums
         self._sums: dict[Part, float] = dict.fromkeys(get_args(Part), 0.0)
         self._pending: dict[Part, list[Span]] = {}
         self._lock = threading.Lock()
@@ -48,7 +49,7 @@ class TimeSpans:
 
     @contextlib.contextmanager
     def recording(self, part: Part) -> Iterator[None]:
-        """Record the time within the context, however the context ends."""
+        """Record the time within the context, also if it ends with an error."""
         begin = time.perf_counter()
         try:
             yield
@@ -57,7 +58,7 @@ class TimeSpans:
 
     @contextlib.contextmanager
     def recording_compilation(self) -> Iterator[None]:
-        """Record what JAX traces and compiles within the context, in any thread."""
+        """Record JAX's tracing and compiling within the context, in any thread."""
 
         def compiled(event: str, seconds: float) -> None:
             del event
@@ -73,7 +74,7 @@ class TimeSpans:
             return self._seconds()
 
     def total(self) -> float:
-        """Return the seconds since the start, of all parts and of none."""
+        """Return the seconds since the start, in any part or none."""
         return time.perf_counter() - self._start
 
     def _seconds(self) -> dict[Part, float]:
@@ -84,7 +85,7 @@ class TimeSpans:
 def attributed(
     spans: Mapping[Part, Sequence[Span]], order: Sequence[Part]
 ) -> dict[Part, float]:
-    """Return the seconds of each part; where two overlap, they are the earlier's."""
+    """Return the seconds of each part; an overlap counts for the earlier in `order`."""
     claimed: list[Span] = []
     seconds: dict[Part, float] = {}
     for part in order:
@@ -95,7 +96,7 @@ def attributed(
 
 
 def covered(spans: Iterable[Span]) -> float:
-    """Return how many seconds lie in at least one of the spans, which may nest."""
+    """Return the seconds that at least one of the spans covers; spans may overlap."""
     total, reached = 0.0, float("-inf")
     for begin, end in sorted(spans):
         total += max(0.0, end - max(begin, reached))
