@@ -1,4 +1,4 @@
-"""What JAX tells when it compiles, to whoever has to show or record it."""
+"""JAX's events of compiling: their durations, a notice, a progress bar."""
 
 import contextlib
 import threading
@@ -9,11 +9,11 @@ from typing import Any
 from tqdm import tqdm
 
 EVENTS = "/jax/core/compile/"
-"""What the durations of tracing, lowering and compiling begin with."""
+"""Prefix of the events of tracing, lowering and compiling."""
 _BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
 _END = f"{EVENTS}backend_compile_duration"
 _LONG = 0.5
-"""Seconds of the processor: a program that JAX only reads back takes less."""
+"""CPU seconds; reading a program from JAX's cache takes less."""
 
 
 @contextlib.contextmanager
@@ -33,16 +33,16 @@ def durations(heard: Callable[[str, float], None]) -> Iterator[None]:
         yield
     finally:
         within = False
-        # Older releases of JAX keep a listener as long as the process.
+        # Older releases of JAX can't remove a listener.
         name = "unregister_event_duration_listener"
         getattr(jax.monitoring, name, lambda _: None)(listener)
 
 
 class Notice:
-    """Says once, by `say`, that something compiles: not read back, but compiled."""
+    """Calls `say` once, when a program is compiled and not only read from the cache."""
 
     def __init__(self, say: Callable[[], None]) -> None:
-        """Begin to listen, as long as the process lives."""
+        """Start to listen, until the process ends."""
         import jax.monitoring
 
         self._say, self._said = say, False
@@ -85,10 +85,10 @@ class Notice:
 
 
 class Bar(tqdm):
-    """A progress bar whose rate does not count the time that compiling takes."""
+    """A progress bar whose rate excludes compiling."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        """Show the bar; arguments are those of tqdm."""
+        """Show the bar; the arguments are those of tqdm."""
         self._listening = contextlib.ExitStack()
         super().__init__(*args, **options)
         if not self.disable:
@@ -99,6 +99,6 @@ class Bar(tqdm):
             self.unpause()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._listening.close()
         super().close()

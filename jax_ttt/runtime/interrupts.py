@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: received as a request to end in good order."""
+"""Ctrl-C, SIGTERM and SIGHUP as requests to stop and save."""
 
 import contextlib
 import os
@@ -12,8 +12,8 @@ from jax_ttt.runtime import streams
 
 HANGUP: int | None = getattr(signal, "SIGHUP", None)  # not on Windows
 SAME_REQUEST = 0.1
-"""Seconds within which a repeated signal is not a second one: `timeout` and other
-wrappers send each signal twice."""
+"""Seconds within which a repeated signal counts as one: `timeout` and other wrappers
+send each signal twice."""
 
 
 class Signals(list[int]):
@@ -36,12 +36,12 @@ class EndedAtOnce(KeyboardInterrupt):
 def interruptible(
     last_words: str = "interrupted", watched: bool = False
 ) -> Iterator[Signals]:
-    """Collect Ctrl-C, SIGTERM and SIGHUP in a list, so that work can end in good order.
+    """Collect Ctrl-C, SIGTERM and SIGHUP in a list; the caller reads it and stops.
 
-    A second Ctrl-C or SIGTERM raises `EndedAtOnce`, when what is being compiled or
-    computed has ended. If `watched`, it ends the process instead, without waiting for
-    that. `last_words` says what is lost then, until the list is given others. A SIGHUP
-    that was ignored before (`nohup`) is still ignored.
+    A second Ctrl-C or SIGTERM raises `EndedAtOnce` as soon as JAX returns from
+    compiling or computing. If `watched`, it ends the process immediately instead.
+    `last_words` is the message in both cases; the list's attribute of this name
+    changes it. A SIGHUP that was ignored before (`nohup`) stays ignored.
     """
     signals = Signals(last_words)
     watched = watched and os.name == "posix"
@@ -70,8 +70,8 @@ def interruptible(
 def _watching(signals: Signals, numbers: list[int]) -> Iterator[None]:
     """End the process at a second signal.
 
-    A thread does it: Python calls a handler only after JAX has returned, and JAX may
-    compile or compute for minutes. The thread reads the signals from a pipe.
+    A thread reads the signals from a pipe: Python calls a handler only after JAX has
+    returned, and JAX may compile or compute for minutes.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

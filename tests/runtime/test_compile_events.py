@@ -1,4 +1,4 @@
-"""The notice that something compiles, and a bar that doesn't count it."""
+"""The notice of compiling, and a progress bar that excludes compiling."""
 
 import io
 import time
@@ -15,7 +15,7 @@ END = "/jax/core/compile/backend_compile_duration"
 
 @pytest.fixture
 def said(monkeypatch):
-    """Return what a notice says."""
+    """Return the list of notices."""
     monkeypatch.setattr(compile_events, "_LONG", 0.05)
     found = []
     Notice(lambda: found.append("compiling"))
@@ -29,7 +29,7 @@ def work(seconds):
         pass
 
 
-def test_what_takes_long_is_said_while_it_compiles_and_once(said):
+def test_a_slow_compilation_is_reported_once_while_it_runs(said):
     for _ in range(2):
         jax.monitoring.record_event(BEGIN)
         work(0.2)
@@ -37,7 +37,7 @@ def test_what_takes_long_is_said_while_it_compiles_and_once(said):
         jax.monitoring.record_event_duration_secs(END, 0.2)
 
 
-def test_programs_that_are_read_back_are_not_said(said):
+def test_programs_read_from_the_cache_are_not_reported(said):
     for _ in range(20):
         jax.monitoring.record_event(BEGIN)
         work(0.01)
@@ -46,7 +46,7 @@ def test_programs_that_are_read_back_are_not_said(said):
     assert not said
 
 
-def test_durations_are_heard_within_the_context_alone():
+def test_durations_are_reported_only_within_the_context():
     heard = []
     with durations(lambda *event: heard.append(event)):
         jax.monitoring.record_event_duration_secs(END, 2.0)
@@ -56,7 +56,7 @@ def test_durations_are_heard_within_the_context_alone():
 
 
 @pytest.mark.parametrize("compiles", [True, False])
-def test_a_bar_does_not_count_the_seconds_of_compiling(compiles):
+def test_a_bar_excludes_the_seconds_of_compiling(compiles):
     with Bar(total=10, file=io.StringIO(), mininterval=0) as bar:
         begun = bar.start_t
         time.sleep(0.1)
@@ -65,4 +65,4 @@ def test_a_bar_does_not_count_the_seconds_of_compiling(compiles):
         bar.update(5)
         assert (bar.start_t - begun >= 0.1) == compiles
     bar.close()
-    jax.monitoring.record_event_duration_secs(END, 0.6)  # nobody listens any more
+    jax.monitoring.record_event_duration_secs(END, 0.6)  # the bar ignores it

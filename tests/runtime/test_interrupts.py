@@ -1,4 +1,4 @@
-"""Signals to a process that trains: what is saved, what is said, how soon it ends."""
+"""Signals to a process that trains: what it saves and prints, and when it ends."""
 
 import contextlib
 import importlib
@@ -18,14 +18,14 @@ from jax_ttt.runtime import interrupts
 train = importlib.import_module("jax_ttt.train")
 
 SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
-# Compiling takes seconds, and a chunk of these many.
+# Compiling takes seconds, and so does each chunk.
 LARGE = "--num-envs 16384 --hidden-size 512 --eval-games 8 --no-compile-cache"
 LOST = "error: interrupted twice: nothing was saved, the training is lost"
 
 
 @contextlib.contextmanager
 def training(path, flags, before="", stream: int = subprocess.PIPE):
-    """Train in a process of its own, ended at last."""
+    """Train in a process of its own, and end it after the test."""
     command = f'{before} exec "$0" -m jax_ttt.train --run-dir "$1" {flags}'
     process = subprocess.Popen(
         ["sh", "-c", command, sys.executable, str(path)],
@@ -55,7 +55,7 @@ def wait_for(happened):
 
 
 def trains(path):
-    """Return whether a first chunk of training has ended."""
+    """Return whether the first chunk of training has ended."""
     metrics = path / "metrics.jsonl"
     return metrics.exists() and '"chunk"' in metrics.read_text()
 
@@ -87,8 +87,8 @@ def test_a_second_signal_ends_a_process_at_once(moment, number, code, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
-    """As under `timeout`, which sends it to the process and then to its group."""
+def test_a_signal_sent_twice_at_once_counts_as_one(tmp_path):
+    """`timeout` sends each signal to the process, then to its group."""
     path = tmp_path / "run"
     with training(path, SMALL) as process:
         wait_for(lambda: trains(path))
@@ -99,7 +99,7 @@ def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_terminal_is_told_what_a_second_ctrl_c_does(tmp_path):
+def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
     path = tmp_path / "run"
     ours, its = pty.openpty()
     with training(path, SMALL, stream=its) as process:
@@ -117,7 +117,7 @@ def test_a_terminal_is_told_what_a_second_ctrl_c_does(tmp_path):
 def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
     path = tmp_path / "run"
     ours, its = pty.openpty()
-    # The session's leader gets the signal: it has to own the terminal.
+    # The kernel sends the signal to the session's leader, which must own the terminal.
     before = f"exec 0<>{os.ttyname(its)} 1>&0 2>&0;"
     with training(path, SMALL, before) as process:
         wait_for(lambda: os.read(ours, 4096) and trains(path))
@@ -128,7 +128,7 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
 
 
 @pytest.mark.slow
-def test_nohup_is_respected(tmp_path):
+def test_a_run_under_nohup_ignores_a_hangup(tmp_path):
     path = tmp_path / "run"
     with training(path, SMALL, "trap '' HUP;") as process:
         wait_for(lambda: trains(path))
@@ -139,14 +139,14 @@ def test_nohup_is_respected(tmp_path):
         assert process.poll() is None
 
 
-def test_a_second_signal_raises_and_the_handlers_come_back():
+def test_a_second_signal_raises_and_the_handlers_are_restored():
     before = [signal.getsignal(number) for number in (2, 15, 1)]
     with (  # noqa: PT012
         pytest.raises(interrupts.EndedAtOnce, match="all is lost") as ended,
         interrupts.interruptible("all is lost") as signals,
     ):
         signal.raise_signal(signal.SIGHUP)
-        signal.raise_signal(signal.SIGHUP)  # a shell and the terminal send it
+        signal.raise_signal(signal.SIGHUP)  # sent by the shell and by the terminal
         assert signals == [signal.SIGHUP, signal.SIGHUP]
         signal.raise_signal(signal.SIGTERM)
     assert ended.value.code == 143
