@@ -1,4 +1,4 @@
-"""The folder of compiled programs: whose it is, what is read back, what is not."""
+"""The cache of compiled programs: its permissions, and which programs it returns."""
 
 import importlib
 import os
@@ -27,7 +27,7 @@ print(*(seen["/jax/compilation_cache/cache_" + x] for x in ("misses", "hits")))
 """
 
 
-def test_only_the_user_can_read_or_write_it(tmp_path):
+def test_only_the_user_can_read_or_write_the_folder(tmp_path):
     path = tmp_path / "a" / "b"
     compile_cache.make_private(path)
     for made in (path, path.parent):
@@ -39,7 +39,7 @@ def test_only_the_user_can_read_or_write_it(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda path: path.mkdir(mode=0o700) or path.chmod(0o770), "others may write"),
+        (lambda path: path.mkdir(mode=0o700) or path.chmod(0o770), "other users can"),
         (lambda path: path.symlink_to(path.parent), "not a folder"),
         (lambda path: path.touch(), "File exists"),
     ],
@@ -55,11 +55,11 @@ def test_another_users_folder_is_not_used(tmp_path, monkeypatch):
     path = tmp_path / "cache"
     path.mkdir(mode=0o700)
     monkeypatch.setattr(os, "getuid", lambda: path.stat().st_uid + 1)
-    with pytest.raises(PermissionError, match="somebody else"):
+    with pytest.raises(PermissionError, match="another user"):
         compile_cache.make_private(path)
 
 
-def test_processors_of_other_kinds_have_other_folders(monkeypatch):
+def test_each_kind_of_processor_has_its_own_folder(monkeypatch):
     here = compile_cache.folder()
     assert here == compile_cache.folder()
     monkeypatch.setattr(
@@ -70,7 +70,7 @@ def test_processors_of_other_kinds_have_other_folders(monkeypatch):
 
 
 def programs(folder, wanted="wanted"):
-    """Return how many programs a process compiles, and how many it reads back."""
+    """Return how many programs a process compiles, and how many the cache returns."""
     environment = os.environ | {
         "PYTHONPATH": str(Path(compile_cache.__file__).parents[2]),
         "JAX_COMPILATION_CACHE_DIR": str(folder),
@@ -93,14 +93,13 @@ def test_a_second_process_compiles_nothing(tmp_path):
     entries = [path for path in tmp_path.iterdir() if path.name.endswith("-cache")]
     assert entries
     for entry in entries:
-        entry.write_bytes(entry.read_bytes()[:100])  # as a crash would leave it
-    programs(tmp_path)  # its result is right all the same
+        entry.write_bytes(entry.read_bytes()[:100])  # as after a crash
+    programs(tmp_path)  # the result is still correct
     assert programs(tmp_path, "unwanted") == (0, 0)
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])
-def test_a_command_keeps_its_programs_if_the_flags_say_so(flags, monkeypatch):
-    """The rest of the test above holds for any program: a command only asks for it."""
+def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     asked = []
     monkeypatch.setattr(cli.compile_cache, "use", asked.append)
     cli.set_up(cli.parse(train.Args, [*flags], "train"), 2)
@@ -116,16 +115,16 @@ print(code, *sorted({"flax", "optax", "pgx"} & sys.modules.keys()))
 
 @pytest.mark.slow
 def test_a_second_process_loads_no_library_that_only_tracing_needs(tmp_path):
-    """It finds programs and tree on disk, and gives the same agent."""
+    """It reads the programs and the tree from disk and trains the same agent."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "programs")}
-    told, agents = [], []
+    printed, agents = [], []
     for name in ("first", "second"):
         run = tmp_path / name
         command = [sys.executable, "-c", LOADED, *tiny.flags(), "--quiet"]
         command += ["--run-dir", str(run)]
         done = subprocess.run(command, env=env, capture_output=True, text=True)
         assert not done.stderr
-        told.append(done.stdout.splitlines()[-1])
+        printed.append(done.stdout.splitlines()[-1])
         agents.append((run / "agent.safetensors").read_bytes())
-    assert told == ["0 flax optax pgx", "0"]
+    assert printed == ["0 flax optax pgx", "0"]
     assert agents[0] == agents[1]

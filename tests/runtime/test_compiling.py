@@ -1,4 +1,4 @@
-"""Programs compiled with each effort do the same."""
+"""Compiling with each effort."""
 
 from typing import get_args
 
@@ -10,13 +10,12 @@ from jax_ttt.runtime.compiling import Effort, compiled
 
 
 @pytest.mark.parametrize("effort", get_args(Effort))
-def test_a_program_does_the_same_with_any_effort(effort):
+def test_a_program_returns_the_same_with_any_effort(effort):
     program = jax.jit(lambda x: (x * x).sum()).lower(jnp.arange(4.0))
     assert compiled(program, effort)(jnp.arange(4.0)) == 14
 
 
-def test_a_cpu_is_asked_for_less_effort(monkeypatch):
-    """The options are those that make XLA optimize less."""
+def test_less_effort_makes_xla_optimize_less_on_a_cpu(monkeypatch):
     program = jax.jit(lambda x: x + 1).lower(1.0)
     asked, real = [], type(program).compile
 

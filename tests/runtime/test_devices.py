@@ -1,17 +1,17 @@
-"""The device that is chosen or refused, and what its processor has."""
+"""The choice of a device, and the features of the processor."""
 
 import jax
 import pytest
 
 from jax_ttt.runtime import devices
 
-HAS_AMX = devices.has_amx  # the tests' fixture puts another one there
+HAS_AMX = devices.has_amx  # a fixture of all tests replaces it
 
 
 @pytest.mark.parametrize(
     ("flags", "expected"), [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", False)]
 )
-def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
+def test_amx_is_read_from_the_flags_of_linux(monkeypatch, tmp_path, flags, expected):
     has_amx = HAS_AMX
     has_amx.cache_clear()
     file = tmp_path / "cpuinfo"
@@ -24,21 +24,21 @@ def test_amx_is_what_linux_says(monkeypatch, tmp_path, flags, expected):
     assert has_amx(file) is False
 
 
-def test_the_device_asked_for_is_the_one_in_use():
-    with jax.default_device(None):  # puts back what was there
+def test_the_chosen_device_is_the_one_in_use():
+    with jax.default_device(None):  # restores the setting
         cpu = jax.devices("cpu")[0]
         assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"
         assert devices.current() == cpu
 
 
-def test_a_device_that_is_not_there_is_refused_by_name():
+def test_an_error_names_the_missing_device():
     with pytest.raises(devices.DeviceError, match="got 'abacus'") as refusal:
         devices.choose_device("abacus")
     assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("name", ["jax_enable_x64", "jax_disable_jit"])
-def test_settings_of_jax_that_cannot_work_are_refused(name):
+def test_settings_of_jax_that_prevent_training_are_refused(name):
     jax.config.update(name, True)
     try:
         with pytest.raises(devices.DeviceError, match=f"unset {name.upper()}"):

@@ -1,4 +1,4 @@
-"""Files: the old one or the new one, never a part."""
+"""Writing files: the old file or the new one, never a part."""
 
 import os
 
@@ -26,7 +26,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     assert saved.read_bytes() == b"new"
 
 
-def test_a_column_that_a_row_lacks_is_empty(tmp_path):
+def test_a_field_that_a_row_lacks_is_empty(tmp_path):
     path = tmp_path / "rows.csv"
     files.write_csv(path, [{"seed": 1}, {"seed": 2, "wins": 0.5}])
     assert path.read_text() == "seed,wins\n1,\n2,0.5\n"

@@ -1,10 +1,10 @@
-"""What one process keeps for the next: found again by all it was made from, or not."""
+"""Files kept for later processes: when they are found, and when they are not."""
 
 import jax
 import pytest
 
 from jax_ttt.runtime import devices, kept_files, process
-from jax_ttt.runtime.kept_files import keep_in  # the session's is replaced
+from jax_ttt.runtime.kept_files import keep_in  # a fixture of all tests replaces it
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def kept(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_what_is_kept_is_found_under_its_name_alone(folder):
+def test_a_kept_file_is_found_only_under_its_name(folder):
     assert kept_files.read("a") is None
     kept_files.keep("a", b"content")
     assert kept_files.read("a") == b"content"
@@ -28,7 +28,7 @@ def test_what_is_kept_is_found_under_its_name_alone(folder):
 
 
 @pytest.mark.parametrize("fault", ["cut off", "a bit flipped", "empty"])
-def test_a_file_that_is_not_whole_is_not_used_and_is_replaced(folder, fault):
+def test_a_damaged_file_is_ignored_and_replaced(folder, fault):
     kept_files.keep("a", b"content" * 100)
     (path,) = kept(folder)
     whole = path.read_bytes()
@@ -44,7 +44,7 @@ def test_a_file_that_is_not_whole_is_not_used_and_is_replaced(folder, fault):
 @pytest.mark.parametrize(
     "change", ["sources", "versions", "flags", "setting", "processor"]
 )
-def test_what_other_sources_versions_or_settings_made_is_not_found(change, monkeypatch):
+def test_a_file_of_other_sources_or_settings_is_not_found(change, monkeypatch):
     kept_files.keep("a", b"content")
     if change == "sources":
         monkeypatch.setattr(kept_files, "_sources", lambda: "other")
@@ -62,7 +62,7 @@ def test_what_other_sources_versions_or_settings_made_is_not_found(change, monke
     assert kept_files.read("a") == b"content"
 
 
-def test_who_does_not_ask_for_it_keeps_nothing(folder):
+def test_without_a_folder_nothing_is_kept(folder):
     kept_files.keep("a", b"content")
     keep_in(None)
     assert kept_files.read("a") is None
@@ -70,20 +70,20 @@ def test_who_does_not_ask_for_it_keeps_nothing(folder):
     assert len(kept(folder)) == 1
 
 
-def test_a_folder_that_can_not_be_written_costs_nothing(folder):
+def test_a_folder_that_cannot_be_written_is_no_error(folder):
     (folder / "file").touch()
     keep_in(folder / "file" / "below")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") is None
 
 
-def test_a_folder_is_made_when_something_is_kept(folder):
+def test_the_folder_is_made_for_the_first_kept_file(folder):
     keep_in(folder / "new" / "one")
     kept_files.keep("a", b"content")
     assert kept_files.read("a") == b"content"
 
 
-def test_what_was_edited_since_the_process_began_is_not_kept(folder, monkeypatch):
+def test_nothing_is_kept_after_the_sources_were_edited(folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(kept_files, "_digest", lambda: "edited")
         kept_files.keep("a", b"content")
@@ -92,7 +92,7 @@ def test_what_was_edited_since_the_process_began_is_not_kept(folder, monkeypatch
     assert len(kept(folder)) == 1
 
 
-def test_the_sources_are_all_of_ours(monkeypatch, tmp_path):
+def test_the_digest_covers_every_module_of_the_package(monkeypatch, tmp_path):
     package = tmp_path / "package"
     (package / "runtime").mkdir(parents=True)
     (package / "one.py").write_text("x = 1")

@@ -1,4 +1,4 @@
-"""Programs that are kept: not traced a second time, and the same."""
+"""Kept programs are not traced again and return the same."""
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +33,7 @@ def run(program):
     )
 
 
-def test_a_program_that_is_kept_is_not_traced_again(store):
+def test_a_kept_program_is_not_traced_again(store):
     first = lowering.lowered(make, SHAPES, name="a")
     assert list(store) == ["a"]
     second = lowering.lowered(never, SHAPES, name="a")
@@ -55,7 +55,7 @@ def test_without_a_name_nothing_is_kept(store):
 
 
 @pytest.mark.parametrize("name", ["a", None])
-def test_an_argument_that_is_donated_is_used_up(store, name):
+def test_a_donated_argument_is_deleted(store, name):
     del store
     program = lowering.lowered(make, SHAPES, (1,), name)
     x, y = jnp.arange(3.0), jnp.full(3, 2.0)

@@ -1,4 +1,4 @@
-"""Trees as flat dictionaries, and back."""
+"""Pytrees to flat dictionaries, and back."""
 
 from typing import Any, NamedTuple
 
@@ -22,14 +22,14 @@ class Pair(NamedTuple):
 TREE = Pair({"a": jnp.arange(3), "b": (jnp.zeros(2), jnp.ones(()))}, jax.random.key(7))
 
 
-def test_a_leaf_is_named_by_its_path_and_a_key_is_its_data():
+def test_a_leaf_is_named_by_its_path_and_a_key_is_stored_as_its_data():
     flat = named_arrays.flat(TREE)
     assert list(flat) == ["first.a", "first.b.0", "first.b.1", "second"]
     assert flat["second"].dtype == jnp.uint32
     assert flat["second"].tolist() == [0, 7]
 
 
-def test_the_weights_of_a_network_have_the_names_that_their_file_has():
+def test_the_weights_of_a_network_have_the_names_of_the_file():
     network = network_of(Config.of(hidden_size=4, hidden_layers=1).architecture)
     params = q_network.init_params(network, jax.random.key(0))
     layers = [
@@ -38,7 +38,7 @@ def test_the_weights_of_a_network_have_the_names_that_their_file_has():
     assert list(named_arrays.flat(params)) == layers
 
 
-def test_a_tree_comes_back_from_its_leaves_and_from_shapes():
+def test_a_pytree_is_restored_from_its_leaves_and_shapes():
     like = jax.eval_shape(lambda: TREE)
     found = named_arrays.unflat(named_arrays.flat(TREE), like)
     assert jax.tree.structure(found) == jax.tree.structure(TREE)
@@ -46,23 +46,23 @@ def test_a_tree_comes_back_from_its_leaves_and_from_shapes():
     assert found.first["a"].tolist() == [0, 1, 2]
 
 
-def test_a_leaf_that_is_missing_is_refused():
+def test_a_missing_leaf_is_an_error():
     flat = named_arrays.flat(TREE)
     del flat["first.b.1"]
     with pytest.raises(KeyError, match=r"first\.b\.1"):
         named_arrays.unflat(flat, TREE)
 
 
-def test_two_leaves_of_one_name_are_refused():
+def test_two_leaves_of_one_name_are_an_error():
     with pytest.raises(ValueError, match="same path"):
         named_arrays.flat({"a": {"b": np.zeros(1)}, "a.b": np.zeros(1)})
 
 
-def test_a_part_has_the_leaves_below_its_name_alone():
+def test_a_part_has_only_the_leaves_below_its_name():
     flat = {"params.w": 1, "params_too.w": 2, "params": 3, "params.x.y": 4}
     assert named_arrays.part(flat, "params") == {"w": 1, "x.y": 4}
 
 
-def test_numbers_that_are_data_keep_their_order():
+def test_hyperparameters_keep_their_order():
     hyper = Hyper(*map(np.float32, range(len(Hyper._fields))))
     assert list(named_arrays.flat(hyper)) == list(Hyper._fields)

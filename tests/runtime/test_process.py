@@ -1,4 +1,4 @@
-"""What a process knows of itself."""
+"""The age, memory and library versions of the process."""
 
 import subprocess
 import sys
@@ -33,12 +33,12 @@ print(first, process.age())
 def test_without_proc_the_age_is_unknown(monkeypatch, tmp_path):
     monkeypatch.setattr(process, "Path", lambda name: tmp_path / "absent")
     assert process.age() is None
-    peak = process.peak_mib()  # of getrusage
+    peak = process.peak_mib()  # from getrusage
     assert peak is not None
     assert peak > 2
 
 
-def test_a_process_is_not_charged_with_its_parents_memory():
+def test_the_peak_memory_excludes_that_of_the_parent():
     parents = np.ones(2**25)  # 256 MiB
     code = "from jax_ttt.runtime import process; print(process.peak_mib())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -39,13 +39,13 @@ def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
     done = shell(f"train {TINY} --run-dir {path}", closed)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert agents.load_agent(path).num_updates == 4
-    # No file has taken the number of a closed stream: they hold what they should.
+    # No file got the descriptor of a closed stream, so all contents are correct.
     json.loads((path / "config.json").read_text())
     for line in (path / "metrics.jsonl").read_text().splitlines():
         json.loads(line)
 
 
-def test_a_refusal_without_stderr_is_not_printed_on_stdout():
+def test_an_error_without_stderr_is_not_printed_on_stdout():
     done = shell("evaluate nobody", "2>&-")
     assert (done.returncode, done.stdout) == (2, "")
 
@@ -58,7 +58,7 @@ def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-def test_a_full_stdout_or_stderr_is_no_traceback():
+def test_a_full_stdout_or_stderr_gives_no_traceback():
     done = shell("train --version", ">/dev/full")
     assert done.returncode == 1
     assert done.stderr == "error: cannot write: No space left on device\n"

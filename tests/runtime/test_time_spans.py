@@ -1,4 +1,4 @@
-"""Time spans of a run: no moment counts twice, however many there are."""
+"""Time spent in each part of a run: no moment counts twice."""
 
 import contextlib
 import subprocess
@@ -38,11 +38,11 @@ def test_a_context_is_recorded_even_if_it_fails():
     seconds = times.seconds()
     assert 0.02 <= seconds["write"] < times.total()
     assert seconds["train"] >= 0.02
-    assert seconds["evaluate"] == 0  # all of it is training's
+    assert seconds["evaluate"] == 0  # the overlap counts as training
     assert sum(seconds.values()) <= times.total()
 
 
-def test_of_many_spans_only_the_sums_are_kept(monkeypatch):
+def test_only_the_sums_of_many_spans_are_kept(monkeypatch):
     monkeypatch.setattr(time_spans, "_MOST_PENDING", 10)
     times = TimeSpans()
     begin = times._start
@@ -52,11 +52,11 @@ def test_of_many_spans_only_the_sums_are_kept(monkeypatch):
         assert sum(map(len, times._pending.values())) < 10
     assert times.seconds()["train"] == pytest.approx(500)
     assert times.seconds()["compile"] == pytest.approx(250)
-    times.add("write", begin, begin + 1000.5)  # what is settled stays as it is
+    times.add("write", begin, begin + 1000.5)  # settled sums don't change
     assert sum(times.seconds().values()) == pytest.approx(750.75, abs=0.5)
 
 
-def test_threads_may_share_it(monkeypatch):
+def test_threads_can_share_the_record(monkeypatch):
     monkeypatch.setattr(time_spans, "_MOST_PENDING", 7)
     times = TimeSpans()
     begin = times._start
@@ -73,7 +73,7 @@ def test_threads_may_share_it(monkeypatch):
     assert times.seconds()["write"] <= 200 + 1e-6  # sums are rounded
 
 
-def test_what_jax_compiles_is_recorded_within_the_context_alone():
+def test_compiling_is_recorded_only_within_the_context():
     times, later = TimeSpans(), jnp.ones(3)
     with times.recording_compilation(), times.recording("train"):
         jax.block_until_ready(jax.jit(lambda x: x * 17 - 4)(later))
