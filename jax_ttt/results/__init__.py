@@ -1,1 +1,1 @@
-"""What came of a run or a match, as plain data."""
+"""Results of runs and matches as plain data."""

@@ -1,4 +1,4 @@
-"""What the commands print with `--json`, a record for each. Imports no JAX."""
+"""The records that commands print with `--json`. Imports no JAX."""
 
 import dataclasses
 from typing import Literal
@@ -13,31 +13,31 @@ Stopped = Literal["end", "proven", "interrupted"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainResult(Grades, Counts):
-    """What `train --json` prints: the run's end, and its last grades."""
+    """The output of `train --json`: how the run ended, and its last grades."""
 
     preset: str
     seed: int
     run_dir: str
-    agent: str  # the file
-    stopped: Stopped  # by what
+    agent: str  # path of its file
+    stopped: Stopped  # why the run ended
     verdict: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EvaluateResult(FullGrades):
-    """What `evaluate --json` prints."""
+    """The output of `evaluate --json`."""
 
-    agent: str  # as it was named
+    agent: str  # as given on the command line
     env_id: str
     seed: int | None = None  # of a saved agent, like the next two
-    update: int | None = None  # updates that it has learned from
+    update: int | None = None  # updates done
     config: dict[str, object] | None = None  # its settings
     verdict: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Spread:
-    """A figure of many agents."""
+    """Mean and range of a figure over many agents."""
 
     mean: float
     min: float
@@ -46,25 +46,25 @@ class Spread:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GroupResult:
-    """What came of agents with the same settings.
+    """Results of agents with the same settings.
 
     `proven`, `interval` and `not_proven` are None where no proof is possible.
     """
 
-    settings: dict[str, object]  # the combination of a grid; empty without one
+    settings: dict[str, object]  # one combination of the grid; empty without a grid
     num_agents: int
-    proven: int | None = None  # agents that are proven unbeatable
-    interval: Interval | None = None  # 95 %, of the rate of these
-    not_proven: tuple[int, ...] | None = None  # seeds of the others
-    diverged: tuple[int, ...]  # seeds
-    win_rates: dict[Seat, Spread]  # against random, by the seats that are learned
-    seconds: float  # training one agent, median
+    proven: int | None = None  # number of agents that are proven unbeatable
+    interval: Interval | None = None  # 95 % interval of the rate of proven agents
+    not_proven: tuple[int, ...] | None = None  # seeds of the other agents
+    diverged: tuple[int, ...]  # seeds of the agents that diverged
+    win_rates: dict[Seat, Spread]  # against random, by learned seat
+    seconds: float  # median training time of one agent
     agents: tuple[AgentResult, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SweepResult:
-    """What `sweep --json` prints."""
+    """The output of `sweep --json`."""
 
     device: str
     preset: str
@@ -75,46 +75,46 @@ class SweepResult:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pair(SampledRates):
-    """Two players' results, those of the one who moves first."""
+    """Results of a match between two players; the rates are those of `first`."""
 
-    first: str  # who moves first
+    first: str  # the player who moves first
     second: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ranked:
-    """A player's place among all."""
+    """One player of the ranking."""
 
     player: str
     elo: float  # the mean of all players is 0
-    score: float  # mean against all others: a win is 1, a draw 0.5
+    score: float  # mean score against all others: a win counts 1, a draw 0.5
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ArenaResult:
-    """What `arena --json` prints."""
+    """The output of `arena --json`."""
 
     env_id: str
     seed: int
     pairs: tuple[Pair, ...]
-    ranking: tuple[Ranked, ...]  # the strongest first
+    ranking: tuple[Ranked, ...]  # strongest player first
     learned_seats: dict[str, tuple[Seat, ...]]  # by player
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SystemResult:
-    """A published system: the figures of its authors, and those of our agents."""
+    """A published system: the authors' figures and ours."""
 
     title: str
     published: tuple[Result, ...]
     reproduced: Result
-    why: str  # our figures differ
+    why: str  # why our figures differ
     agents: tuple[AgentResult, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PublishedResult:
-    """What `published --json` prints."""
+    """The output of `published --json`."""
 
     device: str
     first_seed: int

@@ -1,7 +1,7 @@
-"""How strong a player is, in plain numbers: exactly, and by sampling.
+"""Grades of a player: exact results and sampled results.
 
-Rates are fractions, 0 to 1, and the player's own: a win is a win of the player that is
-graded. Imports no JAX.
+Rates are fractions, 0 to 1, of the graded player's wins, draws and losses. Imports no
+JAX.
 """
 
 import dataclasses
@@ -13,24 +13,24 @@ from jax_ttt.results import plain
 
 Rate = Literal["win_rate", "draw_rate", "loss_rate"]
 RATES: tuple[Rate, ...] = get_args(Rate)
-"""The fields of `Rates`, in their order."""
+"""The fields of `Rates`, in order."""
 
 Interval = tuple[float, float]
-"""The ends of a 95 % interval, the lower one first."""
+"""Lower and upper end of a 95 % interval."""
 
 _OLD_SEATS = {"first": "as_first", "second": "as_second"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rates:
-    """How often a player wins, draws and loses; the three add up to 1."""
+    """How often a player wins, draws and loses; the three rates add up to 1."""
 
     win_rate: float
     draw_rate: float
     loss_rate: float
 
     def rate(self, name: Rate) -> float:
-        """Return one of the three."""
+        """Return the rate of this name."""
         return getattr(self, name)
 
     @property
@@ -48,9 +48,9 @@ def mean_rates(first: Rates, second: Rates) -> Rates:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SeatExact(Rates):
-    """Exact results in one seat, against random."""
+    """Exact results in one seat against random."""
 
-    worst_loss_rate: float  # against the opponent who beats the player most often
+    worst_loss_rate: float  # against the opponent that beats the player most often
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Exact(Rates):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Lines of play by how they end for the player, whatever its opponent does."""
+    """Numbers of lines of play by their result, over all moves of the opponent."""
 
     won: int
     drawn: int
@@ -79,27 +79,27 @@ class Lines:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimalMoveRate:
-    """How often the player's move is one that minimax might play."""
+    """How often the player chooses a move that is optimal by minimax, 0 to 1."""
 
-    all: float  # over all positions to decide
-    reachable: float  # over those that come up on its turn against some opponent
+    all: float  # over all decisions, the positions in which a player moves
+    reachable: float  # over its decisions that can occur against some opponent
     num_reachable: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FullExact(Exact):
-    """Everything that the game's tree proves of a player."""
+    """All exact results of a player, computed over the game tree."""
 
     opponents: dict[str, dict[Seat, Rates]]  # by the opponent's name
     lines: dict[Seat, Lines]
-    exploitability: float  # what a best response gains, mean of both seats: 0 to 1
+    exploitability: float  # gain of a best response, mean of both seats: 0 to 1
     optimal_move_rate: OptimalMoveRate
-    mean_abs_q_error: float | None = None  # of a saved agent: |Q - minimax|
+    mean_abs_q_error: float | None = None  # mean |Q - minimax|, saved agents only
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SampledRates(Rates):
-    """Rates that were seen in a match, with their 95 % intervals."""
+    """Rates measured in a match, with their 95 % intervals."""
 
     num_games: int
     win_rate_interval: Interval
@@ -107,14 +107,14 @@ class SampledRates(Rates):
     loss_rate_interval: Interval
 
     def interval(self, name: Rate) -> Interval:
-        """Return the interval of one of the rates."""
+        """Return the interval of the rate of this name."""
         return getattr(self, f"{name}_interval")
 
 
 def with_intervals(
     num_games: int, rates: Sequence[float], intervals: Sequence[Interval]
 ) -> SampledRates:
-    """Return rates of wins, draws and losses, and their intervals, in this order."""
+    """Return sampled rates; `rates` and `intervals` are of wins, draws and losses."""
     wins, draws, losses = rates
     of_wins, of_draws, of_losses = intervals
     return SampledRates(
@@ -138,13 +138,13 @@ class Disagreement:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Sampled(SampledRates):
-    """A sampled match against random: all games, and those of each seat."""
+    """A sampled match against random: results of all games, and of each seat."""
 
     OLD_NAMES: ClassVar = _OLD_SEATS
 
     first: SampledRates
     second: SampledRates
-    disagreements: tuple[Disagreement, ...] | None = None  # None: nothing to compare
+    disagreements: tuple[Disagreement, ...] | None = None  # None: no exact results
 
     def seat(self, seat: Seat) -> SampledRates:
         """Return the results in one seat."""
@@ -153,38 +153,38 @@ class Sampled(SampledRates):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Grades:
-    """An evaluation; a part is None where it was not asked for or is not available."""
+    """An evaluation; a part is None if it was not requested or is not available."""
 
     exact: Exact | None = None
     sampled: Sampled | None = None
 
     @property
     def best_known(self) -> Exact | Sampled | None:
-        """The exact results, or else the sampled ones; None if there are neither."""
+        """The exact results if available, else the sampled ones, else None."""
         return self.exact or self.sampled
 
     @property
     def is_proven(self) -> bool:
-        """Whether the player is proven unbeatable; never without exact results."""
+        """Whether the player is proven unbeatable; False without exact results."""
         return self.exact is not None and self.exact.unbeatable
 
     @property
     def parts(self) -> "Grades":
-        """The grades alone, where this is a record with more fields."""
+        """Only the grades, of a record that has more fields."""
         return Grades(exact=self.exact, sampled=self.sampled)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FullGrades(Grades):
-    """The grades of a full report, as `evaluate` gives it."""
+    """The grades of the full report of `evaluate`."""
 
     exact: FullExact | None = None
 
 
 def read_grades(value: object, where: str = "") -> Grades:
-    """Return the grades of a JSON object, of this version or of an earlier one.
+    """Return the grades of a JSON object of this or an earlier version.
 
     Raises:
-        ValueError: a field is missing, or not of its type.
+        ValueError: a field is missing or has the wrong type.
     """
     return plain.record_from_dict(Grades, value, where)

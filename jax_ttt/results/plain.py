@@ -1,7 +1,7 @@
-"""Typed records to plain JSON objects, and back. Imports no JAX.
+"""Conversion of typed records to JSON objects and back. Imports no JAX.
 
-A record is a frozen dataclass. A field that is None is left out of its object, and a
-field with a default may be absent from an object that is read.
+A record is a frozen dataclass. Fields that are None are not written. When an object is
+read, fields with a default may be missing.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from typing import (
 )
 
 JsonObject = dict[str, object]
-"""An object of JSON: its values are what `json` reads and writes."""
+"""A JSON object, as the module `json` reads and writes it."""
 
 Record = TypeVar("Record")
 
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 def to_dict(record: object) -> JsonObject:
-    """Return the fields of a record that are not None, as JSON can hold them."""
+    """Return the fields of a record that are not None as a JSON object."""
     if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")
     pairs = ((f.name, getattr(record, f.name)) for f in dataclasses.fields(record))
@@ -49,13 +49,13 @@ def _plain(value: object) -> object:
 
 
 def record_from_dict(kind: type[Record], value: object, where: str = "") -> Record:
-    """Return the record of a JSON object; fields that the record has not are ignored.
+    """Return the record of a JSON object; unknown fields are ignored.
 
-    `where` names the object in messages. A class may name its fields' earlier names in
-    `OLD_NAMES`; they are read where the present ones are absent.
+    `where` is the object's name in messages. A class may list earlier names of its
+    fields in `OLD_NAMES`. An earlier name is read if the current one is missing.
 
     Raises:
-        ValueError: a field is missing, or not of its type.
+        ValueError: a field is missing or has the wrong type.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{where or 'it'} must be an object, got {value!r}")
@@ -72,7 +72,7 @@ def record_from_dict(kind: type[Record], value: object, where: str = "") -> Reco
 
 
 def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
-    """Return a value as its annotation asks for it, or raise `ValueError`."""
+    """Return a value converted to its annotation, or raise `ValueError`."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (inner,) = (arg for arg in args if arg is not types.NoneType)
@@ -109,9 +109,9 @@ def _read_list(args: tuple, value: object, path: str) -> tuple:
 
 
 def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
-    """Return an object without levels: names are joined, as in `exact/first/win_rate`.
+    """Return a flat object with joined names, such as `exact/first/win_rate`.
 
-    An interval, a list of two numbers, becomes `NAME_low` and `NAME_high`.
+    A list of two numbers is an interval and becomes `NAME_low` and `NAME_high`.
     """
     found: JsonObject = {}
     for name, part in value.items():

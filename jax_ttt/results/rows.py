@@ -1,7 +1,4 @@
-"""The rows of a run and of many agents: how far they came, and their grades.
-
-Imports no JAX.
-"""
+"""Rows of `metrics.jsonl` and of sweeps: counts and grades. Imports no JAX."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -15,11 +12,11 @@ Event = Literal["chunk", "evaluation"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How far an agent's training has come; all but `seconds` repeat with the seed."""
+    """Counts of a training; the settings and the seed decide all but `seconds`."""
 
     update: int  # updates done
     games: int  # training games that have ended
-    wins: int  # of these; the agent's, in self-play the first player's
+    wins: int  # games won by the agent; in self-play by the first player
     losses: int
     env_steps: int  # moves made
     seconds: float  # spent training, excluding compilation and evaluation
@@ -27,7 +24,7 @@ class Counts:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Step:
-    """What kind of row it is."""
+    """The kind of a row."""
 
     event: Event
 
@@ -37,12 +34,12 @@ class Chunk(Counts, Step):
     """A row of `metrics.jsonl` after a chunk of updates."""
 
     event: Literal["chunk"] = "chunk"
-    loss: float  # mean of the chunk, like the next two
+    loss: float  # mean over the chunk, like the next two
     grad_norm: float  # L2 norm of the whole gradient
     mean_max_q: float  # value of the best legal action
     epsilon: float  # at the end of the chunk, like the next two
     learning_rate: float
-    rows: int  # entries of a table visited so far; 0 for a network
+    rows: int  # rows of a table visited so far; 0 for a network
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,17 +55,17 @@ Row = Chunk | Evaluated
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AgentResult(Grades, Counts):
-    """What came of one agent among many; without grades if it diverged."""
+    """The result of one agent among many; no grades if it diverged."""
 
     seed: int
-    diverged: bool  # its loss, gradient or an action value was not finite
+    diverged: bool  # the loss, the gradient or an action value was not finite
 
 
 def read_row(value: object) -> Row:
-    """Return a row of `metrics.jsonl`, of this version or of an earlier one.
+    """Return a row of `metrics.jsonl` of this or an earlier version.
 
     Raises:
-        ValueError: a field is missing, or not of its type.
+        ValueError: a field is missing or has the wrong type.
     """
     step = plain.record_from_dict(Step, value)
     return plain.record_from_dict(Chunk if step.event == "chunk" else Evaluated, value)

@@ -1,4 +1,4 @@
-"""Grades by seat, and those that earlier versions wrote."""
+"""Grades by seat, and grades written by earlier versions."""
 
 import json
 
@@ -31,7 +31,7 @@ def test_each_seat_has_its_own_results():
     assert EXACT.second.worst_loss_rate == 1
 
 
-def test_rates_by_name_stand_in_their_order():
+def test_rates_by_name_have_the_order_of_their_fields():
     rates = made.rates(0.5, 0.375, 0.125)
     assert [rates.rate(name) for name in RATES] == [0.5, 0.375, 0.125]
     assert rates.all_rates == (0.5, 0.375, 0.125)
@@ -46,14 +46,14 @@ def test_the_mean_of_both_seats():
 
 
 def respelled(value):
-    """Return an object with the seats as earlier versions spelled them."""
+    """Return an object with the seat names of earlier versions."""
     if not isinstance(value, dict):
         return value
     old = {"first": "as_first", "second": "as_second"}
     return {old.get(name, name): respelled(part) for name, part in value.items()}
 
 
-def test_grades_come_back_in_this_spelling_and_in_the_earlier_one():
+def test_grades_are_read_with_current_and_earlier_seat_names():
     written = Grades(exact=EXACT, sampled=SAMPLED)
     value = json.loads(json.dumps(plain.to_dict(written)))
     assert value["exact"]["first"]["win_rate"] == 0.5
@@ -64,12 +64,12 @@ def test_grades_come_back_in_this_spelling_and_in_the_earlier_one():
     assert read_grades({}) == Grades()
 
 
-def test_the_grades_of_a_larger_record_stand_alone():
+def test_the_grades_of_a_larger_record_are_separated():
     row = made.evaluated(3, exact=EXACT, sampled=SAMPLED)
     assert row.parts == Grades(exact=EXACT, sampled=SAMPLED)
 
 
-def test_grades_without_a_seat_are_refused():
+def test_grades_without_a_seat_are_an_error():
     value = json.loads(json.dumps(plain.to_dict(Grades(exact=EXACT))))
     del value["exact"]["second"]
     with pytest.raises(ValueError, match=r"score\.exact\.second is missing"):

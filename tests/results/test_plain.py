@@ -1,4 +1,4 @@
-"""Records become plain JSON and come back; what is no such record is refused."""
+"""Records are written as JSON and read back; wrong objects are errors."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from jax_ttt.results import plain
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A part of a whole."""
+    """A record inside another."""
 
     OLD_NAMES: ClassVar = {"size": "length"}
 
@@ -21,7 +21,7 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Whole:
-    """Every kind of field that is read."""
+    """A record with every kind of field."""
 
     name: str
     count: int
@@ -40,12 +40,12 @@ OBJECT = {
 }
 
 
-def test_a_record_becomes_an_object_and_comes_back():
+def test_a_record_is_written_and_read_back():
     assert plain.to_dict(WHOLE) == OBJECT
     assert plain.record_from_dict(Whole, json.loads(json.dumps(OBJECT))) == WHOLE
 
 
-def test_a_field_that_is_none_is_left_out_and_none_in_a_list_stays():
+def test_a_field_that_is_none_is_not_written_but_none_in_a_list_is():
     assert "more" not in plain.to_dict(WHOLE)
     assert plain.record_from_dict(Whole, OBJECT | {"more": None}).more is None
     more = dataclasses.replace(WHOLE, more=Part(1.5))
@@ -53,7 +53,7 @@ def test_a_field_that_is_none_is_left_out_and_none_in_a_list_stays():
 
     @dataclasses.dataclass(frozen=True)
     class Lists:
-        """Values that are not fields."""
+        """None inside a tuple and a dictionary."""
 
         values: tuple[float | None, ...]
         named: dict[str, object]
@@ -97,12 +97,12 @@ def test_whole_numbers_are_numbers_and_earlier_names_are_read():
         ({"more": 3}, "more must be an object"),
     ],
 )
-def test_what_is_no_such_record_is_refused(changes, message):
+def test_a_wrong_field_is_an_error(changes, message):
     with pytest.raises(ValueError, match=message):
         plain.record_from_dict(Whole, OBJECT | changes)
 
 
-def test_what_is_missing_is_named():
+def test_the_message_names_the_missing_field():
     with pytest.raises(ValueError, match=r"^there\.name is missing"):
         plain.record_from_dict(Whole, {}, "there")
     for value in (None, 3, [], "x"):
@@ -110,13 +110,13 @@ def test_what_is_missing_is_named():
             plain.record_from_dict(Whole, value)
 
 
-def test_only_a_record_becomes_an_object():
+def test_only_a_record_can_be_written():
     for value in ({}, 3, None, Whole):
         with pytest.raises(TypeError, match="not a record"):
             plain.to_dict(value)
 
 
-def test_levels_are_joined_and_intervals_have_two_ends():
+def test_flattening_joins_names_and_splits_intervals():
     value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
     assert plain.flattened(value, "/") == {
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},

@@ -1,4 +1,4 @@
-"""Rows of metrics, of this version and of earlier ones."""
+"""Rows of `metrics.jsonl` of this and earlier versions."""
 
 import json
 
@@ -12,7 +12,7 @@ CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
 
 
 @pytest.mark.parametrize("row", [EVALUATED, CHUNK, made.evaluated(0)])
-def test_a_row_comes_back(row):
+def test_a_row_is_written_and_read_back(row):
     text = json.dumps(plain.to_dict(row))
     assert rows.read_row(json.loads(text)) == row
     kind = "chunk" if row is CHUNK else "evaluation"
@@ -20,7 +20,7 @@ def test_a_row_comes_back(row):
 
 
 def test_a_row_of_an_earlier_version_is_read():
-    """The entries of a table were a float there, and a seat was `as_first`."""
+    """There `rows` is a float, and a seat is named `as_first`."""
     value = plain.to_dict(CHUNK) | {"rows": 0.0}
     assert rows.read_row(value) == CHUNK
     value = json.loads(json.dumps(plain.to_dict(EVALUATED)))
@@ -39,7 +39,7 @@ def test_a_row_of_an_earlier_version_is_read():
         (plain.to_dict(CHUNK) | {"loss": None}, "loss must be a number, got None"),
     ],
 )
-def test_what_is_no_row_is_refused(value, message):
+def test_a_wrong_row_is_an_error(value, message):
     with pytest.raises(ValueError, match=message):
         rows.read_row(value)
 
