@@ -1,1 +1,1 @@
-"""Games: the one door to PGX, the enumerated tree, symmetries."""
+"""Games: the interface to PGX, the enumerated tree, symmetries."""

@@ -1,6 +1,4 @@
-"""Finding the whole tree of a small game by stepping PGX itself.
-
-No rule of a game is written here.
+"""Enumeration of a small game's tree by stepping PGX. Contains no rules of a game.
 
 Axes: `B` moves, `P` positions, `A` actions.
 """
@@ -19,20 +17,20 @@ from jax_ttt.envs.symmetry import Views
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.named_arrays import Named
 
-_BATCH = 2048  # moves stepped at once: one compiled program serves every level
+_BATCH = 2048  # moves per batch: one compiled program for all levels
 
 
 class Found(NamedTuple):
-    """All positions of a game, in NumPy arrays."""
+    """All positions of a game as NumPy arrays."""
 
-    fields: Named  # those of `tree.Tree`, by their names
+    fields: Named  # the fields of `tree.Tree` by name
     env_state: pgx.State  # (P, ...)
 
 
 def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Found:
-    """Enumerate all positions, by playing every line from the first one.
+    """Enumerate all positions by playing every line from the first position.
 
-    Works for games of two players with no chance and no hidden information.
+    The game must have two players, no chance moves and no hidden information.
 
     Raises:
         ValueError: there are more than `max_positions` positions.
@@ -60,7 +58,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
 
 
 def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:
-    """Return the program that plays a batch of moves in states like these."""
+    """Return the compiled program that plays a batch of moves in such states."""
 
     def step(env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
         return pgx_games.step(env, env_state, action, 1.0)[0]
@@ -71,7 +69,7 @@ def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:
 
 
 def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State:
-    """Play `action` in each state, in batches of one size."""
+    """Play `action` in each state, in batches of equal size."""
     parts = []
     for begin in range(0, len(action), _BATCH):
         rows = np.arange(begin, begin + _BATCH).clip(max=len(action) - 1)
@@ -83,7 +81,7 @@ def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State
 
 
 def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
-    """Return the different states, and for each given one which of them it is."""
+    """Return the states without duplicates, and the index of each given state there."""
     leaves = [
         np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
         for leaf in jax.tree.leaves(env_state)

@@ -1,7 +1,7 @@
-"""One game as Python values: its legal moves, whose turn it is, how it ended.
+"""One game as Python values: its legal moves, the seat to move, its result.
 
-A state is PGX's, `(1, ...)`. Who has which of PGX's player ids is drawn at a game's
-start, so what concerns a seat takes the state before the first move too: `start`.
+A state is PGX's, `(1, ...)`. PGX assigns its player ids at random when a game starts,
+so functions about a seat also take the state before the first move: `start`.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Result = Literal["won", "drawn", "lost"]
 
 
 def legal_moves(env_state: pgx.State) -> tuple[int, ...]:
-    """Return the legal moves in ascending order; none once the game is over."""
+    """Return the legal moves in ascending order; none if the game is over."""
     if bool(pgx_games.finished(env_state)[0]):
         return ()
     return tuple(np.flatnonzero(env_state.legal_action_mask[0]).tolist())
@@ -29,8 +29,8 @@ def legal_moves(env_state: pgx.State) -> tuple[int, ...]:
 def play_move(env_id: EnvId, env_state: pgx.State, move: int) -> pgx.State:
     """Return the game after a legal move.
 
-    PGX itself takes any number: it clips one that is out of range, and lets whoever
-    makes an illegal move lose.
+    PGX itself accepts any number: it clips a number out of range, and a player who
+    makes an illegal move loses.
 
     Raises:
         MoveError: the move is not legal, or the game is over.
@@ -38,17 +38,17 @@ def play_move(env_id: EnvId, env_state: pgx.State, move: int) -> pgx.State:
     legal = legal_moves(env_state)
     if move not in legal:
         why = f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
-        raise MoveError(f"{move} is no legal move of {env_id}; {why}")
+        raise MoveError(f"{move} is not a legal move of {env_id}; {why}")
     return pgx_games.play_moves(
         pgx_games.make_env(env_id), env_state, jnp.array([move])
     )
 
 
 def states(env_id: EnvId, moves: Sequence[int]) -> tuple[pgx.State, ...]:
-    """Return the states of a game, before its first move and after each of the moves.
+    """Return the states of a game before its first move and after each move.
 
     Raises:
-        MoveError: a move is not legal, or the game is over before it.
+        MoveError: a move is not legal, or the game is already over.
     """
     played = [pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)]
     for move in moves:
@@ -57,16 +57,16 @@ def states(env_id: EnvId, moves: Sequence[int]) -> tuple[pgx.State, ...]:
 
 
 def seat_to_move(start: pgx.State, env_state: pgx.State) -> Seat:
-    """Return the seat whose turn it is and whose view the observation is.
+    """Return the seat to move, from whose perspective the observation is.
 
-    After the last move it is that of the player who would be next.
+    After the last move, return the seat that would be next.
     """
     first = pgx_games.seated(start, "first")
     return "first" if bool(pgx_games.is_turn(env_state, first)[0]) else "second"
 
 
 def result(start: pgx.State, env_state: pgx.State, seat: Seat) -> Result | None:
-    """Return how the game ended for a seat; None while it is on."""
+    """Return the result of the game for a seat; None if it is not over."""
     if not bool(pgx_games.finished(env_state)[0]):
         return None
     player = pgx_games.seated(start, seat)

@@ -23,7 +23,7 @@ from jax_ttt.envs.pgx_games import Move
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class SelfPlay:
-    """The agent plays both sides; every step is one move."""
+    """The agent plays both sides; a step is one move."""
 
     name: ClassVar[str] = SELF
 
@@ -41,9 +41,9 @@ class SelfPlay:
         key: Key[Array, ""],
         new_game: pgx.State,
     ) -> pgx.State:
-        """Return what replaces finished games: a new game, the same for all.
+        """Return the one new game that replaces all finished games.
 
-        Who begins is drawn for none of them, as the agent plays both sides.
+        The agent plays both sides, so no player to start has to be drawn.
         """
         del run, settings, key
         return new_game
@@ -57,14 +57,14 @@ class SelfPlay:
         after: pgx.State,
         move: Move,
     ) -> tuple[pgx.State, Move]:
-        """Return the games and the move as they are: the agent moves next."""
+        """Return `after` and `move` unchanged, as the agent itself moves next."""
         del env, gamma, key, before
         return after, move
 
     def result(
         self, before: pgx.State, reward: Float[Array, " B"]
     ) -> Float[Array, " B"]:
-        """Return the first player's reward from the mover's."""
+        """Return the first player's reward, given the mover's."""
         return jnp.where(pgx_games.first_to_move(before), reward, -reward)
 
     def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
@@ -75,9 +75,9 @@ class SelfPlay:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Versus:
-    """The agent plays one side and a player the other; a step is a move and a reply."""
+    """The agent plays against a player; a step is the agent's move and the reply."""
 
-    name: str = dataclasses.field(metadata={"static": True})  # as the setting
+    name: str = dataclasses.field(metadata={"static": True})  # the setting `opponent`
     player: Partial  # (key, env_state of B games) -> actions
 
     def start(
@@ -85,7 +85,7 @@ class Versus:
     ) -> pgx.State:
         """Return new games in which it is the agent's turn; `key` is consumed.
 
-        Where the agent moves second, the player has moved.
+        Where the agent moves second, the player has made its first move.
         """
         env = pgx_games.make_env(run.env_id)
         init_key, move_key = jax.random.split(key)
@@ -102,7 +102,7 @@ class Versus:
         key: Key[Array, ""],
         new_game: pgx.State,
     ) -> pgx.State:
-        """Return what replaces finished games: see `start`."""
+        """Return a new game for each finished one, made by `start`."""
         del new_game
         return self.start(run, settings, key)
 
@@ -115,18 +115,18 @@ class Versus:
         after: pgx.State,
         move: Move,
     ) -> tuple[pgx.State, Move]:
-        """Return the games after the player's reply, and the move with its effect."""
+        """Return the games after the player's reply, and the updated move."""
         return replies.reply(env, key, before, after, move, self.player, gamma)
 
     def result(
         self, before: pgx.State, reward: Float[Array, " B"]
     ) -> Float[Array, " B"]:
-        """Return the agent's reward, which is the mover's."""
+        """Return the agent's reward: the mover is the agent."""
         del before
         return reward
 
     def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
-        """Return the moves of both sides since `before`, an opening included."""
+        """Return the moves of both sides since `before`, including an opening move."""
         return pgx_games.moves_made(before, after, with_opening=True)
 
 
@@ -134,7 +134,7 @@ Opponent: TypeAlias = SelfPlay | Versus
 
 
 def check(settings: OpponentSettings, opponent: Opponent) -> None:
-    """Raise `ValueError` unless the opponent is the one that the settings name."""
+    """Raise `ValueError` unless `opponent` is the one named in the settings."""
     if opponent.name != settings.opponent:
         raise ValueError(
             f"the settings name the opponent {settings.opponent!r}, "
@@ -143,10 +143,10 @@ def check(settings: OpponentSettings, opponent: Opponent) -> None:
 
 
 def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
-    """Return the most moves that the agent makes in a game.
+    """Return the maximum number of moves that the agent makes in a game.
 
     Raises:
-        ValueError: it is not known how long a game can be.
+        ValueError: the maximum length of a game is not known.
     """
     length = pgx_games.max_moves(env_id)
     if settings.is_self:

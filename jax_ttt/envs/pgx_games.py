@@ -1,8 +1,9 @@
-"""The one door to PGX: batched games, and what a move was worth to its mover.
+"""The interface to PGX: batched games, with rewards and discounts of the mover.
 
-Axes: `B` games, `A` actions, `G` symmetries. PGX draws who starts at random, gives
-rewards by player id, and marks every action legal once a game has ended; nothing
-outside this module needs to know.
+PGX chooses the first player at random, gives rewards by player id, and marks every
+action legal once a game is over. Only this module deals with that.
+
+Axes: `B` games, `A` actions, `H W C` planes.
 """
 
 import functools
@@ -19,11 +20,11 @@ from jax_ttt.envs import stones
 
 
 class Move(NamedTuple):
-    """What one move in each game led to, as its mover sees it; the fields are `B`."""
+    """The result of one move in each game, from the mover's perspective."""
 
     reward: jax.Array  # (B,) float32, -1 to 1
     discount: jax.Array  # (B,) float32: 0, gamma or -gamma
-    live: jax.Array  # (B,) bool: the game was still on before the move
+    live: jax.Array  # (B,) bool: the game was not over before the move
 
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
@@ -33,7 +34,7 @@ Player = Callable[[jax.Array, pgx.State], jax.Array]
 @functools.cache
 def make_env(env_id: EnvId) -> pgx.Env:
     """Return the PGX environment."""
-    # PGX builds arrays while a game is imported: under `jit` they must not be traced.
+    # PGX builds arrays when a game is imported; they must not be traced under `jit`.
     with jax.ensure_compile_time_eval():
         return pgx.make(cast(pgx.EnvId, GAMES[env_id].pgx_id))
 
@@ -50,13 +51,13 @@ def step(
     action: Int[Array, " B"],
     gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
-    """Play one move in each game; finished games stay as they are.
+    """Play one move in each game; finished games don't change.
 
-    `Move.discount` is 0 after the last move, `-gamma` when the opponent decides
-    next and `+gamma` when the same player does. A truncated game is not over by
-    its rules, so its value is still bootstrapped.
+    `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
+    `+gamma` if the same player does. A truncated game did not end by its rules, so
+    its value is still bootstrapped.
     """
-    mover = env_state.current_player  # read before the step: rewards go by player id
+    mover = env_state.current_player  # before the step: rewards are by player id
     next_state = jax.vmap(env.step)(env_state, action)
     reward = reward_to(next_state, mover)
     discount = signed_discount(next_state, mover, gamma)
@@ -67,29 +68,29 @@ def step(
 def play_moves(
     env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
 ) -> pgx.State:
-    """Return the games after one move in each, where only they are wanted."""
+    """Return the games after one move in each, without rewards and discounts."""
     return step(env, env_state, action, 1.0)[0]
 
 
 def signed_discount(
     after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, ""]
 ) -> Float[Array, " B"]:
-    """Return 0 after the last move, `gamma` if the mover is next, else `-gamma`."""
+    """Return 0 after the last move, `gamma` if the mover moves next, else `-gamma`."""
     discount = jnp.where(after.current_player == mover, gamma, -gamma)
     return jnp.where(after.terminated, 0.0, discount)
 
 
 def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
-    """Return where the player to move is the one who made the game's first move."""
+    """Return in which games the first player is to move."""
     return env_state._step_count % 2 == 0
 
 
 def moves_made(
     before: pgx.State, after: pgx.State, with_opening: bool
 ) -> Int[Array, ""]:
-    """Return the moves made in all games since `before`.
+    """Return the number of moves made in all games since `before`.
 
-    `with_opening`: an opponent's first move counts with the agent's.
+    With `with_opening`, the opponent's move before the agent's first one counts too.
     """
     start = before._step_count
     if with_opening:
@@ -98,42 +99,42 @@ def moves_made(
 
 
 def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
-    """Return who sits in a seat of fresh games, as PGX numbers its players.
+    """Return the PGX player id in a seat of new games.
 
-    "both" is player 0, whom PGX lets move first in half of the games.
+    "both" is player 0, who moves first in a random half of the games.
     """
-    first = fresh.current_player  # drawn by PGX
+    first = fresh.current_player  # random
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
 def drawn_ids(env_state: pgx.State) -> pgx.State:
-    """Return a state of bools: what depends on how PGX drew the players' ids."""
+    """Return a state of bools: True for the fields that depend on the player ids."""
     nothing = jax.tree.map(lambda _: False, env_state)
     return nothing.replace(current_player=True, rewards=True)
 
 
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
-    """Return in which games it is the turn of `player`, as `seated` gives it."""
+    """Return in which games it is the turn of `player`, a result of `seated`."""
     return env_state.current_player == player
 
 
 def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " B"]:
-    """Return what the latest move brought `player`, as `seated` gives it; -1 to 1."""
+    """Return the latest move's reward to `player`, a result of `seated`; -1 to 1."""
     return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
 
 
 def finished(env_state: pgx.State) -> Bool[Array, " B"]:
-    """Return which games are over, by the rules or by being cut off."""
+    """Return which games are over: terminated by the rules, or truncated."""
     return jnp.logical_or(env_state.terminated, env_state.truncated)
 
 
 def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
-    """Replace finished games by fresh ones; with `lockstep`, once all are finished.
+    """Replace finished games by new ones; with `lockstep`, once all are finished.
 
-    `fresh` is a game for each, or one for all.
+    `fresh` is a new game for each game, or one for all.
 
-    Comes after the TD target is made, never inside the step: there the fresh game's
-    board and player would be read beside the old game's reward.
+    Call it after the TD target is computed. Restarting inside the step would pair the
+    new game's board and player with the old game's reward.
     """
     over = finished(env_state)
     over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
@@ -141,7 +142,7 @@ def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State
 
 
 def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
-    """Return `new` in the games where that is so, else `old`."""
+    """Return `new` in the games where `where` is True, else `old`."""
 
     def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
         return jnp.where(where.reshape(where.shape + (1,) * (old.ndim - 1)), new, old)
@@ -151,10 +152,10 @@ def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
 
 @functools.partial(jax.jit, static_argnames="env_id")
 def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W C"]:
-    """Return what the network sees of boards, from the mover's view.
+    """Return the network's input planes, from the mover's perspective.
 
-    The two planes of a board of stones become one of +1, the mover's, and -1, the
-    opponent's; any other observation stays as it is.
+    The two planes of a board of stones become one: +1 for the mover's stones, -1 for
+    the opponent's. Other observations are only converted to float32.
     """
     if GAMES[env_id].stones:
         return stones.cells(obs).reshape(*obs.shape[:3], 1)
@@ -162,18 +163,18 @@ def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W 
 
 
 def max_moves(env_id: EnvId) -> int:
-    """Return the most moves that a game can have.
+    """Return the maximum number of moves in a game.
 
     Raises:
-        ValueError: that is not known.
+        ValueError: the maximum is not known.
     """
     if (most := GAMES[env_id].max_moves) is None:
-        raise ValueError(f"{env_id} has games of no known length")
+        raise ValueError(f"the maximum length of a game of {env_id} is not known")
     return most
 
 
 class Sizes(NamedTuple):
-    """The sizes of a game."""
+    """The input size of a game's network, and its number of actions."""
 
     planes: tuple[int, ...]  # (H, W, C)
     num_actions: int
@@ -181,7 +182,7 @@ class Sizes(NamedTuple):
 
 @functools.cache
 def sizes(env_id: EnvId) -> Sizes:
-    """Return a game's sizes, without running anything."""
+    """Return a game's sizes from its shapes, without computing."""
     state = jax.eval_shape(
         lambda key: init(make_env(env_id), key, 1), jax.random.key(0)
     )

@@ -1,4 +1,4 @@
-"""Positions of an enumerated game: by their boards, by symmetry, and after moves.
+"""Indices of positions of an enumerated game: by board, by symmetry, after a move.
 
 All arrays are NumPy's. Axes: `P` positions, `A` actions, `F` cells, `N` board numbers.
 """
@@ -17,20 +17,20 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.envs.stones import Positions
 
 _NEEDED: dict[NetworkKind, bool] = {"mlp": False, "table": True}
-"""Whether a network has to know the positions of its game."""
+"""Whether a kind of network needs the positions of its game."""
 
 
 @functools.cache
 def _cells(env_id: EnvId) -> Int[np.ndarray, "P F"]:
-    """Return the cells of every position: +1 the mover's, -1 the opponent's, 0 free."""
+    """Return the cells of every position: +1 own stone, -1 opponent's stone, 0 free."""
     return stones.cells_on_host(trees.enumerated(env_id).obs)
 
 
 @functools.cache
 def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
-    """Return the position of every board's number, as `stones.number` counts them.
+    """Return the position index of each board number (see `stones.number`).
 
-    A board that no play reaches has position 0.
+    Boards that no game reaches have index 0.
     """
     cells = _cells(env_id)
     position = np.zeros(3 ** cells.shape[1], np.int32)
@@ -41,9 +41,10 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
 
 @functools.cache
 def first_views(env_id: EnvId) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
-    """Return for each position the first one that is a view of it, and which view.
+    """Return for each position the first of its symmetric positions, and the view.
 
-    The views are numbered as in `symmetry.views`; without any, a position is alone.
+    The view is its index in `symmetry.views`. Without listed symmetries, each position
+    is its own first one.
     """
     tree, views = trees.enumerated(env_id), symmetry.views(env_id)
     if views is None:
@@ -56,23 +57,23 @@ def first_views(env_id: EnvId) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, "
 def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
     """Return the position after each move, 0 where illegal.
 
-    With `canonical`, the first of those that are views of it.
+    With `canonical`, return the first of its symmetric positions instead.
     """
     successor = trees.enumerated(env_id).successor
     return first_views(env_id)[0][successor] if canonical else successor
 
 
 def positions(env_id: EnvId, canonical: bool) -> Positions:
-    """Return what a table needs to find a board's values."""
+    """Return the indices that a table needs to find a board's values."""
     return Positions(
         jnp.asarray(index(env_id)), jnp.asarray(after_states(env_id, canonical))
     )
 
 
 def of_network(architecture: Architecture) -> Positions | None:
-    """Return the positions that a network of this architecture needs; None if none.
+    """Return the positions that a network of this architecture needs; None for an MLP.
 
-    Enumerates the game of a table the first time: call it where nothing is traced.
+    The first call for a table enumerates its game, so call it outside a trace.
     """
     if not _NEEDED[architecture.network]:
         return None

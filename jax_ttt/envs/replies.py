@@ -1,4 +1,4 @@
-"""The moves of an opponent, until it is the player's turn again, and forced openings.
+"""The opponent's moves between two moves of a player, and forced openings.
 
 Axes: `B` games.
 """
@@ -21,11 +21,11 @@ def reply(
     opponent: Player,
     gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
-    """Let the opponent reply to a `move` until its mover is to move again.
+    """Let the opponent reply to `move`, until the mover is to move again.
 
-    The move led from `before` to `after`. The mover decides next, so `Move.discount`
-    is `+gamma`, or 0 if the reply ended the game; the reward holds what the reply did
-    to the mover. `key` is consumed.
+    The move led from `before` to `after`. Returns the games after the reply and the
+    updated move. Its reward includes the mover's reward from the reply. Its discount
+    is `+gamma`, as the mover moves next, or 0 if the game is over. `key` is consumed.
     """
     mover = before.current_player
     after, gained = await_turn(env, key, after, mover, opponent)
@@ -41,9 +41,9 @@ def await_turn(
     opponent: Player,
     first_move: int | None = None,
 ) -> tuple[pgx.State, Float[Array, " B"]]:
-    """Let the opponent move until it is the player's turn, or the game is over.
+    """Let the opponent move until it is the player's turn or the game is over.
 
-    Returns the games, and what the moves brought the player. `key` is consumed.
+    Returns the games, and the player's reward from these moves. `key` is consumed.
     """
 
     def waiting(env_state: pgx.State) -> jax.Array:
@@ -68,7 +68,7 @@ def await_turn(
 def opening(
     env_state: pgx.State, action: Int[Array, " B"], first_move: int | None
 ) -> Int[Array, " B"]:
-    """Return `action`, but `first_move`, if there is one, where a game begins."""
+    """Return `action`, replaced by `first_move` (if not None) in new games."""
     if first_move is None:
         return action
     return jnp.where(env_state._step_count == 0, first_move, action)

@@ -1,7 +1,7 @@
-"""The symmetries of a game, and what positions of it are views of each other.
+"""The symmetries of a game, and its classes of symmetric positions.
 
 All arrays are NumPy's. Axes: `G` views, `F` cells, `A` actions, `P` positions, `D`
-positions to decide, `C` classes of them.
+decisions (positions with a move to choose), `C` classes of decisions.
 """
 
 import functools
@@ -15,7 +15,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 
 
 class Views(NamedTuple):
-    """The views of a board in which play is the same, the plain one first.
+    """The symmetric views of a board (rotations, reflections), the identity first.
 
     Cell `i` of view `g` is cell `cells[g, i]` of the board, and action `a` in it is
     action `actions[g, a]` on the board.
@@ -38,10 +38,10 @@ def views(env_id: EnvId) -> Views | None:
 def find_first_views(
     cells: Int[np.ndarray, "P F"], level_start: Sequence[int], views: Views
 ) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
-    """Return for each position the first one that is a view of it, and which view.
+    """Return for each position the first of its symmetric positions, and the view.
 
-    `cells` are what stands on each position, from the mover's side; `level_start` as
-    in `tree.Tree`, since boards of different levels may look alike.
+    `cells` are the boards from the mover's perspective. `level_start` is that of
+    `tree.Tree`; positions of different levels may have equal `cells`.
     """
     level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start)).tolist()
     position = {
@@ -56,7 +56,7 @@ def find_first_views(
 
 
 class Classes(NamedTuple):
-    """The positions to decide (D) of which C are views of all others.
+    """The decisions (D) grouped into C classes of symmetric positions.
 
     Action `a` in decision `d` is action `actions[d, a]` in position `boards[row[d]]`.
     """
@@ -72,9 +72,9 @@ def classes(
     view: Int[np.ndarray, " P"],
     views: Views,
 ) -> Classes:
-    """Return the symmetry classes of the positions to decide.
+    """Return the symmetry classes of the decisions.
 
-    `first` and `view` are those of `find_first_views`.
+    `first` and `view` are the results of `find_first_views`.
     """
     boards, row = np.unique(first[decisions], return_inverse=True)
     actions = np.argsort(views.actions, axis=1)[view[decisions]]

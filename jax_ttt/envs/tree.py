@@ -1,8 +1,7 @@
-"""The whole tree of a small game, as `enumeration` finds it.
+"""The whole tree of a small game, found by `enumeration`.
 
-The positions stand level by level, so that a position's successors come after it. The
-first player is the one who moves first ("X"); all outcomes are from the first player's
-view.
+The positions are sorted by level, so a position's successors come after it. The first
+player makes the first move ("X"). Outcomes are the first player's.
 
 Axes: `P` positions, `A` actions, `L` levels (moves played).
 """
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     import pgx
 
 AnyArray: TypeAlias = Any
-"""JAX's or NumPy's; which one, a checker can't know."""
+"""A JAX or NumPy array."""
 MAX_POSITIONS = 100_000
-"""Of a game that is enumerated."""
+"""Most positions of an enumerated game."""
 
 
 @functools.partial(
@@ -46,58 +45,61 @@ MAX_POSITIONS = 100_000
 )
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """Every position that play can reach, with its moves.
+    """Every reachable position of a game, with its moves.
 
-    Its arrays are JAX's, or NumPy's on the host. A pytree: hand it to compiled
-    functions as an argument, since as a constant it would be worked on while compiling.
+    The arrays are JAX's, or NumPy's on the host. It is a pytree: pass it to compiled
+    functions as an argument, since the compiler would process a constant.
     """
 
     obs: AnyArray  # (P, ...) the mover's observation
-    legal_action_mask: AnyArray  # (P, A) bool; all False where the game is over
+    legal_action_mask: AnyArray  # (P, A) bool; all False if the game is over
     successor: AnyArray  # (P, A) int32 position after the move; 0 where illegal
     first_to_move: AnyArray  # (P,) bool
     terminal: AnyArray  # (P,) bool
-    outcome: AnyArray  # (P,) int32: the first player lost -1, drew 0, won 1; 0 inside
-    decisions: AnyArray  # (D,) int32 positions with a move to choose, in order
-    classes: Classes | None  # of the positions to decide; None without views
-    level_start: tuple[int, ...]  # L + 1 positions: a level ends where the next begins
+    outcome: AnyArray  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
+    decisions: AnyArray  # (D,) int32 positions with a move to choose, ascending
+    classes: Classes | None  # of the decisions; None without listed symmetries
+    level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
     @property
     def num_positions(self) -> int:
-        """The number of positions, finished ones included."""
+        """The number of positions, including those where the game is over."""
         return self.level_start[-1]
 
     def to_move(self, position: int) -> Seat:
-        """Return the seat whose turn it is in a position."""
+        """Return the seat to move in a position."""
         return "first" if self.first_to_move[position] else "second"
 
     def moves_of(self, seat: Seat) -> AnyArray:
-        """Return where the player in this seat is to move, `(P,)` bool."""
+        """Return the positions in which this seat is to move, `(P,)` bool."""
         return self.first_to_move == (seat == "first")
 
     def lost_by(self, seat: Seat) -> AnyArray:
-        """Return where the game is over and lost by this seat, `(P,)` bool."""
+        """Return the positions in which this seat has lost, `(P,)` bool."""
         return self.outcome == (-1 if seat == "first" else 1)
 
 
 @functools.cache
 def game_tree(env_id: EnvId) -> Tree | None:
-    """Return the game's tree of JAX arrays; None if it is too large."""
+    """Return the game's tree of JAX arrays; None if the game is too large."""
     tree = host_tree(env_id)
     return None if tree is None else jax.device_put(tree)
 
 
 @functools.cache
 def host_tree(env_id: EnvId) -> Tree | None:
-    """Return the same tree of NumPy arrays, for float64 and for loops in Python."""
+    """Return the game's tree of NumPy arrays; None if the game is too large.
+
+    Use it for float64 and for loops in Python.
+    """
     return _kept(env_id)[0] if GAMES[env_id].enumerable else None
 
 
 def enumerated(env_id: EnvId) -> Tree:
-    """Return the tree of NumPy arrays of a game that has one.
+    """Return the game's tree of NumPy arrays.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the game is too large to enumerate.
     """
     tree = host_tree(env_id)
     if tree is None:
@@ -107,7 +109,7 @@ def enumerated(env_id: EnvId) -> Tree:
 
 @functools.cache
 def env_states(env_id: EnvId) -> "pgx.State":
-    """Return PGX's own states of the positions of an enumerable game, `(P, ...)`."""
+    """Return the PGX states of all positions of an enumerable game, `(P, ...)`."""
     from jax_ttt.envs import pgx_games
 
     env = pgx_games.make_env(env_id)
@@ -117,7 +119,7 @@ def env_states(env_id: EnvId) -> "pgx.State":
 
 @functools.cache
 def _kept(env_id: EnvId) -> tuple[Tree, Named]:
-    """Return the tree and the leaves of the states, enumerated if none was kept."""
+    """Return the tree and the leaves of its states; enumerate if no file is kept."""
     name = f"tree of {env_id}"
     contents = kept_files.read(name)
     if contents is not None:

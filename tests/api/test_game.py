@@ -54,9 +54,9 @@ def test_undo_goes_back_to_your_move(game):
 
 
 def test_what_is_not_possible_is_refused(game):
-    with pytest.raises(jax_ttt.Refused, match="0 is no legal move"):
+    with pytest.raises(jax_ttt.Refused, match="0 is not a legal move"):
         game.play(4).play(0)
-    with pytest.raises(jax_ttt.Refused, match="9 is no legal move"):
+    with pytest.raises(jax_ttt.Refused, match="9 is not a legal move"):
         game.play(9)
 
 
@@ -79,5 +79,5 @@ def test_a_board_is_a_game_or_its_moves(game):
     assert (by_game[-1].observation == by_moves[-1].observation).all()
     with pytest.raises(jax_ttt.Refused, match=r"tic_tac_toe, but .* connect_four"):
         games.states_of(game, "connect_four")
-    with pytest.raises(jax_ttt.Refused, match="4 is no legal move"):
+    with pytest.raises(jax_ttt.Refused, match="4 is not a legal move"):
         games.states_of([4, 4], "tic_tac_toe")

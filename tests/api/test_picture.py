@@ -89,7 +89,7 @@ def test_it_draws_states_of_pgx():
 
 
 def test_an_illegal_move_is_refused():
-    with pytest.raises(jax_ttt.Refused, match="4 is no legal move"):
+    with pytest.raises(jax_ttt.Refused, match="4 is not a legal move"):
         jax_ttt.draw([4, 4])
 
 

@@ -1,4 +1,4 @@
-"""Finding the positions of a game that is none of ours: Nim."""
+"""Enumeration of a game that the package does not know: Nim."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class NimState(core.State):
 
 
 class Nim(core.Env):
-    """A pile from which each player takes 1 to 3; who takes the last one wins."""
+    """Players take 1 to 3 from a pile in turn; the player who takes the last wins."""
 
     def __init__(self, pile):
         super().__init__()
@@ -78,7 +78,7 @@ def nim():
     return jax.device_put(trees.Tree(**found.fields))
 
 
-def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
+def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)
     values = minimax.values(jax.device_get(nim))
     to_mover = np.where(np.asarray(nim.first_to_move), values, -values)
@@ -88,12 +88,12 @@ def test_a_pile_of_nim_is_lost_where_it_divides_by_four(nim):
     assert (to_mover[open_piles] == expected[open_piles]).all()
 
 
-def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
+def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)[np.asarray(nim.decisions)]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     probs = policies.deterministic(nim, jnp.asarray(best, jnp.int32))
     report = jax.jit(outcomes.report)(nim, probs)
-    assert report.first.worst_loss_rate == 0  # 10 is no multiple of four
+    assert report.first.worst_loss_rate == 0  # 10 is not a multiple of four
     assert report.second.worst_loss_rate == 1
     host, probs = jax.device_get((nim, probs))
     assert proof.losing_line(host, probs, "first") is None
@@ -105,6 +105,6 @@ def test_nim_proves_the_winner_and_shows_how_the_loser_loses(nim):
     assert nim.outcome[last] == 1
 
 
-def test_a_game_that_is_too_large_is_refused():
+def test_a_game_that_is_too_large_is_an_error():
     with pytest.raises(ValueError, match="nim has more than 20 positions"):
         enumeration.find_positions(Nim(10), 20, None)

@@ -1,4 +1,4 @@
-"""One game as Python values, beside rules written once more."""
+"""One game as Python values: legal moves, seats, results."""
 
 import jax
 import numpy as np
@@ -13,14 +13,14 @@ DRAW = (4, 0, 2, 6, 3, 5, 1, 7, 8)
 
 
 def line(moves, seed=0):
-    """Return the states of a game."""
+    """Return the states before and after each move."""
     states = [pgx_games.init(ENV, jax.random.key(seed), 1)]
     for move in moves:
         states.append(one_game.play_move("tic_tac_toe", states[-1], move))
     return states
 
 
-def test_a_games_states_are_those_of_its_moves():
+def test_a_game_has_a_state_before_and_after_each_move():
     for made, played in zip(
         one_game.states("tic_tac_toe", DRAW), line(DRAW), strict=True
     ):
@@ -39,9 +39,9 @@ def test_the_legal_moves_are_the_free_cells():
 
 @pytest.mark.parametrize("move", [-1, -9, 9, 2**31, 4, 0])
 def test_an_illegal_move_is_refused(move):
-    """PGX would take it, and let the mover lose."""
+    """PGX itself accepts such a move, and the mover loses."""
     state = line((4, 0))[-1]
-    with pytest.raises(ValueError, match=f"{move} is no legal move of tic_tac_toe; "):
+    with pytest.raises(ValueError, match=f"{move} is not a legal move of tic_tac_toe"):
         one_game.play_move("tic_tac_toe", state, move)
 
 
@@ -51,13 +51,13 @@ def test_no_move_is_legal_after_the_end():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_seats_take_turns_whoever_has_which_id(seed):
+def test_the_seats_take_turns_with_any_player_ids(seed):
     states = line(DRAW, seed)
     seats = [one_game.seat_to_move(states[0], state) for state in states]
     assert seats == ["first", "second"] * 5
 
 
-def test_both_ids_are_drawn_to_move_first():
+def test_either_player_id_may_move_first():
     firsts = [
         pgx_games.seated(pgx_games.init(ENV, jax.random.key(seed), 1), "first").item()
         for seed in range(4)
@@ -70,7 +70,7 @@ def test_both_ids_are_drawn_to_move_first():
     ("moves", "first", "second"),
     [(X_WINS, "won", "lost"), (O_WINS, "lost", "won"), (DRAW, "drawn", "drawn")],
 )
-def test_the_result_is_a_seats(moves, first, second, seed):
+def test_the_result_is_that_of_the_seat(moves, first, second, seed):
     *before, end = states = line(moves, seed)
     assert one_game.result(states[0], end, "first") == first
     assert one_game.result(states[0], end, "second") == second

@@ -1,4 +1,4 @@
-"""The opponent in training: who begins, whose turn it is, whose result counts."""
+"""The opponent in training: seats, turns and results."""
 
 import functools
 
@@ -24,7 +24,7 @@ def start(config, opponent, key):
 
 @functools.partial(jax.jit, static_argnames="config")
 def moved(config, opponent, before, action):
-    """Return the games after a move and, where there is one, the reply."""
+    """Return the games after a move and the opponent's reply, if any."""
     after, move = pgx_games.step(ENV, before, action, 1.0)
     key = jax.random.key(2)
     after, move = opponent.reply(ENV, config.target.gamma, key, before, after, move)
@@ -38,13 +38,13 @@ def moved(config, opponent, before, action):
 @pytest.mark.parametrize(
     ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
 )
-def test_the_agent_sits_where_it_is_asked_to(seat, share):
+def test_the_agent_has_the_seat_of_the_settings(seat, share):
     config = CONFIG.replace(seat=seat)
     env_state = start(config, RANDOM, jax.random.key(3))
     stones = env_state.observation.sum(axis=(1, 2, 3))
     assert set(np.unique(stones)) <= {0, 1}
     assert abs(float((stones == 1).mean()) - share) < 0.05
-    # It is the agent's turn, and what lies there is the opponent's.
+    # It is the agent's turn, and only the opponent has a stone.
     assert not env_state.observation[..., 0].any()
     if share:
         opened = np.asarray(env_state.observation[..., 1].reshape(2000, 9))
@@ -56,7 +56,7 @@ def test_the_agent_sits_where_it_is_asked_to(seat, share):
 @pytest.mark.parametrize(
     ("opponent", "name"), [(SelfPlay(), "self"), (RANDOM, "random")]
 )
-def test_a_step_is_a_move_and_in_a_match_a_reply(opponent, name):
+def test_a_step_is_a_move_and_against_an_opponent_its_reply(opponent, name):
     config = CONFIG.replace(opponent=name, num_envs=64)
     if name == "random":
         config = config.replace(seat="first")
@@ -68,7 +68,7 @@ def test_a_step_is_a_move_and_in_a_match_a_reply(opponent, name):
     assert not result.any()
 
 
-def test_a_result_is_the_first_players_in_self_play_and_else_the_agents():
+def test_a_result_is_the_agents_or_in_self_play_the_first_players():
     config = CONFIG.replace(opponent="self", num_envs=2)
     state = start(config, SelfPlay(), jax.random.key(0))
     reward = jnp.array([1.0, -1.0])
@@ -79,7 +79,7 @@ def test_a_result_is_the_first_players_in_self_play_and_else_the_agents():
         state, _ = pgx_games.step(ENV, state, action, 1.0)
 
 
-def test_an_opponent_is_the_one_that_the_settings_name():
+def test_an_opponent_that_the_settings_do_not_name_is_an_error():
     opponents.check(CONFIG.opponent, RANDOM)
     with pytest.raises(ValueError, match="name the opponent 'random', the argument is"):
         opponents.check(CONFIG.opponent, SelfPlay())

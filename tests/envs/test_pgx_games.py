@@ -1,4 +1,4 @@
-"""What the package relies on in PGX, over every position; rewards and restarts."""
+"""PGX's behaviour that the package relies on, in every position; restarts."""
 
 import functools
 from unittest.mock import Mock
@@ -27,7 +27,7 @@ STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["player 0 is X", "player 0 is O"])
 def everything(request, tree):
-    """Every position with every action: before, action, after, move, as numpy."""
+    """Return every position with every action: before, action, after, move (NumPy)."""
     x_is_player = request.param
     before = jax.tree.map(
         lambda leaf: jnp.repeat(leaf, 9, axis=0), trees.env_states("tic_tac_toe")
@@ -42,7 +42,7 @@ def everything(request, tree):
 
 
 def boards(env_state):
-    """Cells from the mover's view: 1 own, -1 the other's, 0 empty."""
+    """Return cells from the mover's perspective: 1 own, -1 opponent's, 0 free."""
     planes = env_state.observation.reshape(-1, 9, 2).astype(int)
     return planes[..., 0] - planes[..., 1]
 
@@ -72,7 +72,7 @@ def test_a_legal_move_sets_a_stone_and_passes_the_turn(everything):
     assert (move.live == ~ended).all()
 
 
-def test_an_illegal_move_loses_at_once(everything):
+def test_an_illegal_move_loses_the_game(everything):
     before, action, after, move = everything
     illegal = ~before.terminated & (boards(before)[np.arange(len(action)), action] != 0)
     assert illegal.sum() == 24_513
@@ -81,13 +81,13 @@ def test_an_illegal_move_loses_at_once(everything):
     assert (move.discount[illegal] == 0).all()
 
 
-def test_a_finished_game_stays_as_it_is(everything):
+def test_a_finished_game_does_not_change(everything):
     before, _, after, move = everything
     ended = before.terminated
     assert ended.sum() == 958 * 9
     assert (boards(after) == boards(before))[ended].all()
     assert after.terminated[ended].all()
-    assert after.legal_action_mask[ended].all()  # why others must mask by `terminated`
+    assert after.legal_action_mask[ended].all()  # so callers must check `terminated`
     assert not move.reward[ended].any()
     assert not move.discount[ended].any()
     assert not move.live[ended].any()
@@ -113,8 +113,8 @@ def scripted(then):
         (0, 1, 0, 0.25, -0.9),
         (1, 0, 0, -0.75, -0.9),
         (0, 0, 0, 0.25, 0.9),  # the same player moves again
-        (1, 0, 1, -0.75, 0.0),  # over by the rules
-        (1, 0, 2, -0.75, -0.9),  # cut off: still worth something
+        (1, 0, 1, -0.75, 0.0),  # terminated
+        (1, 0, 2, -0.75, -0.9),  # truncated: still bootstrapped
     ],
 )
 def test_reward_and_discount_are_the_movers(mover, then, action, reward, discount):
@@ -129,7 +129,7 @@ def test_reward_and_discount_are_the_movers(mover, then, action, reward, discoun
 
 
 @pytest.mark.parametrize("lockstep", [False, True])
-def test_restart_replaces_what_has_ended(lockstep):
+def test_restart_replaces_finished_games(lockstep):
     env_state = pgx_games.init(ENV, jax.random.key(0), 3)
     fresh = pgx_games.init(ENV, jax.random.key(1), 3)
     for action in ([0, 0, 0], [3, 3, 3], [1, 1, 1], [4, 4, 4], [2, 8, 8]):
@@ -150,7 +150,7 @@ def test_restart_replaces_what_has_ended(lockstep):
     assert fresh.legal_action_mask.all()
 
 
-def test_who_starts_is_drawn_afresh():
+def test_the_first_player_is_random():
     starts = pgx_games.init(ENV, jax.random.key(0), 1000).current_player
     assert 400 < int(starts.sum()) < 600
     assert not np.array_equal(
@@ -167,7 +167,7 @@ def test_who_starts_is_drawn_afresh():
         if not record.enumerable
     ],
 )
-def test_a_random_game_keeps_the_contract(env_id):
+def test_a_random_game_behaves_as_the_package_expects(env_id):
     env = pgx_games.make_env(env_id)
     env_state = pgx_games.init(env, jax.random.key(0), 8)
 
@@ -192,7 +192,7 @@ def test_a_random_game_keeps_the_contract(env_id):
     assert not on.any()
 
 
-def test_a_game_of_unknown_length_is_refused():
+def test_an_unknown_length_of_a_game_is_an_error():
     assert pgx_games.max_moves("tic_tac_toe") == 9
-    with pytest.raises(ValueError, match="hex has games of no known length"):
+    with pytest.raises(ValueError, match="length of a game of hex is not known"):
         pgx_games.max_moves("hex")

@@ -1,4 +1,4 @@
-"""Positions by number, by symmetry, and after moves."""
+"""Indices of positions by symmetry."""
 
 import numpy as np
 

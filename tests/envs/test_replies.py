@@ -39,14 +39,14 @@ def test_the_opponent_moves_until_it_is_the_players_turn():
     assert (after._step_count == 2).all()
     assert after.observation[:, 2, 2, 1].all()  # the opponent's stone in cell 8
     assert not gained.any()
-    # It is the player's turn already: nothing happens.
+    # It is already the player's turn, so nothing happens.
     again, gained = replies.await_turn(ENV, jax.random.key(1), after, first, HIGHEST)
     assert (again._step_count == 2).all()
     assert not gained.any()
 
 
-def test_what_a_reply_does_to_the_mover_is_in_its_reward():
-    """X8 is left to O, who completes 6, 7, 8."""
+def test_the_movers_reward_includes_the_effect_of_the_reply():
+    """X leaves cell 8 to O, who completes 6, 7, 8."""
     before, first = played(0, 6, 1, 7)
     after, move = pgx_games.step(ENV, before, jnp.full(NUM_GAMES, 4), 0.5)
     assert (move.discount == -0.5).all()
@@ -66,7 +66,7 @@ def test_what_a_reply_does_to_the_mover_is_in_its_reward():
 
 
 @pytest.mark.parametrize("num_moves", [0, 1, 2])
-def test_an_opening_is_forced_where_a_game_begins(num_moves):
+def test_an_opening_is_forced_only_in_new_games(num_moves):
     env_state, _ = played(*range(num_moves))
     action = jnp.full(NUM_GAMES, 8)
     forced = replies.opening(env_state, action, 4)

@@ -7,7 +7,7 @@ from jax_ttt.envs import positions, stones
 
 
 def test_board_numbers(host_tree):
-    """Base 3, the last cell counting least; a bijection on what is reachable."""
+    """Base 3, the last cell least significant; unique to each reachable board."""
     cells = np.full((4, 9), -1.0, np.float32)
     cells[1, 8] = 0
     cells[2] = 1
@@ -18,14 +18,14 @@ def test_board_numbers(host_tree):
     assert (positions.index("tic_tac_toe")[numbers] == np.arange(5478)).all()
 
 
-def test_features_are_the_movers_stones_and_the_others():
+def test_cells_are_the_movers_stones_and_the_opponents():
     planes = np.zeros((1, 3, 3, 2), bool)
     planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
     assert stones.cells(jnp.asarray(planes)).tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
 def test_the_hash_of_a_board_is_its_number_in_base_3():
-    """The report's codes, which begin at 1: all lost 1, all won 19,683."""
+    """Codes as in D. Tonderski's report, which begin at 1, not 0."""
 
     def code(cells):
         return int(stones.number(jnp.asarray([cells], jnp.float32))[0]) + 1

@@ -1,4 +1,4 @@
-"""The symmetries that the catalogue lists are symmetries of the games."""
+"""The symmetries listed in the catalogue are symmetries of the games."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ NUM_GAMES = 256
 
 
 def seen_as(env_id, env_state, view):
-    """Return the observation of boards in one of the views."""
+    """Return the observations of boards in a view."""
     planes = np.asarray(env_state.observation)
     flat = planes.reshape(len(planes), -1, planes.shape[-1])
     return flat[:, view].reshape(planes.shape)
@@ -26,7 +26,7 @@ def test_some_games_list_symmetries():
 
 
 @pytest.mark.parametrize("env_id", LISTED)
-def test_views_are_permutations_and_the_first_is_plain(env_id):
+def test_views_are_permutations_and_the_first_is_the_identity(env_id):
     views = symmetry.views(env_id)
     assert views is not None
     planes, num_actions = pgx_games.sizes(env_id)
@@ -38,8 +38,8 @@ def test_views_are_permutations_and_the_first_is_plain(env_id):
 
 
 @pytest.mark.parametrize("env_id", LISTED)
-def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
-    """Random games, played again in every view: boards, moves, ends and rewards."""
+def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
+    """Compares boards, legal moves, ends and rewards of random games."""
     views = symmetry.views(env_id)
     assert views is not None
     env = pgx_games.make_env(env_id)
@@ -67,7 +67,7 @@ def test_a_move_and_its_image_lead_to_images_of_one_another(env_id):
     assert plain.terminated.any()
 
 
-def test_successors_turn_with_the_board(tree):
+def test_successors_of_symmetric_positions_are_symmetric(tree):
     cells = np.asarray(stones.cells(tree.obs))
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     parent, action = np.nonzero(legal)

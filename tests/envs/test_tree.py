@@ -1,4 +1,4 @@
-"""Constants of the games, none of which is written down in the package."""
+"""Known constants of tic-tac-toe; the package itself contains none of them."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def test_minimax_values(values):
     assert [(values == value).sum() for value in (-1, 0, 1)] == [1474, 1068, 2936]
 
 
-def test_the_games_by_their_results(tree):
+def test_the_numbers_of_games_by_result(tree):
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     paths = np.zeros(tree.num_positions, np.int64)
     paths[0] = 1
@@ -44,7 +44,7 @@ def test_the_games_by_their_results(tree):
     assert [ends[outcome == r].sum() for r in (1, -1, 0)] == [131_184, 77_904, 46_080]
 
 
-def test_a_successor_stands_one_level_below_its_parent(tree):
+def test_a_successor_is_one_level_below_its_parent(tree):
     level = np.repeat(np.arange(10), np.diff(tree.level_start))
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     child = np.asarray(tree.successor)[parent, action]
@@ -61,9 +61,7 @@ def leaves_of(found):
     return [np.asarray(leaf) for leaf in jax.tree.leaves(found)]
 
 
-def test_a_tree_that_was_kept_is_the_same_and_is_not_walked_again(
-    monkeypatch, host_tree
-):
+def test_a_kept_tree_is_the_same_and_is_not_enumerated_again(monkeypatch, host_tree):
     files = {}
     monkeypatch.setattr(kept_files, "read", files.get)
     monkeypatch.setattr(kept_files, "keep", files.__setitem__)

@@ -80,7 +80,7 @@ def test_an_illegal_move_is_refused(row_by_row, move):
     """Out of range, or a cell with a stone: PGX would take it as a lost game."""
     game = played(row_by_row, (4,))
     before = facts(game)
-    with pytest.raises(ValueError, match=f"{move} is no legal move of tic_tac_toe"):
+    with pytest.raises(ValueError, match=f"{move} is not a legal move of tic_tac_toe"):
         session.play_move(game, move)
     assert facts(game) == before
 
