@@ -1,1 +1,1 @@
-"""Boards to action values: the perceptron, the table."""
+"""Networks from boards to action values: the multilayer perceptron and the table."""

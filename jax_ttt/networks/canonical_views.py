@@ -1,4 +1,4 @@
-"""The canonical view of a board: one for all that are rotated or mirrored copies.
+"""The canonical view of a board, the same for all its rotated and mirrored copies.
 
 Axes: `B` boards, `H W C` planes, `A` actions, `G` views.
 """
@@ -10,21 +10,21 @@ from jaxtyping import Array, Bool, Float
 from jax_ttt.envs.symmetry import Views
 
 DIGITS = 15
-"""Digits in base 3 that a float32 holds exactly."""
+"""Number of base-3 digits that a float32 represents exactly."""
 
 
 def least_views(planes: Float[Array, "B H W C"], views: Views) -> Bool[Array, "B G"]:
-    """Return which views of each board are its canonical one.
+    """Return a mask of the canonical view of each board.
 
-    That is the view whose entries, -1, 0 or 1 and read as digits in base 3, the last
-    one first, make the least number; on a board that is its own image, several. The
-    numbers of every view of every board are one product, exact as a number has at most
-    `DIGITS` digits; longer ones are compared part by part.
+    The entries of a view are -1, 0 or 1. As digits in base 3, the last entry first,
+    they form a number, and the canonical view has the least one. If a board is its
+    own image, several views are marked. One matrix product computes the numbers of all
+    views; it is exact, as longer numbers are split into parts of `DIGITS` digits.
     """
     num_boards, *shape = planes.shape
     num_views, channels = len(views.cells), shape[-1]
     entries = views.cells[:, :, None] * channels + np.arange(channels)
-    order = entries.reshape(num_views, -1)  # of the board's entries, as the view shows
+    order = entries.reshape(num_views, -1)  # the board's entries in the view's order
     num_parts = -(-order.shape[1] // DIGITS)
     digits = np.zeros((order.shape[1], num_views, num_parts), np.float32)
     for rank in range(order.shape[1]):
@@ -54,9 +54,9 @@ def turned(
 def turned_back(
     values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
 ) -> Float[Array, "heads B A"]:
-    """Return the values of the board's actions from those of its canonical view.
+    """Map the values of the canonical view's actions to the board's own actions.
 
-    Actions that mirror each other, on a board that is its own mirror image, share one.
+    On a board that is its own image, symmetric actions get the same value.
     """
     inverse = np.argsort(views.actions, axis=-1)[None]
     back = jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)

@@ -1,7 +1,7 @@
-"""Boards to action values: the network and its forward pass.
+"""The network from boards to action values, and its forward pass.
 
-Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values of an action), `V` the
-values of a board.
+Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values per action), `V` values
+per board.
 """
 
 import dataclasses
@@ -30,13 +30,13 @@ from jax_ttt.runtime import devices
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """What the weights need to give values: the architecture, a table's positions.
+    """A network without its weights: the architecture, and a table's positions.
 
-    A pytree, so that the positions are data of a compiled program.
+    It is a pytree, so the positions are data of a compiled program.
     """
 
     architecture: Architecture = dataclasses.field(metadata={"static": True})
-    positions: Positions | None = None  # of a table only
+    positions: Positions | None = None  # for a table only
 
     @property
     def env_id(self) -> EnvId:
@@ -45,12 +45,12 @@ class Network:
 
     @property
     def is_table(self) -> bool:
-        """Whether the weights are a table's values."""
+        """Whether the weights are the values of a table."""
         return self.positions is not None
 
 
 class Heads(NamedTuple):
-    """How many values a network gives of an action, and which is the action's value."""
+    """The number of values per action, and the function that combines them."""
 
     num: int
     value: Callable[[Float[Array, "H B A"]], Float[Array, "B A"]]
@@ -69,7 +69,7 @@ HEADS = {
     "value-and-reply": Heads(2, _first),
     "two-tables": Heads(2, _mean),
 }
-"""The heads by `Architecture.heads`."""
+"""The heads by the word in `Architecture.heads`."""
 
 
 def _fastest() -> DTypeLike:
@@ -82,20 +82,20 @@ DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
     "float32": lambda: jnp.float32,
     "bfloat16": lambda: jnp.bfloat16,
 }
-"""What gives the dtype, by the setting `precision`."""
+"""Functions that return the dtype, by the setting `precision`."""
 
 
 def learning_dtype(precision: Precision) -> DTypeLike:
-    """Return what the learner's products take: the one place that decides "auto".
+    """Return the dtype of the learner's matrix products.
 
-    bfloat16 only where the processor has units for it. A GPU's time at these sizes goes
-    elsewhere than into products, and a TPU takes float32 as bfloat16 anyway.
+    "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
+    of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
     """
     return jnp.dtype(DTYPES[precision]())
 
 
 class _Make(Protocol):
-    """Makes the module of a network of one kind."""
+    """A function that makes the module of one kind of network."""
 
     def __call__(
         self,
@@ -114,7 +114,7 @@ def _make_mlp(
     dtype: DTypeLike,
     initial_value: float,
 ) -> MLP:
-    del initial_value  # its weights are drawn
+    del initial_value  # the weights are random
     architecture = network.architecture
     planes, num_actions = pgx_games.sizes(network.env_id)
     num_inputs, num_outputs = int(np.prod(planes)), num_heads * num_actions
@@ -129,7 +129,7 @@ def _make_table(
     dtype: DTypeLike,
     initial_value: float,
 ) -> Table:
-    del rngs, dtype  # nothing is drawn, and there are no products
+    del rngs, dtype  # a table has no random weights and no products
     if network.positions is None:
         raise ValueError("a table needs the positions of its game")
     sizes = num_heads, pgx_games.sizes(network.env_id).num_actions
@@ -146,12 +146,12 @@ def make_module(
     dtype: DTypeLike = jnp.float32,
     initial_value: float = 0.0,
 ) -> MLP | Table:
-    """Return the module of a network, its weights drawn from `rngs`.
+    """Return the module of a network, with random weights from `rngs`.
 
-    A table's entries all begin at `initial_value`.
+    All entries of a table are `initial_value`.
 
     Raises:
-        ValueError: it is a table without positions.
+        ValueError: the network is a table without positions.
     """
     architecture = network.architecture
     num_heads = HEADS[architecture.heads].num
@@ -162,7 +162,7 @@ def make_module(
 def init_params(
     network: Network, key: Key[Array, ""], initial_value: float = 0.0
 ) -> nnx.State:
-    """Return fresh weights, of a table `initial_value` each; `key` is consumed."""
+    """Return initial weights; those of a table are `initial_value`. Consumes `key`."""
     module = make_module(network, nnx.Rngs(key), initial_value=initial_value)
     return nnx.state(module, nnx.Param)
 
@@ -173,15 +173,14 @@ def q_values(
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike = jnp.float32,
 ) -> Float[Array, "B A"]:
-    """Return the value of each action to the mover, illegal ones included.
+    """Return the value of each action to the mover, including illegal actions.
 
-    The learner passes its `dtype`, what the products take (`learning_dtype`). All else
-    that asks, grades and proofs among it, reads the weights in float32, whatever
-    precision they were learned in: an agent is graded and played alike wherever it is
-    loaded.
+    Only the learner passes another `dtype` for the matrix products (`learning_dtype`).
+    Grades, proofs and play use float32 on every machine, whatever precision the agent
+    was trained in.
 
-    With canonical boards the network sees one view of all that are symmetric, and its
-    values are mapped back to the board's own actions, so that they turn with it.
+    With canonical boards the network gets the canonical view of each board. Its values
+    are mapped back to the board's own actions.
     """
     values = heads(network, params, obs, dtype)
     return HEADS[network.architecture.heads].value(values)
@@ -193,15 +192,15 @@ def heads(
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike = jnp.float32,
 ) -> Float[Array, "H B A"]:
-    """Return all that the network says of each action.
+    """Return all values of each action.
 
-    That is one value (`H` 1), its value to the mover; with a two-ply backup a second
-    one, its value to the one who waits; of double tables, what each of the two says.
+    The first head is the value to the mover. With a two-ply backup, the second head is
+    the value to the waiting player. With double tables, there is one head per table.
     """
     planes = pgx_games.planes(network.env_id, obs)
     views = symmetry.views(network.env_id)
     architecture = network.architecture
-    # After-states that are symmetric share a row already.
+    # Symmetric after-states already share a row.
     shared = KEYS[architecture.table_key].of_after_states
     if not architecture.canonical or shared or views is None:
         return _forward(network, params, planes, dtype)
@@ -213,9 +212,9 @@ def heads(
 
 @functools.cache
 def _graph(architecture: Architecture, dtype: jnp.dtype) -> nnx.GraphDef:
-    """Return what a network without positions is besides its weights.
+    """Return the graph of an MLP: the module without its weights.
 
-    Kept, as tracing a program asks for it several times.
+    It is cached, because tracing one program needs it several times.
     """
     network = Network(architecture)
     return nnx.graphdef(
@@ -229,7 +228,7 @@ def _forward(
     planes: Float[Array, "B H W C"],
     dtype: DTypeLike,
 ) -> Float[Array, "heads B A"]:
-    """Return the values of boards as they are."""
+    """Return the values of boards, without a canonical view."""
     if network.positions is None:
         module = nnx.merge(_graph(network.architecture, jnp.dtype(dtype)), params)
         values = module(planes)

@@ -1,7 +1,6 @@
 """A table as a network whose weights are its values.
 
-Axes: `B` boards, `H W C` planes, `R` rows, `A` actions, `V` values of a board, `N`
-boards of stones.
+Axes: `B` boards, `H W C` planes, `R` rows, `A` actions, `V` values per board.
 """
 
 from collections.abc import Callable
@@ -20,14 +19,14 @@ from jax_ttt.envs.stones import Positions
 def by_position(
     values: Float[Array, "R V"], number: Int[Array, " B"], positions: Positions
 ) -> Float[Array, "B V"]:
-    """Return the values of the boards' positions: a row each, a value an action."""
+    """Return the rows of the boards' positions: one value per action and head."""
     return values[positions.by_number[number]]
 
 
 def by_after_state(
     values: Float[Array, "R heads"], number: Int[Array, " B"], positions: Positions
 ) -> Float[Array, "B V"]:
-    """Return the values of the positions that the boards' moves lead to."""
+    """Return for each move the value of the position that it leads to."""
     found = values[positions.after[positions.by_number[number]]]  # (B, A, heads)
     return found.swapaxes(1, 2).reshape(len(found), -1)
 
@@ -35,17 +34,17 @@ def by_after_state(
 def by_hash(
     values: Float[Array, "R V"], number: Int[Array, " B"], positions: Positions
 ) -> Float[Array, "B V"]:
-    """Return the values of the boards' numbers in base 3."""
+    """Return the rows of the boards' numbers in base 3."""
     del positions
     return values[number]
 
 
 class Key(NamedTuple):
-    """How a board's row is found, and which rows there are."""
+    """How a table finds a board's values, and how many rows it has."""
 
     values: Callable[..., jax.Array]
-    row_of_each: str  # the field of `Positions` with an entry for each row
-    of_after_states: bool = False  # one value, where others have one for each action
+    row_of_each: str  # the field of `Positions` that has one entry per row
+    of_after_states: bool = False  # a row has one value, not one per action
 
 
 KEYS: dict[TableKey, Key] = {
@@ -56,7 +55,7 @@ KEYS: dict[TableKey, Key] = {
 
 
 class Table(nnx.Module):
-    """A row of values for each board; `key` says how a board's row is found."""
+    """A table with a row of values for each board; `key` selects the lookup."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Boards that are views of each other have one canonical view."""
+"""Symmetric boards have the same canonical view."""
 
 import jax
 import jax.numpy as jnp
@@ -18,14 +18,14 @@ def views(env_id="tic_tac_toe"):
 
 
 def canonical_cells(cells):
-    """Return the canonical boards, and what stands on the boards, of these."""
+    """Return the canonical views of boards, and the cells mapped back from them."""
     planes = cells.reshape(-1, 3, 3, 1)
     least = canonical_views.least_views(planes, views())
     seen = canonical_views.turned(planes, views(), least).reshape(-1, 9)
     return seen, canonical_views.turned_back(seen[None], views(), least)[0]
 
 
-def test_every_view_of_a_board_has_one_canonical_board(tree):
+def test_all_views_of_a_board_have_the_same_canonical_view(tree):
     cells = np.asarray(stones.cells(tree.obs))
     find = jax.jit(canonical_cells)
 
@@ -37,12 +37,12 @@ def test_every_view_of_a_board_has_one_canonical_board(tree):
     plain = seen_as(cells)
     for view in VIEWS:
         assert np.array_equal(seen_as(cells[:, view]), plain)
-    # The side to move follows from the stones: all classes, as the tree counts them.
+    # The stones determine the player to move, so these are all classes of the tree.
     assert len(np.unique(plain, axis=0)) == 765
 
 
-def test_a_board_of_more_cells_than_a_number_has_digits_is_compared_whole():
-    """Connect Four's 42 cells: the least view is decided by the highest cell."""
+def test_a_board_with_more_cells_than_digits_is_compared_in_parts():
+    """Connect Four has 42 cells; here the most significant cell decides."""
     planes = jnp.zeros((2, 6, 7, 1)).at[:, 5, 0, 0].set(jnp.array([1.0, -1.0]))
     least = canonical_views.least_views(planes, views("connect_four"))
     assert least.tolist() == [[True, False], [False, True]]

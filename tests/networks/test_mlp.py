@@ -1,4 +1,4 @@
-"""The linear layer: its products, the precision they take, and who decides that."""
+"""The linear layer: its matrix products and their precision."""
 
 import functools
 
@@ -17,13 +17,13 @@ from jax_ttt.evaluation import network_grades
 from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
 
-# tanh: a relu near 0 that rounding turns off takes its whole gradient with it.
+# tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
 FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
 BFLOAT16 = FLOAT32.replace(precision="bfloat16")
 
 
 def relative(found, expected):
-    """Return the length of the error, as a share of that of all numbers."""
+    """Return the norm of the error divided by the norm of the expected numbers."""
     error = np.asarray(found) - np.asarray(expected)
     return np.linalg.norm(error) / np.linalg.norm(expected)
 
@@ -31,7 +31,7 @@ def relative(found, expected):
 @pytest.mark.parametrize(
     ("dtype", "least", "most"), [(jnp.float32, 0.0, 1e-5), (jnp.bfloat16, 1e-5, 1e-2)]
 )
-def test_a_product_and_its_gradient_are_those_of_matrices(dtype, least, most):
+def test_a_product_and_its_gradient_equal_numpys(dtype, least, most):
     keys = jax.random.split(jax.random.key(0), 3)
     shapes = (5, 9), (9, 64), (5, 64)
     kernel, inputs, weights = map(jax.random.normal, keys, shapes)
@@ -49,11 +49,12 @@ def test_a_product_and_its_gradient_are_those_of_matrices(dtype, least, most):
         assert least <= relative(a, b) < most
 
 
-def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
+def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
     ours = mlp.Columns(4, 3, jnp.float32, nnx.Rngs(7))
     theirs = nnx.Linear(4, 3, rngs=nnx.Rngs(7))
     assert np.array_equal(ours.kernel[...], theirs.kernel[...].T)
-    params = jax.tree.map(lambda leaf: leaf + 0.5, nnx.state(theirs))  # a bias is 0
+    # A new bias is 0, which would hide an error.
+    params = jax.tree.map(lambda leaf: leaf + 0.5, nnx.state(theirs))
     nnx.update(theirs, params)
     nnx.update(ours, jax.tree.map(jnp.transpose, params))
     inputs = jax.random.normal(jax.random.key(0), (4, 6))
@@ -62,7 +63,7 @@ def test_a_layer_is_that_of_flax_with_the_boards_in_columns():
 
 @jax.jit
 def moves():
-    """Return params, and a batch of moves, many of which ended their games."""
+    """Return params and a batch of moves, many of them the last of their games."""
     network = network_of(FLOAT32.architecture)
     state = learner.init(FLOAT32, FLOAT32.hyper, network, jax.random.key(0), SelfPlay())
 
@@ -77,7 +78,7 @@ def moves():
     return state.params, jax.tree.map(lambda leaf: leaf[-1], played.transition)
 
 
-def test_both_precisions_teach_the_same_to_a_hundredth():
+def test_losses_and_gradients_of_both_precisions_differ_by_less_than_a_hundredth():
     params, batch = moves()
 
     @functools.partial(jax.jit, static_argnums=0)
@@ -91,8 +92,8 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
         )
         network = network_of(config.architecture)
         target = losses.td_targets(config, config.hyper, network, params, params, batch)
-        lesson = losses.loss_and_gradient(config, network, params, target, batch, key)
-        return values, lesson.loss, lesson.grads
+        found = losses.loss_and_gradient(config, network, params, target, batch, key)
+        return values, found.loss, found.grads
 
     exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
     for a, b in zip(rounded, exact, strict=True):
@@ -101,7 +102,7 @@ def test_both_precisions_teach_the_same_to_a_hundredth():
         assert relative(a, b) < 1e-2
 
 
-def test_an_agent_is_read_in_float32_however_it_learned():
+def test_an_agent_trained_in_any_precision_is_used_in_float32():
     params, batch = moves()
     values = jax.jit(q_network.q_values)
     networks = (network_of(config.architecture) for config in (FLOAT32, BFLOAT16))

@@ -1,4 +1,4 @@
-"""The network: its size, its seeds, and boards that are views of each other."""
+"""The network: its size, its seeds, and symmetric boards."""
 
 from types import SimpleNamespace
 
@@ -66,7 +66,7 @@ def test_the_network_of_the_article_has_18953_parameters(params):
 )
 @pytest.mark.parametrize("hidden_layers", [0, 1, 3])
 def test_depth_and_activation(activation, expected, hidden_layers):
-    """One neuron a layer, weights 1, the first bias -2 and no other."""
+    """One neuron per layer, weights 1, biases 0 except the first, which is -2."""
     config = PLAIN.replace(hidden_layers=hidden_layers)
     if hidden_layers:
         config = config.replace(hidden_size=1, activation=activation)
@@ -108,7 +108,7 @@ def test_layers_of_one_shape_start_with_different_weights():
     assert not np.array_equal(second, third)
 
 
-def test_q_values_turn_with_the_board(params, obs):
+def test_q_values_rotate_with_the_board(params, obs):
     seen = np.asarray(q_values(CONFIG, params, obs))
     cells = obs.reshape(-1, 9, 2)
     assert np.abs(seen).max() <= 1
@@ -117,18 +117,18 @@ def test_q_values_turn_with_the_board(params, obs):
         np.testing.assert_allclose(found, seen[:, view], atol=1e-6)
 
 
-def test_a_plain_network_sees_the_board_as_it_is(params, obs):
+def test_without_canonical_views_the_network_sees_the_board_itself(params, obs):
     plain, canonical = q_values(PLAIN, params, obs), q_values(CONFIG, params, obs)
     planes = stones.cells(obs).reshape(-1, 3, 3, 1)
     least = np.asarray(canonical_views.least_views(planes, views()))
-    # Not one of several: cells that mirror each other share a value.
+    # Only boards with one canonical view: symmetric cells share a value on the others.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)
     assert 0 < as_it_is.sum() < len(obs)
     np.testing.assert_allclose(plain[as_it_is], canonical[as_it_is], atol=1e-6)
     assert not np.allclose(plain[~as_it_is], canonical[~as_it_is], atol=1e-3)
 
 
-def test_a_game_without_listed_symmetries_is_seen_as_it_is():
+def test_a_game_without_listed_symmetries_has_no_canonical_views():
     config = CONFIG.replace(env_id="othello", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (9, 8, 8, 2))
@@ -138,7 +138,7 @@ def test_a_game_without_listed_symmetries_is_seen_as_it_is():
     assert not np.allclose(found[:, :-1], turned[:, :-1], atol=1e-2)
 
 
-def test_connect_fours_values_turn_with_its_mirror_image():
+def test_connect_fours_values_are_mirrored_with_the_board():
     config = CONFIG.replace(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     obs = jax.random.bernoulli(jax.random.key(1), 0.3, (64, 6, 7, 2))
@@ -148,10 +148,10 @@ def test_connect_fours_values_turn_with_its_mirror_image():
     plain = config.replace(canonical=False)
     found = q_values(plain, params, obs)
     same = np.isclose(found, seen, atol=1e-6).all(axis=1)
-    assert 16 < same.sum() < 48  # where the board itself is the canonical view
+    assert 16 < same.sum() < 48  # boards that are their own canonical view
 
 
-def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
+def test_symmetric_actions_of_a_symmetric_board_have_equal_values():
     config = CONFIG.replace(env_id="connect_four", hidden_size=8)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     middle = jnp.zeros((1, 6, 7, 2), bool).at[0, 5, 3, 0].set(True)
@@ -160,7 +160,7 @@ def test_a_board_that_is_its_own_mirror_image_values_both_sides_alike():
     assert len(set(seen.tolist())) == 4
 
 
-def test_the_batch_axis_stays_with_any_batch():
+def test_planes_keep_the_batch_axis():
     for num_games in (3, 9):
         for env_id, obs, planes in (
             ("connect_four", (6, 7, 2), (6, 7, 1)),
@@ -171,7 +171,7 @@ def test_the_batch_axis_stays_with_any_batch():
 
 
 @pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])
-def test_one_board_of_each_class_tells_the_values_of_the_rest(preset, tree):
+def test_values_computed_once_per_class_are_those_of_every_decision(preset, tree):
     config = PRESETS[preset]
     key, noise_key = jax.random.split(jax.random.key(0))
     params = jax.tree.map(
@@ -192,8 +192,8 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
     expected = jnp.bfloat16 if amx else jnp.float32
     assert q_network.learning_dtype(auto.network.precision) == expected
     for name in ("float32", "bfloat16"):
-        said = CONFIG.replace(precision=name)
-        assert q_network.learning_dtype(said.network.precision) == jnp.dtype(name)
+        config = CONFIG.replace(precision=name)
+        assert q_network.learning_dtype(config.network.precision) == jnp.dtype(name)
     gpu = SimpleNamespace(platform="gpu")
     monkeypatch.setattr(devices, "current", lambda: gpu)
     assert q_network.learning_dtype(auto.network.precision) == jnp.float32

@@ -1,4 +1,4 @@
-"""Tables: their rows, and the values that are read in them."""
+"""Tables: the number of their rows, and the rows that decisions use."""
 
 import jax
 import jax.numpy as jnp
@@ -34,7 +34,7 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         ("position", False, 4520),
         ("position", True, 627),
         ("hash", True, 627),
-        ("after-state", True, 764),  # all classes but the empty board
+        ("after-state", True, 764),  # all classes except the empty board
         ("after-state", False, 5477),
     ],
 )
