@@ -1,1 +1,1 @@
-"""Exact results over a game's tree: policies, outcomes, proof, minimax."""
+"""Exact results over a game tree: policies, outcomes, proof, minimax."""

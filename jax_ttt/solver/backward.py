@@ -1,6 +1,6 @@
-"""The pass over a game's tree that every exact result is: last level to first.
+"""The backward pass over a game tree, which computes every exact result.
 
-With JAX arrays it is float32 and may be compiled; with NumPy arrays, float64.
+With JAX arrays it uses float32 and can be compiled. With NumPy arrays it uses float64.
 
 Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions of a
 level.
@@ -16,19 +16,20 @@ from jaxtyping import Shaped
 from jax_ttt.envs.tree import AnyArray, Tree
 
 NodeValue = Callable[[slice, AnyArray], AnyArray]
-"""A level's values `(W, C)` from its positions and their successors' `(W, A, C)`."""
+"""Function from a level's positions and their successors' values `(W, A, C)` to the
+level's values `(W, C)`."""
 
 
 def backward(
     tree: Tree, leaf_values: Shaped[AnyArray, "P C"], node_value: NodeValue
 ) -> Shaped[AnyArray, "P C"]:
-    """Return every position's value, from the last level of the tree to the first."""
+    """Compute every position's values, from the last level of the tree to the first."""
     xp = np if isinstance(leaf_values, np.ndarray) else jnp
     levels = list(itertools.pairwise(tree.level_start))
     values = [leaf_values[slice(*levels[-1])]]
     for begin, end in reversed(levels[:-1]):
         here = slice(begin, end)
-        # Where the game is over there is no successor: any row will do.
+        # A finished game has no successor; the row read for it is not used.
         successor = (tree.successor[here] - end).clip(0)
         inner = node_value(here, values[-1][successor])
         over = tree.terminal[here, None]

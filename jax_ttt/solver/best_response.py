@@ -1,6 +1,6 @@
-"""The opponent who gains most against a policy, and how much that is.
+"""The best response to a policy, and the policy's exploitability.
 
-Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it; results are float64.
+Every `tree` here is of NumPy arrays (`tree.host_tree`); results are float64.
 
 Axes: `P` positions, `A` actions.
 """
@@ -16,10 +16,11 @@ from jax_ttt.solver.backward import backward
 def best_response(
     tree: Tree, probs: Float[np.ndarray, "P A"], draw: float = 0.0
 ) -> Float[np.ndarray, "P A"]:
-    """Return the opponent who gains most against `probs`, the first move of equals.
+    """Return the policy of the opponent that gains most against `probs`.
 
-    A win is worth 1 to it, a loss -1 and a draw `draw`: with -1, it wins most often.
-    Each row holds for the seat that is to move there.
+    The opponent's win counts 1, its loss -1 and a draw `draw`; with `draw` -1 it wins
+    as often as possible. Among equal moves it plays the first. Each row is the best
+    response of the seat to move there.
     """
     drawn = tree.terminal & (tree.outcome == 0)
 
@@ -44,10 +45,11 @@ def best_response(
 
 
 def exploitability(tree: Tree, probs: Float[np.ndarray, "P A"]) -> float:
-    """Return what a best response gains on average over both seats: 0 to 1.
+    """Return the mean gain of a best response over both seats: 0 to 1.
 
-    Gains are wins less losses. 0 where the value of the game is a draw and no opponent
-    can do better than that. Source: Lanctot et al. 2017, NashConv over players.
+    The gain is the rate of wins minus that of losses. It is 0 if the game's value is a
+    draw and no opponent gains more. Source: Lanctot et al. 2017, NashConv divided by
+    the number of players.
     """
     best = best_response(tree, probs)
     seats = outcomes.outcome(tree, probs, best), outcomes.outcome(tree, best, probs)

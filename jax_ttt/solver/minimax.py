@@ -1,6 +1,6 @@
-"""Best play over an enumerated game, and how far a policy is from it. NumPy, float64.
+"""Minimax values and optimal moves of an enumerated game. NumPy, float64.
 
-Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it.
+Every `tree` here is of NumPy arrays (`tree.host_tree`).
 
 Axes: `P` positions, `A` actions.
 """
@@ -14,10 +14,10 @@ from jax_ttt.solver.backward import backward
 
 
 def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
-    """Return what each position is worth to the first player under best play.
+    """Return the value of each position to the first player under best play, -1 to 1.
 
-    -1 to 1; below 1, `discount` makes a result worth less with each move before it, so
-    that a quick win is better than a slow one, and a slow loss than a quick one.
+    Each move before the result multiplies its value by `discount`. Below 1, a quick win
+    is better than a slow one, and a slow loss is better than a quick one.
     """
     legal, first = tree.legal_action_mask, tree.first_to_move
 
@@ -33,7 +33,7 @@ def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
 def to_mover(
     tree: Tree, position_values: Float[np.ndarray, " P"]
 ) -> Float[np.ndarray, "P A"]:
-    """Return what each move is worth to its mover; -inf where illegal."""
+    """Return the value of each move to its mover; -inf if illegal."""
     sign = np.where(tree.first_to_move, 1, -1)[:, None]
     after = position_values[tree.successor]
     return np.where(tree.legal_action_mask, sign * after, -np.inf)
@@ -42,7 +42,7 @@ def to_mover(
 def best_moves(
     tree: Tree, position_values: Float[np.ndarray, " P"]
 ) -> Bool[np.ndarray, "P A"]:
-    """Return which moves are worth most to their mover."""
+    """Return a mask of the moves with the highest value to their mover."""
     worth = to_mover(tree, position_values)
     return tree.legal_action_mask & (worth == worth.max(axis=1, keepdims=True))
 
@@ -50,7 +50,7 @@ def best_moves(
 def policy(
     tree: Tree, discount: float = 1.0, first_best: bool = False
 ) -> Float[np.ndarray, "P A"]:
-    """Return the player of the best moves: one of them at random, or the first."""
+    """Return the policy that plays a random best move, or the first one."""
     best = best_moves(tree, values(tree, discount))
     return policies.shared(first_marked(best) if first_best else best)
 
@@ -58,7 +58,7 @@ def policy(
 def optimal_moves(
     tree: Tree, probs: Float[np.ndarray, "P A"]
 ) -> Float[np.ndarray, " P"]:
-    """Return how often the policy plays a best move in each position, 0 to 1."""
+    """Return the probability of a best move in each position, 0 to 1."""
     return (probs * best_moves(tree, values(tree))).sum(axis=1)
 
 

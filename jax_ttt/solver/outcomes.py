@@ -1,8 +1,8 @@
-"""Exact results over a game's tree: no sampling, no error bar.
+"""Exact results of policies over a game tree, without sampling.
 
-A policy is a matrix `probs[P, A]`, each row the chances of the legal moves. Every
-result is one pass from the last level of the tree to the first. With JAX arrays it is
-float32 and may be compiled; with a tree and policies of NumPy arrays, float64.
+A policy is a matrix `probs[P, A]` of move probabilities. Each result takes one backward
+pass over the tree. With JAX arrays it is float32 and can be compiled. With a tree and
+policies of NumPy arrays it is float64.
 
 Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions of
 a level, `S` seats, `N` and `M` policies.
@@ -21,7 +21,7 @@ from jax_ttt.solver.backward import backward
 
 
 class Outcome(NamedTuple):
-    """Chances of one player's results; they add up to 1."""
+    """Probabilities of one player's results; they add up to 1."""
 
     win_rate: AnyArray
     draw_rate: AnyArray
@@ -29,14 +29,14 @@ class Outcome(NamedTuple):
 
 
 class SeatResults(NamedTuple):
-    """How a policy fares in one seat."""
+    """Results of a policy in one seat."""
 
-    random: Outcome  # against an opponent who plays at random
-    worst_loss_rate: jax.Array  # against the opponent who beats it most often
+    random: Outcome  # against an opponent that plays at random
+    worst_loss_rate: jax.Array  # against the opponent that beats it most often
 
 
 class Report(NamedTuple):
-    """How a policy fares in both seats."""
+    """Results of a policy in both seats."""
 
     first: SeatResults
     second: SeatResults
@@ -47,9 +47,9 @@ def pairwise_outcomes(
     first: Float[AnyArray, "N P A"],
     second: Float[AnyArray, "M P A"],
 ) -> Outcome:
-    """Return the exact results `(N, M)` of each first player against each second.
+    """Return the first player's exact results `(N, M)` against each second player.
 
-    They are the first player's, from one pass for all pairs.
+    One pass computes all pairs.
     """
     xp = np if isinstance(first, np.ndarray) else jnp
     pairs = (len(first), len(second))
@@ -72,18 +72,19 @@ def outcome(
     first: Float[AnyArray, "P A"],
     second: Float[AnyArray, "P A"],
 ) -> Outcome:
-    """Return the exact result of two policies, from the first player's view."""
+    """Return the exact result of two policies, as the first player's rates."""
     table = pairwise_outcomes(tree, first[None], second[None])
     return Outcome(*(rate[0, 0] for rate in table))
 
 
 def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
-    """Return the policy's results in both seats, against random and the worst case.
+    """Return the policy's results in both seats, against random and in the worst case.
 
-    One pass for both seats (S): each position carries the chances that the policy
-    wins, draws and loses to a random opponent, and how often it loses to the opponent
-    who beats it most often. Of a deterministic policy that last is 0 exactly when no
-    line of play wins; a rare chance may round to 0, see `proof.unbeatable`.
+    One pass computes both seats (S). Each position has four values: the policy's rates
+    of wins, draws and losses against random, and its worst loss rate, against the
+    opponent that beats it most often. For a deterministic policy the worst loss rate
+    is 0 exactly if no line of play beats it. A small probability may round to 0, so
+    the proof is `proof.unbeatable`.
     """
     own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)

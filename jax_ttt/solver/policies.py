@@ -1,9 +1,8 @@
-"""Policies of an enumerated game: matrices `probs[P, A]`, the chances of the moves.
+"""Policies of an enumerated game: matrices `probs[P, A]` of move probabilities.
 
-Where the game is over a row is 0. The arrays are of the tree's library: JAX, or NumPy
-for a tree of NumPy arrays.
+A row is 0 if the game is over. The arrays belong to the tree's library, JAX or NumPy.
 
-Axes: `P` positions, `A` actions, `D` positions to decide.
+Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose).
 """
 
 import jax
@@ -15,17 +14,17 @@ from jax_ttt.envs.tree import AnyArray, Tree
 
 
 def uniform(tree: Tree) -> Float[AnyArray, "P A"]:
-    """Return the player who plays every legal move with the same chance."""
+    """Return the policy that plays all legal moves with equal probability."""
     return shared(tree.legal_action_mask)
 
 
 def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
-    """Return the player of each of the marked moves, `(P, A)`, with the same chance."""
+    """Return the policy that plays marked moves, `(P, A)`, with equal probability."""
     return marked / marked.sum(axis=1, keepdims=True).clip(1)
 
 
 def deterministic(tree: Tree, action: Int[AnyArray, " D"]) -> Float[AnyArray, "P A"]:
-    """Return the player of one legal action in each of the positions to decide."""
+    """Return the policy that plays the given legal action in each decision."""
     if isinstance(action, np.ndarray):
         probs = np.zeros(tree.legal_action_mask.shape)
         probs[tree.decisions, action] = 1.0

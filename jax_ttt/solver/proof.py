@@ -1,7 +1,7 @@
-"""What a policy can reach against any opponent: the proof that it never loses.
+"""The proof that a policy never loses, and the lines of play that can occur.
 
-Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it; `unbeatable` takes
-JAX arrays as well.
+Every `tree` here is of NumPy arrays (`tree.host_tree`); `unbeatable` also takes JAX
+arrays.
 
 Axes: `P` positions, `A` actions, `S` seats.
 """
@@ -19,11 +19,11 @@ from jax_ttt.envs.tree import AnyArray, Seat, Tree
 from jax_ttt.solver.backward import backward
 
 Line = list[tuple[int, int]]
-"""A game from its first position on: (position, action), move by move."""
+"""The moves of a game from its first position, as pairs (position, action)."""
 
 
 class Lines(NamedTuple):
-    """Lines of play by how they end for the policy."""
+    """Numbers of lines of play by the policy's result."""
 
     won: int
     drawn: int
@@ -35,14 +35,14 @@ def unbeatable(
 ) -> Bool[AnyArray, ""]:
     """Return whether no line of play by any opponent beats the policy in these seats.
 
-    The one definition of the word. It follows every move that the policy may play,
-    however rarely, and every legal move of its opponent. `tree` and `probs` are of
-    NumPy arrays, or of JAX arrays and may then be traced.
+    This is the only definition of "unbeatable". It follows every move that the policy
+    plays with a probability above 0, and every legal move of the opponent. `tree` and
+    `probs` hold NumPy arrays, or JAX arrays, which may be traced.
     """
     xp = np if isinstance(probs, np.ndarray) else jnp
     every = [playable(tree, probs, seat) for seat in seats]
     lost = [tree.lost_by(seat) for seat in seats]
-    # Yes and no as 1 and 0: XLA reduces floats on a CPU far faster than bools.
+    # Booleans as 1 and 0: on a CPU, XLA reduces floats much faster than bools.
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
     can_lose = backward(
         tree,
@@ -55,9 +55,9 @@ def unbeatable(
 def playable(
     tree: Tree, probs: Float[AnyArray, "P A"], seat: Seat
 ) -> Bool[AnyArray, "P A"]:
-    """Return the moves that the policy, in its seat, and any opponent may play.
+    """Return the moves that the policy in this seat, or any opponent, may play.
 
-    A chance that is not a number counts as one above 0.
+    A probability that is NaN counts as above 0.
     """
     others = ~tree.moves_of(seat)[:, None]
     return tree.legal_action_mask & (others | _not_zero(probs))
@@ -66,14 +66,14 @@ def playable(
 def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
     if isinstance(x, np.ndarray):
         return x != 0
-    # XLA takes float32's smallest numbers for 0. Their bits, but the sign's, are not.
+    # XLA treats subnormal float32 numbers as 0, so compare all bits except the sign.
     return jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32) << 1 != 0
 
 
 def reachable(
     tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
-    """Return the positions that can come up when the policy plays in this seat."""
+    """Return the positions that can occur when the policy plays in this seat."""
     moves = playable(tree, probs, seat)
     reached = np.zeros(tree.num_positions, bool)
     reached[0] = True
@@ -84,7 +84,7 @@ def reachable(
 
 
 def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
-    """Count the lines of play of the policy, in its seat, and any opponent."""
+    """Count the lines of play of the policy in this seat against any opponent."""
     moves = playable(tree, probs, seat)
     result = tree.outcome if seat == "first" else -tree.outcome
     leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
@@ -97,8 +97,8 @@ def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
 def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line | None:
     """Return the shortest game that the policy can lose, or None if there is none.
 
-    A forward walk over what the policy and any opponent can reach; the line ends with
-    the opponent's winning move.
+    The search goes forward, level by level, over the playable moves. The line ends
+    with the opponent's winning move.
     """
     moves = playable(tree, probs, seat)
     lost = tree.lost_by(seat)
@@ -116,7 +116,7 @@ def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line
 
 
 def self_play_line(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
-    """Return the game of a policy's likeliest moves against itself."""
+    """Return the policy's game against itself, with its most probable moves."""
     position, line = 0, []
     while not tree.terminal[position]:
         action = int(probs[position].argmax())

@@ -1,6 +1,6 @@
-"""The ceiling: the most wins of a player who never loses. NumPy, float64.
+"""The ceiling: the highest win rate of a player that never loses. NumPy, float64.
 
-Every `tree` here is of NumPy arrays, as `tree.host_tree` gives it.
+Every `tree` here is of NumPy arrays (`tree.host_tree`).
 
 Axes: `A` actions, `W` positions of a level.
 """
@@ -12,20 +12,20 @@ from jax_ttt.solver.backward import backward
 
 
 def most_wins(tree: Tree, seat: Seat) -> float:
-    """Return how often a player in `seat` who never loses can win against random.
+    """Return the highest win rate against random of a player that never loses.
 
-    0 to 1; -inf if every player in this seat can be beaten.
+    0 to 1, for a player in `seat`; -inf if every such player can be beaten.
     """
     first = seat == "first"
     result = tree.outcome if first else -tree.outcome
     own = tree.first_to_move == first
-    # A loss is worth -inf, so that no chance of wins makes up for a risk of one.
+    # A loss counts -inf, so that no number of wins outweighs the risk of a loss.
     leaves = np.where(result < 0, -np.inf, result == 1)[:, None]
 
     def node_value(here: slice, after: np.ndarray) -> np.ndarray:
         after, legal = after[..., 0], tree.legal_action_mask[here]
         best = np.where(legal, after, -np.inf).max(axis=1)
-        num_legal = np.maximum(legal.sum(axis=1), 1)  # none where the game is over
+        num_legal = np.maximum(legal.sum(axis=1), 1)  # no moves: game over
         mean = np.where(legal, after, 0).sum(axis=1) / num_legal
         return np.where(own[here], best, mean)[:, None]
 

@@ -1,4 +1,4 @@
-"""What the tests of exact results share."""
+"""Fixtures for the tests of exact results."""
 
 import pytest
 import rules
@@ -8,7 +8,7 @@ from jax_ttt.solver import minimax, policies
 
 @pytest.fixture(scope="module")
 def players(host_tree):
-    """Return each player as a policy, and as the rules in fractions."""
+    """Return each player as a policy, and as a function of the independent rules."""
     return {
         "random": (policies.uniform(host_tree), rules.moves),
         "minimax": (minimax.policy(host_tree), rules.best_moves),

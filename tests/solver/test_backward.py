@@ -1,4 +1,4 @@
-"""The backward pass, against sums and extremes over the games themselves."""
+"""The backward pass, compared with known counts and lengths of games."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ from jax_ttt.solver.backward import backward
 
 
 def test_the_sum_over_moves_counts_the_games(host_tree):
-    """255,168 games: each position is worth as many as end below it."""
+    """The value of a position is the number of games that continue from it."""
     legal = host_tree.legal_action_mask
     ends = host_tree.terminal[:, None].astype(float)
     count = backward(
@@ -18,7 +18,7 @@ def test_the_sum_over_moves_counts_the_games(host_tree):
     assert (count[host_tree.terminal] == 1).all()
 
 
-def test_jax_arrays_give_the_same_and_several_values_go_side_by_side(tree, host_tree):
+def test_one_pass_carries_several_values_and_jax_gives_the_same(tree, host_tree):
     def longest_and_shortest(tree, xp):
         legal = tree.legal_action_mask[..., None]
 

@@ -1,4 +1,4 @@
-"""What the best opponent of a policy gains."""
+"""Best responses and exploitability."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from jax_ttt.evaluation import grades
 from jax_ttt.solver import best_response, minimax, outcomes, policies
 
 
-def test_who_gains_most_from_a_random_player(host_tree, players):
+def test_the_best_responses_to_a_random_player(host_tree, players):
     random = players["random"][0]
     best = best_response.best_response(host_tree, random)
     found = outcomes.outcome(host_tree, random, best)
@@ -15,13 +15,13 @@ def test_who_gains_most_from_a_random_player(host_tree, players):
     winner = best_response.best_response(host_tree, random, draw=-1.0)
     found = outcomes.outcome(host_tree, random, winner)
     assert found.loss_rate == pytest.approx(887 / 945, abs=1e-12)
-    # To win that often it has to lose some games: 1.587 % at least.
+    # To win that often it must lose at least 1.587 % of the games.
     careful = best_response.best_response(host_tree, random, draw=-0.999)
     found = outcomes.outcome(host_tree, random, careful)
     assert found == pytest.approx([1 / 63, 43 / 945, 887 / 945], abs=1e-12)
 
 
-def test_nobody_gains_from_minimax(host_tree, players):
+def test_no_opponent_gains_against_minimax(host_tree, players):
     for name in ("minimax", "first"):
         assert best_response.exploitability(host_tree, players[name][0]) == 0
         rate = grades.optimal_move_rate(host_tree, players[name][0])
@@ -29,6 +29,6 @@ def test_nobody_gains_from_minimax(host_tree, players):
         assert rate.reachable == pytest.approx(1)
 
 
-def test_exploitability_of_a_player_who_can_always_be_beaten(host_tree):
+def test_exploitability_of_a_player_that_always_loses_is_one(host_tree):
     first_cell = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
     assert best_response.exploitability(host_tree, first_cell) == 1

@@ -1,4 +1,4 @@
-"""Best play and distance from it, against fractions and published constants."""
+"""Minimax, compared with exact fractions and published constants."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from jax_ttt.solver import minimax, outcomes, policies, proof
 
 @pytest.fixture(scope="module")
 def position(host_tree):
-    """Return the positions by their boards."""
+    """Return the position of each board."""
     return {
         text_board.cells_as_text(host_tree, p): p
         for p in range(host_tree.num_positions)
@@ -45,8 +45,8 @@ def test_outcomes_to_nine_digits(host_tree, players, first, second, percent):
 
 
 def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, position):
-    """The four moves of a random X lead there: 1 in 9, in 7, in 5, in 3."""
-    board, losing = "---XO---X", 2  # 0, 1, 6 and 7 hold the draw
+    """X must make four moves, with probabilities 1/9, 1/7, 1/5 and 1/3."""
+    board, losing = "---XO---X", 2  # 0, 1, 6 and 7 keep the draw
     line = {board: [losing]}
     fractions = rules.outcome(rules.moves, lambda b: line.get(b, rules.first_best(b)))
     assert fractions[0] == Fraction(1, 9 * 7 * 5 * 3) == Fraction(1, 945)
@@ -57,9 +57,9 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     assert proof.lines(host_tree, flawed, "second")[2] == 1
     as_x = outcomes.outcome(host_tree, flawed, policies.uniform(host_tree))
     assert as_x.loss_rate == 0
-    drawn_seats = (fractions[0] + 0) / 2
-    assert drawn_seats == Fraction(1, 1890)
-    assert round(100 * (1 - float(drawn_seats)) ** 1024) == 58  # matches without a loss
+    random_seat = (fractions[0] + 0) / 2
+    assert random_seat == Fraction(1, 1890)
+    assert round(100 * (1 - float(random_seat)) ** 1024) == 58  # % without a loss
 
 
 def test_random_against_random_in_closed_form(host_tree, players):
@@ -67,7 +67,7 @@ def test_random_against_random_in_closed_form(host_tree, players):
     assert found == pytest.approx([737 / 1260, 8 / 63, 121 / 420], abs=1e-12)
 
 
-def test_values_are_those_of_the_rules(position, values):
+def test_values_equal_those_of_an_independent_minimax(position, values):
     assert {board: values[p] for board, p in position.items()} == {
         board: rules.value(board) for board in position
     }
@@ -98,7 +98,7 @@ def test_a_published_position_move_by_move(host_tree, position, values):
     assert np.flatnonzero(minimax.best_moves(host_tree, values)[p]).tolist() == [6]
 
 
-def test_the_web_pages_expert_as_second_player(host_tree):
+def test_the_expert_of_the_web_page_as_second_player(host_tree):
     expert = minimax.policy(host_tree, discount=0.9, first_best=True)
     assert proof.lines(host_tree, expert, "second") == (386, 183, 0)  # 569
     found = outcomes.outcome(host_tree, policies.uniform(host_tree), expert)
@@ -108,15 +108,15 @@ def test_the_web_pages_expert_as_second_player(host_tree):
 def test_a_quick_win_is_preferred(host_tree, position):
     quick = minimax.policy(host_tree, discount=0.9, first_best=True)
     slow = minimax.policy(host_tree, first_best=True)
-    p = position["XX-OO----"]  # X wins at once in cell 2
+    p = position["XX-OO----"]  # cell 2 wins immediately
     assert quick[p].argmax() == 2
-    p = position["X-O-O-X--"]  # both 3 and 8 keep the value; only 3 wins at once
+    p = position["X-O-O-X--"]  # 3 and 8 keep the value; only 3 wins immediately
     assert rules.winner(rules.after("X-O-O-X--", 3)) == "X"
     assert quick[p].argmax() == 3
     assert slow[p].argmax() in rules.best_moves("X-O-O-X--")
 
 
-def test_a_policy_reaches_what_its_own_moves_allow(host_tree, position):
+def test_a_policys_own_moves_limit_the_reachable_positions(host_tree, position):
     first = minimax.policy(host_tree, first_best=True)  # opens in cell 0
     reached = proof.reachable(host_tree, first, "first")
     boards = {b for b, p in position.items() if reached[p] and b.count("X") == 1}

@@ -1,4 +1,4 @@
-"""Exact results against the constants of the game, and against each other."""
+"""Exact results, compared with known constants and with each other."""
 
 import jax
 import numpy as np
@@ -17,13 +17,13 @@ def percent(outcome):
 
 
 def shared(best):
-    """Play each of the marked actions with the same chance."""
+    """Return the policy that plays the marked actions with equal probability."""
     return (best / best.sum(axis=1, keepdims=True).clip(1)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
 def best(tree, q_star):
-    """Which legal actions keep the minimax value."""
+    """Return a mask of the legal actions that keep the minimax value."""
     legal = np.asarray(tree.legal_action_mask)
     q_values = np.where(legal, q_star, -np.inf)
     return legal & (q_values == q_values.max(axis=1, keepdims=True))
@@ -46,7 +46,7 @@ def test_random_against_random(tree):
     assert percent(OUTCOME(tree, uniform, uniform)) == pytest.approx(expected, abs=1e-4)
 
 
-def test_minimax_with_ties_at_random_against_random(tree, best):
+def test_minimax_with_random_best_moves_against_random(tree, best):
     report = REPORT(tree, shared(best))
     expected = pytest.approx([96.781, 3.219, 0], abs=5e-4)
     assert percent(report.first.random) == expected
@@ -69,14 +69,14 @@ def test_minimax_against_minimax_is_always_a_draw(tree, best, first_best):
             assert percent(OUTCOME(tree, one, other)) == pytest.approx([0, 100, 0])
 
 
-def test_the_most_wins_of_a_player_who_never_loses(tree, values, best):
-    """Among moves that keep the value, the one that wins most often v random."""
+def test_the_most_wins_of_a_player_that_never_loses(tree, values, best):
+    """It plays, of the moves that keep the value, the one with most wins vs. random."""
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
     first, outcome = np.asarray(tree.first_to_move), np.asarray(tree.outcome)
     policy = np.zeros(legal.shape, np.float32)
     for seat, result in ((True, 1), (False, -1)):
         wins = (outcome == result).astype(float)
-        # While neither side is winning, safe means keeping a draw or better.
+        # A position is safe if its value is at least a draw.
         safe = (values if seat else -values) >= 0
         for p in np.asarray(tree.decisions)[::-1]:
             actions = np.flatnonzero(legal[p])
@@ -98,11 +98,11 @@ def test_the_most_wins_of_a_player_who_never_loses(tree, values, best):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_policy_loses_in_the_worst_case_where_a_losing_line_exists(
+def test_the_worst_case_is_a_loss_exactly_if_there_is_a_losing_line(
     tree, host_tree, best, seed
 ):
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
-    # Optimal but for a few moves: some of these can be beaten, in one seat or both.
+    # Optimal except for a few moves; some of these policies lose in a seat or in both.
     odd = np.random.default_rng(seed).random(len(best)) < 0.002 * seed
     policy = np.where(odd[:, None], random_policy(tree, seed), shared(best))
     report = REPORT(tree, policy)
@@ -123,16 +123,16 @@ def test_the_shortest_losing_line_is_found(tree, host_tree):
     policy = np.eye(9, dtype=np.float32)[np.asarray(tree.legal_action_mask).argmax(1)]
     line = proof.losing_line(host_tree, policy, "second")
     assert line is not None
-    assert len(line) == 5  # X can't win sooner
+    assert len(line) == 5  # X can't win earlier
     line = proof.losing_line(host_tree, policy, "first")
     assert line is not None
     assert len(line) == 6  # nor O
 
 
 def test_one_losing_line_in_the_whole_tree_is_found(tree, host_tree, best, values):
-    """An agent that a sampled match would nearly always pass."""
+    """A sampled match would rarely show this loss."""
     policy = shared(best)
-    # A position that X reaches only by one order of odd moves, where O errs.
+    # O plays a losing move in the position that a random X reaches least often.
     reach = np.zeros(tree.num_positions)
     reach[0] = 1
     legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
@@ -154,7 +154,7 @@ def test_one_losing_line_in_the_whole_tree_is_found(tree, host_tree, best, value
     assert proof.losing_line(host_tree, policy, "second") is not None
 
 
-def test_turned_and_mirrored_policies_fare_the_same(tree):
+def test_rotated_and_mirrored_policies_have_the_same_results(tree):
     policy = random_policy(tree, 3)
     cells = np.asarray(stones.cells(tree.obs))
     level = np.repeat(np.arange(10), np.diff(tree.level_start))
@@ -166,7 +166,7 @@ def test_turned_and_mirrored_policies_fare_the_same(tree):
             position[key]
             for key in zip(level.tolist(), map(bytes, cells[:, view]), strict=True)
         ]
-        # Where the view shows cell view[i] as i, it plays i where the policy would.
+        # The view shows cell view[i] as i, so action i becomes action view[i].
         seen = policy[turned]
         same = np.zeros_like(policy)
         same[:, view] = seen

@@ -1,4 +1,4 @@
-"""Policies as matrices: who plays everything alike, some moves, or one move."""
+"""Policies as matrices: uniform, shared between marked moves, deterministic."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from jax_ttt.solver import policies
 
 
-def test_every_legal_move_has_the_same_chance(host_tree, boards):
+def test_every_legal_move_has_the_same_probability(host_tree, boards):
     probs = policies.uniform(host_tree)
     empty = np.array([board.count("-") for board in boards])
     over = host_tree.terminal
@@ -16,13 +16,13 @@ def test_every_legal_move_has_the_same_chance(host_tree, boards):
     np.testing.assert_allclose(probs, expected, atol=1e-12)
 
 
-def test_marked_moves_share_and_an_empty_row_stays_empty():
+def test_marked_moves_have_equal_probability_and_an_empty_row_stays_empty():
     marked = np.array([[True, True, False, True, True], [False] * 5])
     expected = [[0.25, 0.25, 0, 0.25, 0.25], [0] * 5]
     assert policies.shared(marked).tolist() == expected
 
 
-def test_one_move_in_each_position_to_decide(tree):
+def test_a_deterministic_policy_has_one_move_in_each_decision(tree):
     legal = np.asarray(tree.legal_action_mask)
     last = 8 - legal[:, ::-1].argmax(axis=1)  # the last free cell
     decisions = np.asarray(tree.decisions)

@@ -1,6 +1,6 @@
-"""The proof, against the rules written down once more: what is beatable, and only that.
+"""The proof, compared with an independent implementation of the rules.
 
-Seats are called by their stones, as in `rules`: X moves first.
+Seats are named by their stones, as in `rules`: X moves first.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
 
 @pytest.fixture(scope="module")
 def perfect(host_tree):
-    """The player of the first best move."""
+    """Return the policy that plays the first best move."""
     return minimax.policy(host_tree, first_best=True)
 
 
@@ -43,7 +43,7 @@ def changed(probs, position, action):
     return other
 
 
-# It runs hundreds of times: here it pays to compile with optimizations.
+# It runs hundreds of times, so compiling it with optimizations saves time.
 @functools.partial(
     jax.jit,
     compiler_options={
@@ -64,16 +64,16 @@ def evaluated(tree, probs, setting="both"):
 
 
 def exact_in_training(tree, probs, setting="both"):
-    """Return what an evaluation in training says of the policy."""
+    """Return the policy's exact results, as an evaluation in training computes them."""
     exact = evaluation.summary(evaluated(tree, probs, setting)).exact
     assert exact is not None
     return exact
 
 
 def beaten(tree, outcome, moves):
-    """Return by stone whether the player of these moves is beatable, as compiled.
+    """Return by stone whether the compiled proof finds the player of `moves` beatable.
 
-    `outcome` is that of the game's positions.
+    `outcome` holds the outcome of each position.
     """
     game = dataclasses.replace(tree, outcome=outcome)
     found, proofs = jax.device_get(
@@ -86,14 +86,12 @@ def beaten(tree, outcome, moves):
     return {own: bool(rate) for own, rate in worst.items()}
 
 
-# Which seats are asked for.
+# The seats of the proof.
 
 
 @pytest.mark.parametrize("safe", [*itertools.product([True, False], repeat=2)])
-def test_unbeatable_means_in_every_seat_that_is_asked_for(
-    safe, tree, host_tree, perfect
-):
-    """Whoever is perfect in a seat is safe there, and who plays at random is not."""
+def test_unbeatable_means_in_every_given_seat(safe, tree, host_tree, perfect):
+    """The player is perfect in the safe seats and plays at random in the others."""
     safe = dict(zip(SEATS, safe, strict=True))
     own = [safe["second"], safe["first"]]
     is_safe = np.array(own)[host_tree.first_to_move.astype(int)]
@@ -123,7 +121,7 @@ def test_unbeatable_means_in_every_seat_that_is_asked_for(
             assert (exact.seat(seat).worst_loss_rate == 0) is safe[seat]
 
 
-def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
+def test_a_player_that_is_perfect_in_one_seat_is_beatable(host_tree, perfect):
     random = policies.uniform(host_tree)
     for first in (True, False):
         own = (host_tree.first_to_move == first)[:, None]
@@ -134,12 +132,12 @@ def test_where_nothing_is_said_both_seats_are_meant(host_tree, perfect):
         )
 
 
-# One other move of a perfect player.
+# One different move of a perfect player.
 
 
 @pytest.fixture(scope="module", params=["X", "O"])
 def blunders(request, boards, position, perfect):
-    """Return every other move of the perfect player of a seat, and whether it loses."""
+    """Return each different move of the perfect player, and whether it loses."""
     own = request.param
     cells = {b: int(perfect[p].argmax()) for b, p in position.items()}
     decided = rules.reached(lambda board: [cells[board]], own)
@@ -156,18 +154,16 @@ def blunders(request, boards, position, perfect):
     return own, found, lost, (*counts, len(lost), len(lost) - len(won))
 
 
-def test_the_blunders_of_a_perfect_player_counted(blunders):
-    """At 158 drawn positions, 2 as X and 156 as O, it can throw the draw away.
-
-    Decisions that it meets, other moves there, those that lose, the decisions that have
-    one, and those among them where the position is a draw, not won.
+def test_the_number_of_blunders_of_a_perfect_player(blunders):
+    """Numbers of its decisions, different moves, losing moves, decisions with a losing
+    move, and of these the ones where the position is a draw.
     """
     own, _, _, counts = blunders
     expected = {"X": (99, 302, 123, 59, 2), "O": (447, 1113, 731, 314, 156)}
     assert counts == expected[own]
 
 
-def test_one_other_move_is_beatable_if_and_only_if_it_loses(
+def test_one_different_move_is_beatable_if_and_only_if_it_loses(
     blunders, host_tree, perfect, position
 ):
     own, found, _, _ = blunders
@@ -176,20 +172,22 @@ def test_one_other_move_is_beatable_if_and_only_if_it_loses(
         assert proof.unbeatable(host_tree, probs, (SEAT[own],)) == (not loses)
 
 
-def test_training_finds_the_same(blunders, tree, host_tree, perfect, position):
-    """The compiled proof and worst case: at each decision a losing and a safe move."""
+def test_the_compiled_proof_finds_the_same(
+    blunders, tree, host_tree, perfect, position
+):
+    """One losing and one safe move of each decision are tested."""
     own, found, _, _ = blunders
     one_of_each = {(board, loses): cell for board, cell, loses in found}
     for (board, loses), cell in one_of_each.items():
         moves = perfect.argmax(axis=1)
         moves[position[board]] = cell
-        # The other seat is as it was.
+        # The other seat has not changed.
         expected = {own: loses, OTHER[own]: False}
         assert beaten(tree, host_tree.outcome, moves) == expected
 
 
 def replayed(line, boards, own, cells):
-    """Play a line by the rules, own moves as the policy; return its last board."""
+    """Check each move of a line by the rules and the policy; return its last board."""
     board = "-" * 9
     for at, cell in line:
         assert boards[at] == board
@@ -199,7 +197,7 @@ def replayed(line, boards, own, cells):
     return board
 
 
-def test_every_blunder_is_shown_by_a_game_that_it_loses(
+def test_every_blunder_has_a_losing_line(
     blunders, host_tree, perfect, position, boards
 ):
     own, _, lost, _ = blunders
@@ -220,8 +218,10 @@ def test_a_perfect_player_has_no_losing_line(host_tree, perfect):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, position):
-    """Perfect but for a few moves, drawn at random in all positions."""
+def test_the_worst_case_equals_that_of_the_rules(
+    seed, tree, host_tree, perfect, position
+):
+    """The player is perfect except for moves in a few random positions."""
     rng = np.random.default_rng(seed)
     legal = host_tree.legal_action_mask
     other = np.eye(9)[(rng.random(legal.shape) * legal).argmax(axis=1)] * legal
@@ -244,7 +244,7 @@ def test_what_can_lose_is_what_the_rules_say(seed, tree, host_tree, perfect, pos
 
 
 def way_to(end, parent):
-    """Return the moves to a position, each with where it is made."""
+    """Return the moves that lead to a position, as pairs (position, action)."""
     way = []
     while end:
         way.append(parent[end])
@@ -254,7 +254,7 @@ def way_to(end, parent):
 
 @pytest.fixture(scope="module", params=["X", "O"])
 def ends(request, host_tree, position):
-    """Return each position lost to the player of a seat, and a way there."""
+    """Return each position that a seat has lost, with moves that lead there."""
     own = request.param
     lost = [p for b, p in position.items() if rules.winner(b) == OTHER[own]]
     at, action = np.nonzero(host_tree.legal_action_mask)
@@ -265,10 +265,10 @@ def ends(request, host_tree, position):
     return own, ways
 
 
-def test_every_lost_position_is_seen(ends, tree, host_tree, boards):
-    """Were it the only one: who can be led there is beatable, with a line to there.
+def test_every_lost_position_counts(ends, tree, host_tree, boards):
+    """In a game where it is the only loss, a player that can reach it is beatable.
 
-    The player goes there if the opponent does, and else takes the first empty cell.
+    The player follows the moves to it, and elsewhere takes the first free cell.
     """
     own, ways = ends
     assert len(ways) == {"X": 316, "O": 626}[own]
@@ -278,7 +278,7 @@ def test_every_lost_position_is_seen(ends, tree, host_tree, boards):
             moves[before] = cell
         outcome = np.zeros_like(host_tree.outcome)
         outcome[end] = host_tree.outcome[end]
-        # In the other seat it is won.
+        # The other seat has won that position.
         assert beaten(tree, outcome, moves) == {own: True, OTHER[own]: False}
         game = dataclasses.replace(host_tree, outcome=outcome)
         line = proof.losing_line(game, np.eye(9)[moves], SEAT[own])
@@ -286,12 +286,12 @@ def test_every_lost_position_is_seen(ends, tree, host_tree, boards):
         assert replayed(line, boards, own, moves.__getitem__) == boards[end]
 
 
-# Rare moves.
+# Moves of small probability.
 
 
 @pytest.mark.parametrize("chance", [0.1, 1e-6, 1e-30, 1e-42, float("nan")])
 def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, position):
-    """However rare, also where float32 has fewer digits left or it is no number."""
+    """Also if its probability is subnormal in float32 or NaN."""
     own, _, lost, _ = blunders
     for board, cell in (next(iter(lost.items())), list(lost.items())[-1]):
         probs = perfect.copy()
@@ -307,7 +307,7 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
 
 
 @pytest.mark.parametrize("chance", ["0.1", "1e-06", "0"])
-def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_tree):
+def test_minimax_with_random_moves_is_beatable(chance, tree, host_tree):
     spec = names.read_name(f"blend:{chance}:minimax", ENV)
     probs = registry.enter(spec, ENV, jax.random.key(0)).probs
     assert probs is not None
@@ -321,12 +321,12 @@ def test_minimax_that_sometimes_plays_at_random_is_beatable(chance, tree, host_t
     assert all((row.lines[seat].lost == 0) is safe for seat in SEATS)
 
 
-# Hardly ever beaten is beatable.
+# A player that rarely loses is beatable.
 
 
 @pytest.fixture(scope="module")
 def one_losing_line(blunders, host_tree, perfect, position):
-    """Return a perfect player but for one move, which loses a single line of play."""
+    """Return a perfect player except for one move, which loses one line of play."""
     own, _, lost, _ = blunders
     for board, cell in lost.items():
         probs = changed(perfect, position[board], cell)
@@ -335,8 +335,8 @@ def one_losing_line(blunders, host_tree, perfect, position):
     raise AssertionError("there is none")
 
 
-def test_one_losing_line_is_no_proof(one_losing_line, tree, host_tree, position):
-    """A random opponent finds it in 1 game of 384, or 1 of 945: less than 0.5 %."""
+def test_one_losing_line_is_beatable(one_losing_line, tree, host_tree, position):
+    """A random opponent wins 1 game in 384 (as O) or 1 in 945 (as X)."""
     own, probs = one_losing_line
     rate = {"X": Fraction(1, 384), "O": Fraction(1, 945)}[own]
     players = {own: {b: [probs[p].argmax()] for b, p in position.items()}.get}
@@ -385,18 +385,18 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
 
 
 def first_three(board):
-    """Return the first three empty cells: they lose 80 of 81 games as X at worst."""
+    """Return the first three empty cells."""
     return rules.moves(board)[:3]
 
 
 def a_win_or_any(board):
-    """Return the moves that win at once, or else all."""
+    """Return the moves that win immediately, or else all moves."""
     won = [c for c in rules.moves(board) if rules.winner(rules.after(board, c))]
     return won or rules.moves(board)
 
 
 def not_every_fifth(board):
-    """Return the empty cells but for one in five of them, by how full the board is."""
+    """Return the empty cells except about one in five, which depend on their number."""
     empty = board.count("-")
     return [c for c in rules.moves(board) if (c + empty) % 5] or rules.moves(board)
 
@@ -411,13 +411,10 @@ def not_every_fifth(board):
         (not_every_fifth, "X", "349/360", "7261/7560"),
     ],
 )
-def test_the_worst_case_is_who_wins_most_often(
+def test_the_worst_case_opponent_wins_as_often_as_possible(
     moves_of, own, lost, gained, tree, host_tree, position
 ):
-    """Not who wins most often less the games that it loses: who plays safer than that.
-
-    `gained` is the most of wins less losses.
-    """
+    """The best response, in contrast, maximizes wins minus losses: `gained`."""
     worst = rules.worst_case(moves_of, own)
     worth = {OTHER[own]: 1, None: 0, own: -1}
     assert worst == Fraction(lost)
@@ -441,7 +438,7 @@ def test_the_worst_case_is_who_wins_most_often(
     assert "never loses" not in table
 
 
-def test_a_rate_that_rounds_to_nothing_is_not_never(tree, perfect):
+def test_a_rate_that_rounds_to_zero_is_not_shown_as_never(tree, perfect):
     exact = exact_in_training(tree, perfect)
     assert (
         result_text.evaluation_table(ENV, Grades(exact=exact)).count("never loses") == 2

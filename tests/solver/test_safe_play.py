@@ -1,4 +1,4 @@
-"""The ceiling, as exact fractions and as what a found policy reaches."""
+"""The ceiling, compared with exact fractions and with minimax players."""
 
 import dataclasses
 from fractions import Fraction
@@ -12,7 +12,7 @@ from jax_ttt.solver import minimax, outcomes, policies, safe_play
 
 def test_the_ceiling_of_tic_tac_toe(host_tree):
     wins = {seat: safe_play.most_wins(host_tree, seat) for seat in SEATS}
-    # As X one game in 192 is a draw at best, as O 79 in 945.
+    # At best, X draws 1 game in 192 and O draws 79 in 945.
     assert wins["first"] == pytest.approx(Fraction(191, 192), abs=1e-12)
     assert wins["second"] == pytest.approx(Fraction(866, 945), abs=1e-12)
     assert 100 * np.mean(list(wins.values())) == pytest.approx(95.5597, abs=5e-5)
@@ -28,8 +28,8 @@ def test_no_player_of_minimax_moves_wins_more(host_tree):
         assert as_second <= safe_play.most_wins(host_tree, "second") + 1e-12
 
 
-def test_a_game_that_cannot_be_held_has_no_ceiling(host_tree):
-    """Where every result is X's win, O has no player who never loses."""
+def test_without_a_player_that_never_loses_there_is_no_ceiling(host_tree):
+    """If X wins every game, every O loses."""
 
     won = np.where(host_tree.terminal, 1, 0)
     lost = dataclasses.replace(host_tree, outcome=won)
