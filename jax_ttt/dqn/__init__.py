@@ -1,1 +1,1 @@
-"""Deep Q-learning: everything inside one update."""
+"""Deep Q-learning: all computations of one update."""

@@ -1,10 +1,10 @@
-"""The random numbers of updates, drawn before the updates are made.
+"""The random numbers of updates, generated before the updates.
 
-Each update has its own, from the run's key and the update's index, so a chunk of any
-length gives the same. A chunk draws them all at once: on a CPU, drawing one update's
-numbers inside the compiled loop takes 600 small kernels.
+They depend only on the run's key and the update's index, so the length of a chunk does
+not change them. A chunk generates all its numbers at once: inside the compiled loop, on
+a CPU, the numbers of one update take 600 small kernels.
 
-Axes: `B` games, `T` turns of an update: see `num_turns`.
+Axes: `B` games, `T` turns of an update (see `num_turns`).
 """
 
 from typing import NamedTuple
@@ -19,26 +19,26 @@ from jax_ttt.envs import opponents
 class Turn(NamedTuple):
     """The random numbers of a move in every game, and of learning from it."""
 
-    uniform: jax.Array  # (B,) float32, from 0 to below 1: see `epsilon_greedy`
-    reply_key: jax.Array  # () typed PRNG key, like the next one: of the opponent
-    learn_key: jax.Array
+    uniform: jax.Array  # (B,) float32 in [0, 1), for `equations.epsilon_greedy`
+    reply_key: jax.Array  # () typed PRNG key of the opponent's reply
+    learn_key: jax.Array  # () typed PRNG key
 
 
 class Draws(NamedTuple):
     """The random numbers of an update."""
 
     turns: Turn  # (T, ...)
-    restart_key: jax.Array  # () typed PRNG key, like the next one
-    sample_key: jax.Array
+    restart_key: jax.Array  # () typed PRNG key of new games
+    sample_key: jax.Array  # () typed PRNG key of the replay buffer
 
     @property
     def first(self) -> Turn:
-        """The first turn's."""
+        """The numbers of the first turn."""
         return jax.tree.map(lambda x: x[0], self.turns)
 
 
 def turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
-    """Return the random numbers of a turn; the keys are consumed."""
+    """Return the random numbers of a turn; `keys` are consumed."""
     move_key, reply_key, learn_key = keys
     return Turn(jax.random.uniform(move_key, (num_envs,)), reply_key, learn_key)
 
@@ -46,9 +46,9 @@ def turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
 def of_update(
     config: Config, key: Key[Array, ""], update: int | Int[Array, ""]
 ) -> Draws:
-    """Return the random numbers of the update with this index, from the run's `key`."""
+    """Return the random numbers of the update with this index; `key` is the run's."""
     key, length = jax.random.fold_in(key, update), num_turns(config)
-    # All from one split: two more would take a second longer to compile.
+    # One split for all keys; two more splits take a second longer to compile.
     keys = jax.random.split(key, 2 + 3 * length)
     turns_keys = keys[2:].reshape(length, 3)
     turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
@@ -56,7 +56,7 @@ def of_update(
 
 
 def num_turns(config: Config) -> int:
-    """Return the turns of an update: one, or with `backward` all of the games'."""
+    """Return the number of turns in an update: 1, or with `backward` a whole game's."""
     if not config.target.backward:
         return 1
     return opponents.max_turns(config.env_id, config.opponent)

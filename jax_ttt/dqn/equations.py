@@ -1,6 +1,6 @@
-"""Deep Q-learning, one equation a function. Knows no game.
+"""The equations of deep Q-learning, one per function, for any game.
 
-Axes: `B` games or batch, `A` actions. A `legal_action_mask` is True where legal.
+Axes: `B` games or batch, `A` actions. In a `legal_action_mask`, True means legal.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,11 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 Scalar = float | Float[Array, ""]
-"""A setting: a number, or traced, as data of a compiled program."""
+"""A hyperparameter: a number, or an array in a compiled program."""
 
 
 class Transition(NamedTuple):
-    """One move in each game, as its mover sees it; the first axis is `B`."""
+    """One move in each game, from the mover's perspective."""
 
     obs: jax.Array  # (B, ...) before the move
     action: jax.Array  # (B,) int32
@@ -24,13 +24,13 @@ class Transition(NamedTuple):
     discount: jax.Array  # (B,) float32: 0, gamma or -gamma
     next_obs: jax.Array  # (B, ...)
     next_legal_action_mask: jax.Array  # (B, A) bool
-    live: jax.Array  # (B,) bool: the game was still on before the move
+    live: jax.Array  # (B,) bool: the game was not over before the move
 
 
 def greedy(
     q_values: Float[Array, "B A"], legal_action_mask: Bool[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Return the best legal action, the lowest one of equals."""
+    """Return the legal action of the highest value, the lowest index among equals."""
     best = jnp.argmax(jnp.where(legal_action_mask, q_values, -jnp.inf), axis=-1)
     return best.astype(jnp.int32)
 
@@ -38,7 +38,7 @@ def greedy(
 def random_legal(
     uniform: Float[Array, " B"], legal_action_mask: Bool[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Turn a number drawn evenly from [0, 1) into a legal action drawn evenly."""
+    """Map uniform numbers in [0, 1) to legal actions, each with equal probability."""
     rank = legal_action_mask.cumsum(axis=-1)
     num_legal = rank[:, -1]
     chosen = jnp.minimum((uniform * num_legal).astype(rank.dtype), num_legal - 1)
@@ -51,10 +51,10 @@ def epsilon_greedy(
     legal_action_mask: Bool[Array, "B A"],
     epsilon: Float[Array, ""],
 ) -> Int[Array, " B"]:
-    """Play a random legal action with probability `epsilon`, else the greedy one.
+    """Return a random legal action with probability `epsilon`, else the greedy one.
 
-    `uniform` is drawn evenly from [0, 1) and serves twice: below `epsilon` it says
-    explore, and what is below `epsilon`, divided by it, is uniform again.
+    `uniform` holds uniform numbers in [0, 1), used twice: a number below `epsilon`
+    means to explore, and divided by `epsilon` it is uniform again.
     """
     explore = uniform < epsilon
     explored = random_legal(
@@ -82,15 +82,15 @@ def td_target(
 
     The next mover plays its best legal action, or with probability `tremble` a random
     one: `reward + discount * ((1 - tremble) * max Q' + tremble * mean Q')`. With
-    `chosen_by`, the best action is that of these values, and max Q' is what
-    `next_q_values` say of it: Double DQN (van Hasselt et al. 2016).
+    `chosen_by`, these values select the best action, and `next_q_values` give its
+    value: Double DQN (van Hasselt et al. 2016).
 
     Source: Q-learning at `tremble` 0 (Mnih et al. 2015, "Human-level control through
     deep reinforcement learning"); above it, expected SARSA for an epsilon-soft mover
     (van Seijen et al. 2009), a trembling hand (Selten 1975).
     """
     value = trembling(next_q_values, next_legal_action_mask, tremble, chosen_by)
-    # Selected, not multiplied: what a finished game's board is "worth" may be junk.
+    # `where`, because the values of a finished game's board may be inf or NaN.
     bootstrap = jnp.where(discount == 0, 0.0, discount * value)
     return jax.lax.stop_gradient(reward + bootstrap)
 
@@ -101,10 +101,10 @@ def trembling(
     tremble: Scalar,
     chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
-    """Return what `values` say of a mover who plays the best legal action.
+    """Return the expected value of the next move by a player that trembles.
 
-    That of `chosen_by`, or else of `values` themselves; with probability `tremble` it
-    plays any legal action.
+    The player plays the best legal action by `chosen_by`, or by `values` if it is
+    None. With probability `tremble` it plays a random legal action.
     """
     legal = legal_action_mask
     if chosen_by is None:
@@ -123,13 +123,13 @@ def two_ply_targets(
     next_legal_action_mask: Bool[Array, "B A"],
     tremble: Scalar,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
-    """Return what a move is worth to its mover, and what to the one who waited.
+    """Return the targets of a move: the value to its mover, and to the waiting player.
 
-    Whoever's turn is next plays its best action for sure when it is oneself, and
-    trembles when it is the other: `reward + gamma * E[reply values]` to the mover, and
-    `-reward + gamma * max Q'` to the one who waited. `next_reply_values` are the values
-    to the one who waits, of the actions of the next mover. So a one-ply transition
-    teaches the value after two plies.
+    From a player's own view, the opponent trembles and the player itself does not. If
+    the opponent moves next, the targets are `reward + gamma * E[reply value]` for the
+    mover, who then waits, and `-reward + gamma * max Q'` for the player who waited and
+    now moves. `next_reply_values` are the values of the next mover's actions to the
+    player who waits for them. Thus a one-ply transition gives a two-ply value.
     """
     legal, gamma = next_legal_action_mask, jnp.abs(discount)
     mover = trembling(next_q_values, legal, 0.0)
@@ -152,10 +152,10 @@ def loss(
     live: Bool[Array, " B"],
     cost: Callable[..., jax.Array] = optax.huber_loss,
 ) -> Float[Array, ""]:
-    """Return the mean cost of the actions played, 0 in finished games.
+    """Return the mean loss of the played actions; finished games count as 0.
 
-    The mean is over the whole batch, finished games included. `cost` is the Huber loss
-    (delta 1) by default, `optax.l2_loss` half of the squared error.
+    The mean is over the whole batch, including finished games. `cost` is the loss of
+    one error: `optax.huber_loss` (delta 1) or `optax.l2_loss` (half the square).
     """
     costs = cost(played(q_values, action), target)
     return jnp.where(live, costs, 0.0).mean()
@@ -167,30 +167,34 @@ def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:
 
 
 def average_tau(span: Scalar, update: int | Int[Array, ""]) -> float | Float[Array, ""]:
-    """Return the `tau` of an average over about `span` of the updates so far.
+    """Return the `tau` of a running average over part of the updates so far.
 
-    1 at the first update, and throughout with a span of 0: there is no average then.
+    `span` is about that part, 0 to 1. The result is 1 at the first update, and always
+    with a span of 0 (no average).
     Source: Shamir and Zhang 2013, polynomial-decay averaging.
     """
     return 1 / (1 + span * update)
 
 
 def linear(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
-    """Return the straight line from `start` at update 0 to `end` at the last one.
+    """Return the linear schedule from `start` at update 0 to `end` at the last update.
 
-    The last of `num_updates` has the index `num_updates - 1`; beyond it, `end`.
+    The last update has the index `num_updates - 1`; later ones have `end`.
     """
     last = max(num_updates - 1, 1)
     line = optax.linear_schedule(start, end, last)
-    # Compiled, the line misses its end by a rounding.
+    # The compiled line misses `end` by a rounding error.
     return optax.join_schedules([line, optax.constant_schedule(end)], [last])
 
 
 def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.Schedule:
-    """Return `start`, less `drop` after each tenth of the updates, at least `end`."""
+    """Return the schedule that falls by `drop` after each tenth of the updates.
+
+    It begins at `start` and stays at `end` or above.
+    """
 
     def schedule(update: jax.typing.ArrayLike) -> jax.Array:
-        # Not 10 * update: of 10**9 that is too large for 32 bits.
+        # Not 10 * update, which overflows 32 bits at 10**9 updates.
         tenth = jnp.floor_divide(update, max(num_updates / 10, 1))
         return jnp.maximum(start - drop * tenth, end)
 
@@ -198,10 +202,10 @@ def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.S
 
 
 def exponential(start: Scalar, end: Scalar, factor: Scalar) -> optax.Schedule:
-    """Return `start * factor**count`, from `end` to `start`."""
+    """Return the schedule `start * factor**count`, limited to `end` at the lowest."""
 
     def schedule(count: jax.typing.ArrayLike) -> jax.Array:
-        # A count beyond 32 bits turns negative.
+        # The upper limit is for counts that overflow 32 bits and become negative.
         return jnp.clip(start * jnp.float32(factor) ** count, end, start)
 
     return schedule

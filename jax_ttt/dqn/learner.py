@@ -1,8 +1,8 @@
-"""The learner: where game, network and equations meet.
+"""The learner: one update of the agent, and many updates in one program.
 
-`init` makes a `TrainState`, `update` takes it one step further, `train_chunk` does
-many updates in one compiled program. To learn tic-tac-toe, the agent plays against
-the strongest opponent it can find: itself, a moment ago. (Others can be asked for.)
+`init` makes the first `TrainState`, `update` computes the next one, and `train_chunk`
+runs many updates in one compiled program. The opponent is the agent itself (self-play)
+or another player.
 
 Axes: `B` games, `T` turns of whole games.
 """
@@ -34,20 +34,20 @@ from jax_ttt.networks.q_network import Network
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class TrainState:
-    """Everything that changes from one update to the next."""
+    """The state of training on the device; an update returns the next one."""
 
     params: nnx.State
     target_params: nnx.State
-    average_params: nnx.State  # the agent, as it is graded, saved and played
+    average_params: nnx.State  # used for grades, saved agents and play
     opt_state: optax.OptState
     env_state: pgx.State  # num_envs games
-    new_game: pgx.State  # one, before its first move
-    # Any: JAX also builds trees of shapes, and the types are checked in tests.
-    key: Any  # () typed PRNG key, the same throughout a run: see `draws`
+    new_game: pgx.State  # one game before its first move
+    # Any, because JAX also builds this tree from shapes; tests check the types.
+    key: Any  # () typed PRNG key, constant in a run (see `draws`)
     update: Any  # () int32, updates done
-    games: Any  # () int32, games ended
-    buffer: replay.Buffer | None  # with replay only
-    visited: Any  # (rows,) bool, rows visited; of a table only
+    games: Any  # () int32, games that have ended
+    buffer: replay.Buffer | None  # only with replay
+    visited: Any  # (rows,) bool, rows visited; only for a table
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -103,9 +103,9 @@ def update(
     opponent: Opponent,
     drawn: Draws,
 ) -> tuple[TrainState, Metrics]:
-    """Play one move in every game, or with `backward` all of them, and learn.
+    """Play one move in every game and learn from it; with `backward`, whole games.
 
-    `drawn` are its random numbers, which are used up.
+    `drawn` are the update's random numbers; they are consumed.
 
     Raises:
         ValueError: the settings name another opponent.
@@ -146,7 +146,7 @@ def update(
 
 
 class Step(NamedTuple):
-    """The figures of a gradient step, `()` or `(T,)` float32."""
+    """Metrics of one or more gradient steps, `()` or `(T,)` float32."""
 
     loss: jax.Array
     grad_norm: jax.Array
@@ -184,7 +184,7 @@ def learn_from(
 def next_target(
     config: Config, hyper: Hyper, params: nnx.State, state: TrainState
 ) -> nnx.State:
-    """Return the target network after an update that gave `params`."""
+    """Return the target network after an update; `params` are the new ones."""
     every = config.target.target_update_every
     if not every:
         return equations.polyak(params, state.target_params, hyper.tau)
@@ -202,7 +202,7 @@ def measure(
     steps: Step,
     epsilon: Float[Array, ""],
 ) -> Metrics:
-    """Return the figures of an update, of one move in every game or of several."""
+    """Return the metrics of an update, from one or more turns."""
     visited = state.visited
     return Metrics(
         loss=jnp.mean(steps.loss),
@@ -229,9 +229,9 @@ def train_chunk(
     num_updates: int,
     opponent: Opponent,
 ) -> tuple[TrainState, Metrics]:
-    """Do `num_updates` updates in one compiled program; `state` is used up.
+    """Run `num_updates` updates in one compiled program; `state` is donated.
 
-    Returns the new state and the chunk's metrics: see `metrics.of_chunk`.
+    Returns the new state and the chunk's metrics (see `metrics.of_chunk`).
     """
 
     def step(state: TrainState, drawn: Draws) -> tuple[TrainState, Metrics]:

@@ -1,9 +1,8 @@
-"""What the moves of a batch should be worth, the loss, its gradient, and the step.
+"""TD targets of a batch, the loss, its gradient, and the optimizer.
 
 A new backup is one function and one entry of `BACKUPS`.
 
-Axes: `H` values of an action (see `q_network.heads`), `B` moves, `A` actions, `R` rows
-of a table.
+Axes: `H` heads (see `q_network.heads`), `B` moves, `A` actions, `R` rows of a table.
 """
 
 import functools
@@ -24,13 +23,13 @@ from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
 NextValues: TypeAlias = Callable[[], Float[Array, "H B A"]]
-"""What a network says of the next boards, if a backup asks."""
+"""Function that returns a network's values of the next boards."""
 
 
 def one_ply(
     hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
 ) -> Float[Array, "H B"]:
-    """Return the targets of Q-learning: the target network chooses and values."""
+    """Return the targets of DQN: the target network chooses and values the action."""
     del online_net
     return _td_targets(hyper, batch, target_net(), [None])
 
@@ -38,14 +37,14 @@ def one_ply(
 def double(
     hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
 ) -> Float[Array, "H B"]:
-    """Return the targets of Double DQN: the network in training chooses."""
+    """Return the targets of Double DQN: the network in training chooses the action."""
     return _td_targets(hyper, batch, target_net(), online_net())
 
 
 def double_tables(
     hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
 ) -> Float[Array, "H B"]:
-    """Return the targets of two tables: each one's choice, valued by the other.
+    """Return the targets of two tables: each chooses, and the other values the action.
 
     Source: van Hasselt 2010, "Double Q-learning".
     """
@@ -57,7 +56,7 @@ def double_tables(
 def two_ply(
     hyper: Hyper, batch: Transition, target_net: NextValues, online_net: NextValues
 ) -> Float[Array, "H B"]:
-    """Return the targets of both heads: see `equations.two_ply_targets`."""
+    """Return the targets of both heads (see `equations.two_ply_targets`)."""
     del online_net
     mover, waiting = target_net()
     legal = batch.next_legal_action_mask
@@ -86,16 +85,16 @@ BACKUPS = {
     "double": double,
     "double-tables": double_tables,
 }
-"""The functions of `Config.backup_rule`."""
+"""The functions by `Config.backup_rule`."""
 
 COSTS = {"huber": optax.huber_loss, "mse": optax.l2_loss}
-"""The functions of the setting `loss`: what an error costs."""
+"""The loss of one error, by the setting `loss`."""
 
 
 def every_head(
     key: Key[Array, ""], batch: Transition, num_heads: int
 ) -> Bool[Array, "H B"]:
-    """Return that every value learns from every move in a game that is on."""
+    """Return the mask by which all heads learn from each move of unfinished games."""
     del key
     return jnp.broadcast_to(batch.live, (num_heads, *batch.live.shape))
 
@@ -103,9 +102,9 @@ def every_head(
 def one_of_two_tables(
     key: Key[Array, ""], batch: Transition, num_heads: int
 ) -> Bool[Array, "H B"]:
-    """Return which of two tables learns from which move; `key` is consumed.
+    """Return a mask of the table that learns from each move; `key` is consumed.
 
-    One of them, drawn for each move; both from the last move of a game.
+    A random one of the two learns from a move, and both learn from a game's last move.
     """
     del num_heads
     first = jax.random.bernoulli(key, shape=batch.live.shape)
@@ -118,15 +117,15 @@ LEARNING_HEADS = {
     "value-and-reply": every_head,
     "two-tables": one_of_two_tables,
 }
-"""Which values of an action learn, by `Architecture.heads`."""
+"""Functions that select the heads that learn, by `Architecture.heads`."""
 
 
 class LossAndGradient(NamedTuple):
-    """The loss of a batch, its gradient, and how often it visits a table's entries."""
+    """The loss of a batch, its gradient, and the visits of a table's entries."""
 
     loss: jax.Array  # () float32
     grads: nnx.State
-    visits: nnx.State | None  # of a table only
+    visits: nnx.State | None  # number of visits per entry; only for a table
 
 
 def td_targets(
@@ -137,7 +136,7 @@ def td_targets(
     target_params: nnx.State,
     batch: Transition,
 ) -> Float[Array, "H B"]:
-    """Return what the values of the actions played should become."""
+    """Return the TD targets of the played actions."""
     dtype = q_network.learning_dtype(config.network.precision)
 
     def next_values(params: nnx.State) -> Float[Array, "H B A"]:
@@ -157,10 +156,10 @@ def loss_and_gradient(
     batch: Transition,
     key: Key[Array, ""],
 ) -> LossAndGradient:
-    """Return the loss of the moves and its gradient; `key` is consumed.
+    """Return the loss of a batch and its gradient; `key` is consumed.
 
-    The network values the boards of moves just played a second time here, as it did to
-    choose them; the compiler sees that and does it once.
+    The network was already evaluated on these boards when the moves were chosen. The
+    compiler finds the common computation and runs it once.
     """
     dtype = q_network.learning_dtype(config.network.precision)
     cost = COSTS[config.optimizer.loss]
@@ -187,7 +186,7 @@ def entry_visits(
 ) -> nnx.State:
     """Return how often each entry of a table learns from the batch.
 
-    It is a gradient too: that of the sum of the values that learn.
+    It is computed as the gradient of the sum of the values that learn.
     """
 
     def sum_of_played(params: nnx.State) -> jax.Array:
@@ -199,22 +198,22 @@ def entry_visits(
 
 
 def per_visit(grads: nnx.State, visits: nnx.State, batch_size: int) -> nnx.State:
-    """Return a table's gradient as the mean over the visits of each entry.
+    """Return a table's gradient, averaged over the visits of each entry.
 
-    So a step of SGD removes the same share of the error at any batch size, however
-    often an entry is visited. `grads` is of a mean over `batch_size` moves.
+    An SGD step then removes the same share of the error at any batch size and for any
+    number of visits. `grads` is the gradient of a mean over `batch_size` moves.
     """
     return jax.tree.map(lambda g, n: g * batch_size / jnp.maximum(n, 1), grads, visits)
 
 
 def visited_rows(visits: nnx.State) -> Bool[Array, " R"]:
-    """Return the rows of the table that were visited."""
+    """Return a mask of the table's visited rows."""
     (leaf,) = jax.tree.leaves(visits)
     return (leaf > 0).any(axis=1)
 
 
 def step_size(config: Config, hyper: Hyper) -> optax.Schedule:
-    """Return the learning rate by update."""
+    """Return the learning-rate schedule, by update."""
     start, end = hyper.learning_rate, hyper.learning_rate_end
     return equations.linear(start, end, config.run.num_updates)
 
@@ -227,7 +226,7 @@ OPTIMIZERS = {
 
 
 def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
-    """Return the settings' optimizer, its step size `step_size`."""
+    """Return the optimizer of the settings, with the schedule of `step_size`."""
     steps_per_update = draws.num_turns(config)
 
     def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:

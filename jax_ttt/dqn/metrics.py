@@ -1,7 +1,4 @@
-"""The figures of an update, and those of many updates in one call.
-
-Axes: `T` updates.
-"""
+"""Metrics of an update and of a chunk of updates. Axes: `T` updates."""
 
 from typing import NamedTuple
 
@@ -9,28 +6,28 @@ import jax
 
 
 class Metrics(NamedTuple):
-    """The figures of an update: scalars, the counts int32 and the rest float32.
+    """Metrics of an update: scalars; counts are int32, the others float32.
 
-    Results are the agent's against an opponent, the first player's in self-play.
+    Wins and losses are the agent's; in self-play they are the first player's.
     """
 
     loss: jax.Array
     grad_norm: jax.Array  # L2 norm of the whole gradient
-    mean_max_q: jax.Array  # of the best legal action, over the games still on
+    mean_max_q: jax.Array  # mean value of the best legal action in unfinished games
     epsilon: jax.Array
     learning_rate: jax.Array
     games: jax.Array  # games that ended
     wins: jax.Array
     losses: jax.Array
-    env_steps: jax.Array  # moves played in games still on
-    rows: jax.Array  # of a table that were visited so far; 0 for a network
+    env_steps: jax.Array  # moves played, in unfinished games only
+    rows: jax.Array  # rows of a table visited so far; 0 for a network
 
 
 def of_chunk(rows: Metrics) -> Metrics:
-    """Return the metrics of a chunk from those of its updates, `(T,)` each.
+    """Return the metrics of a chunk, from those of its updates, `(T,)` each.
 
-    Sums of the counts, means of the loss, gradient norm and value, and the last
-    epsilon, learning rate and rows.
+    Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
+    and rows are those of the last update.
     """
     return Metrics(
         loss=rows.loss.mean(),

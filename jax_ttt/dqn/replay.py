@@ -1,6 +1,6 @@
-"""A ring buffer of past moves on the device, as a state and pure functions.
+"""A ring buffer of past moves on the device: its state and pure functions.
 
-Axes: `B` moves added at once, `C` the buffer's capacity, `N` moves drawn.
+Axes: `B` moves added at once, `C` the buffer's capacity, `N` moves sampled.
 Source: Lin 1992; Mnih et al. 2015, "Human-level control through deep reinforcement
 learning".
 """
@@ -16,15 +16,15 @@ from jax_ttt.dqn.equations import Transition
 
 
 class Buffer(NamedTuple):
-    """The moves kept; the oldest is overwritten first."""
+    """The buffer; the oldest move is overwritten first."""
 
     moves: Transition  # each leaf (C, ...)
-    next_slot: jax.Array  # () int32, where the next move goes
-    size: jax.Array  # () int32, moves held
+    next_slot: jax.Array  # () int32, slot of the next move
+    size: jax.Array  # () int32, number of moves in the buffer
 
 
 def init(example: Transition, capacity: int) -> Buffer:
-    """Return an empty buffer for moves like those of `example`, arrays or shapes."""
+    """Return an empty buffer for moves like `example`, which may hold only shapes."""
     moves = jax.tree.map(
         lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), example
     )
@@ -32,7 +32,7 @@ def init(example: Transition, capacity: int) -> Buffer:
 
 
 def add(buffer: Buffer, batch: Transition) -> Buffer:
-    """Put a batch of moves in, no more than the capacity."""
+    """Add a batch of moves, which must not exceed the capacity."""
     capacity, num_new = len(buffer.moves.action), len(batch.action)
     slots = (buffer.next_slot + jnp.arange(num_new)) % capacity
     moves = jax.tree.map(lambda old, new: old.at[slots].set(new), buffer.moves, batch)
@@ -49,9 +49,9 @@ def remember(
     batch: Transition,
     key: Key[Array, ""],
 ) -> tuple[Buffer | None, Transition]:
-    """Return the buffer, and what to learn from; `key` is consumed.
+    """Return the new buffer and the moves to learn from; `key` is consumed.
 
-    That is the moves just played, `batch`, or with a buffer some of those kept.
+    Without a buffer these are the moves just played, `batch`; with one, a sample.
     """
     if buffer is None:
         return None, batch
@@ -63,10 +63,10 @@ def remember(
 def sample(
     buffer: Buffer, key: Key[Array, ""], num_moves: int, start: int
 ) -> Transition:
-    """Draw moves evenly, with replacement; `key` is consumed.
+    """Sample moves uniformly, with replacement; `key` is consumed.
 
-    Before the buffer holds `start` moves, and while it is empty, none of them is live:
-    there is nothing to learn yet.
+    While the buffer is empty or holds fewer than `start` moves, no sampled move is
+    `live`, so nothing is learned.
     """
     slots = jax.random.randint(key, (num_moves,), 0, jnp.maximum(buffer.size, 1))
     moves = jax.tree.map(lambda leaf: leaf[slots], buffer.moves)

@@ -1,7 +1,7 @@
-"""Where experience comes from: the agent's moves, and the replies to them.
+"""Rollouts: the agent's epsilon-greedy moves, and the opponent's replies.
 
-The agent plays both sides, or it plays one and an opponent the other; then its move
-and the opponent's reply are one step, and it is always the agent's turn.
+In self-play the agent plays both sides. Against an opponent, one step is the agent's
+move and the opponent's reply, so each step begins with the agent's turn.
 
 Axes: `B` games.
 """
@@ -27,18 +27,18 @@ from jax_ttt.networks.q_network import Network
 
 
 class Played(NamedTuple):
-    """What a move in every game came to; all but the transition are scalars.
+    """The transitions of one step in every game, and scalar figures.
 
-    Results are the agent's against an opponent, the first player's in self-play.
+    Wins and losses are the agent's; in self-play they are the first player's.
     """
 
     transition: equations.Transition
-    max_q: jax.Array  # float32, the sum of the best legal values in games still on
-    moves: jax.Array  # int32, like the rest: moves of the agent in games still on
+    max_q: jax.Array  # float32, sum of the best legal values in unfinished games
+    moves: jax.Array  # int32, like the rest: the agent's moves in unfinished games
     games: jax.Array  # games that ended
     wins: jax.Array
     losses: jax.Array
-    env_steps: jax.Array  # moves of both sides in games still on
+    env_steps: jax.Array  # moves of both sides in unfinished games
 
 
 def play_epsilon_greedy(
@@ -51,7 +51,7 @@ def play_epsilon_greedy(
     epsilon: Float[Array, ""],
     opponent: Opponent,
 ) -> tuple[pgx.State, Played]:
-    """Play one epsilon-greedy move in every game, and the reply; `turn` is used up."""
+    """Play one epsilon-greedy move and the reply in every game; consumes `turn`."""
     env = pgx_games.make_env(config.env_id)
     dtype = q_network.learning_dtype(config.network.precision)
     q_values = q_network.q_values(network, params, before.observation, dtype)
@@ -84,7 +84,7 @@ def play_epsilon_greedy(
 def scored(
     target: TargetSettings, reward: Float[Array, " B"], ended: Bool[Array, " B"]
 ) -> Float[Array, " B"]:
-    """Return the settings' reward for the result of the games that ended, else 0."""
+    """Return the settings' reward for each game that has ended, else 0."""
     win, draw, loss = target.reward_win, target.reward_draw, target.reward_loss
     if (win, draw, loss) == (1, 0, -1):
         return reward
@@ -95,7 +95,7 @@ def scored(
 def linear_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
-    """Return epsilon on the line from its start to its end."""
+    """Return epsilon, linear in the updates."""
     del games
     return equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)(update)
 
@@ -103,7 +103,7 @@ def linear_epsilon(
 def stepped_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
-    """Return epsilon, lowered after each tenth of the updates."""
+    """Return epsilon, lowered by a step after each tenth of the updates."""
     del games
     start, end, drop = hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
     return equations.steps(start, end, drop, num_updates)(update)
@@ -123,7 +123,7 @@ EPSILONS = {
     "steps": stepped_epsilon,
     "exponential": exponential_epsilon,
 }
-"""The functions of the setting `epsilon_schedule`."""
+"""The functions by the setting `epsilon_schedule`."""
 
 
 def exploration(
