@@ -1,4 +1,4 @@
-"""Whole games learned backward: chance is drawn anew for each move of a game."""
+"""Learning whole games backward: each move has its own random numbers."""
 
 import dataclasses
 import functools
@@ -24,13 +24,13 @@ DOUBLE = PRESETS["tictac-double-q"].replace(
     num_envs=1,
     epsilon_start=0.0,
     epsilon_end=0.0,
-    # Every move that is learned from changes its entry.
+    # Learning from a move always changes its entry.
     initial_value=0.25,
     gamma=0.5,
 )
 SELF_PLAY = Config.of(
     network="table",
-    table_key="after-state",  # a game shows itself by the rows it visits
+    table_key="after-state",  # the visited rows identify the game
     canonical=False,
     optimizer="sgd",
     backward=True,
@@ -42,13 +42,13 @@ SELF_PLAY = Config.of(
 
 
 def _reply(key, env_state):
-    """Play cell 7, then 5: an agent that plays 0, 1, 2 wins."""
+    """Play cell 7, then 5, so an agent that plays 0, 1, 2 wins."""
     del key
     return jnp.array([7, 5, 3, 4, 6])[env_state._step_count // 2]
 
 
 def learned(config, keys, opponent):
-    """Learn from one game for each key, each time as the first; return the states."""
+    """Learn from one game per key, always from the initial state; return the states."""
     return _learned(config, network_of(config.architecture), keys, opponent)
 
 
@@ -69,14 +69,14 @@ def keys(count=NUM_GAMES):
 
 
 def assert_near(count, num_draws, chance):
-    """Assert that a count of independent draws is within 4.5 deviations."""
+    """Assert that a count of independent events is within 4.5 standard deviations."""
     deviation = (num_draws * chance * (1 - chance)) ** 0.5
     assert abs(float(count) - num_draws * chance) < 4.5 * deviation + 1e-9
 
 
 @pytest.fixture(scope="module")
 def changed():
-    """Return which of two tables learned from which of three moves, game by game."""
+    """Return for each game which of two tables learned from which of three moves."""
     states = learned(DOUBLE, keys(), Versus("scripted", Partial(_reply)))
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
@@ -101,33 +101,33 @@ def test_exactly_one_table_learns_from_a_move_that_is_not_the_last(changed):
     assert (changed[:, :, :2].sum(axis=1) == 1).all()
 
 
-def test_a_fair_coin_says_which_table_learns(changed):
+def test_either_table_learns_with_probability_one_half(changed):
     for move in (0, 1):
         assert_near(changed[:, 0, move].sum(), NUM_GAMES, 1 / 2)
 
 
-def test_the_coin_is_thrown_anew_for_each_move_of_a_game(changed):
+def test_the_choice_of_a_table_is_independent_for_each_move_of_a_game(changed):
     for pair in itertools.product((False, True), repeat=2):
         both = (changed[:, 0, :2] == pair).all(axis=1)
         assert_near(both.sum(), NUM_GAMES, 1 / 4)
 
 
-def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
-    """Of many games in which the same move is made, each table learns from half."""
+def test_the_choice_of_a_table_is_independent_for_each_game_of_a_batch():
+    """Each table learns from half of many games with the same move."""
     count = 4000
     boards = jnp.zeros((count, 3, 3, 2), bool)
     batch = equations.Transition(
         obs=boards,
         action=jnp.full(count, 4, jnp.int32),
         reward=jnp.zeros(count),
-        discount=jnp.full(count, 0.5).at[:1000].set(0.0),  # the last move of these
+        discount=jnp.full(count, 0.5).at[:1000].set(0.0),  # last moves of games
         next_obs=boards,
         next_legal_action_mask=jnp.ones((count, 9), bool),
-        live=jnp.ones(count, bool).at[-1000:].set(False),  # over before this move
+        live=jnp.ones(count, bool).at[-1000:].set(False),  # finished games
     )
     params = q_network.init_params(network_of(DOUBLE.architecture), jax.random.key(0))
     key = jax.random.key(2)
-    lesson = jax.jit(losses.loss_and_gradient, static_argnums=0)(
+    found = jax.jit(losses.loss_and_gradient, static_argnums=0)(
         DOUBLE,
         network_of(DOUBLE.architecture),
         params,
@@ -135,7 +135,7 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
         batch,
         key,
     )
-    (visits,) = jax.tree.leaves(lesson.visits)
+    (visits,) = jax.tree.leaves(found.visits)
     first, second = visits.sum(axis=0)
     assert first + second == 2 * 1000 + 2000
     assert_near(first - 1000, 2000, 1 / 2)
@@ -143,14 +143,14 @@ def test_the_coin_is_thrown_anew_for_each_game_of_a_batch():
 
 @pytest.fixture(scope="module")
 def games(tree):
-    """Return the cells played in games of an agent to whom all moves are equal.
+    """Return the cells played in games of an agent that values all moves equally.
 
-    Greedy is the first empty cell; half of the moves are drawn at random.
+    Its greedy move is the first empty cell. Half of its moves are random.
     """
-    met = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).visited)
+    visited = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).visited)
     filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
     games = []
-    for rows in met:
+    for rows in visited:
         boards = filled[rows]
         boards = boards[np.argsort(boards.sum(axis=1))]
         assert boards.sum(axis=1).tolist() == list(range(1, len(boards) + 1))
@@ -158,19 +158,19 @@ def games(tree):
     return games
 
 
-def surprises(moves):
+def not_greedy(moves):
     """Return for each of the first five moves whether it was not the greedy one."""
     empty, found = list(range(9)), []
-    for cell in moves[:5]:  # no game is shorter
+    for cell in moves[:5]:  # every game has at least five
         found.append(cell != empty[0])
         empty.remove(cell)
     return found
 
 
 def test_the_turns_of_a_game_explore_independently(games):
-    """The number of surprises is a sum of independent draws, one for each turn."""
+    """The number of moves that are not greedy is a sum of independent events."""
     assert len(games) == NUM_GAMES
-    seen = np.array([surprises(moves) for moves in games])
+    seen = np.array([not_greedy(moves) for moves in games])
     chances = [0.5 * (empty - 1) / empty for empty in (9, 8, 7, 6, 5)]
     expected = np.ones(1)
     for turn, chance in enumerate(chances):
@@ -184,8 +184,8 @@ def test_the_turns_of_a_game_explore_independently(games):
         assert_near(both, NUM_GAMES, chances[one] * chances[other])
 
 
-def test_the_turns_of_a_game_draw_their_random_moves_independently(games):
-    """After a surprise in cell 8, the next one is in any of the other cells alike."""
+def test_the_random_moves_of_a_game_are_independent(games):
+    """After a first move in cell 8, a second random move is uniform over the rest."""
     second = [moves[1] for moves in games if moves[0] == 8 and moves[1] != 0]
     counts = np.bincount(second, minlength=9)[1:8]
     expected = counts.sum() / 7

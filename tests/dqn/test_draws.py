@@ -1,4 +1,4 @@
-"""The random numbers of updates: one stream a use, whatever the chunk."""
+"""The random numbers of updates: independent, and the same for any chunks."""
 
 import jax
 import numpy as np
@@ -10,14 +10,14 @@ CONFIG = Config.of(num_envs=1000)
 
 
 def words(drawn):
-    """Return what an update drew: its uniform numbers, and its keys' words."""
+    """Return an update's uniform numbers and the data of its keys."""
     keys = (*drawn.turns[1:], drawn.restart_key, drawn.sample_key)
     numbers = [np.ravel(jax.random.key_data(key)) for key in keys]
     return [np.ravel(drawn.turns.uniform), *numbers]
 
 
-def test_an_updates_numbers_depend_on_its_index_alone():
-    """Drawn one by one or a chunk at once, from the first update or a later one."""
+def test_an_updates_numbers_depend_only_on_its_index():
+    """They are the same if generated alone or for a chunk."""
     key = jax.random.key(3)
     chunk = jax.vmap(lambda update: draws.of_update(CONFIG, key, update))(
         np.arange(5, 9)
@@ -29,7 +29,7 @@ def test_an_updates_numbers_depend_on_its_index_alone():
             assert np.array_equal(a, b)
 
 
-def test_runs_updates_and_turns_draw_different_numbers():
+def test_runs_updates_and_turns_have_different_numbers():
     backward = CONFIG.replace(backward=True, network="table", optimizer="sgd")
     seen = [
         draws.of_update(backward, jax.random.key(seed), update).turns.uniform
@@ -39,12 +39,12 @@ def test_runs_updates_and_turns_draw_different_numbers():
     rows = np.concatenate(seen)
     assert rows.shape == (2 * 3 * 9, 1000)  # at most nine moves a game
     correlation = np.corrcoef(rows) - np.eye(len(rows))
-    assert np.abs(correlation).max() < 0.2  # 6 deviations
+    assert np.abs(correlation).max() < 0.2  # 6 standard deviations
     assert 0 <= rows.min() < 1e-3
     assert 0.999 < rows.max() < 1
 
 
-def test_no_key_of_an_update_serves_twice():
+def test_all_keys_of_an_update_differ():
     drawn = draws.of_update(CONFIG, jax.random.key(3), 7)
     keys = [tuple(part) for part in words(drawn)[1:]]
 

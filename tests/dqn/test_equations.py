@@ -1,4 +1,4 @@
-"""The equations, by hand and by the fixed point that they must have."""
+"""The equations, compared with results by hand and with their known fixed point."""
 
 import functools
 
@@ -15,15 +15,15 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.solver import outcomes, policies, proof
 
 LEGAL = jnp.array([[True, True, False]])
-Q = jnp.array([[0.2, -0.6, 0.9]])  # the best cell is not legal
+Q = jnp.array([[0.2, -0.6, 0.9]])  # the highest value is of an illegal move
 
 
 @pytest.mark.parametrize(
     ("reward", "discount", "tremble", "target"),
     [
-        (1.0, 0.0, 0.0, 1.0),  # the game is won
-        (0.0, 0.0, 0.5, 0.0),  # or drawn
-        (0.0, -1.0, 0.0, -0.2),  # the opponent takes its best
+        (1.0, 0.0, 0.0, 1.0),  # won
+        (0.0, 0.0, 0.5, 0.0),  # drawn
+        (0.0, -1.0, 0.0, -0.2),  # the opponent plays its best move
         (0.0, 1.0, 0.0, 0.2),  # the same player moves again
         (0.5, -0.5, 0.0, 0.4),
         (0.0, -1.0, 1.0, 0.2),  # the opponent plays at random: mean -0.2
@@ -38,7 +38,7 @@ def test_td_target_by_hand(reward, discount, tremble, target):
 
 
 def test_double_dqn_by_hand():
-    """One net says 1 is best; the other says that 1 is worth -0.6, and 0 more."""
+    """One network chooses action 1; the other gives its value, -0.6."""
     chosen_by = jnp.array([[0.1, 0.3, 9.0]])
     args = jnp.array([0.5]), jnp.array([-1.0]), Q, LEGAL
     assert float(equations.td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(
@@ -51,7 +51,7 @@ def test_double_dqn_by_hand():
 
 
 @pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
-def test_what_a_finished_board_is_worth_does_not_matter(junk):
+def test_the_values_of_a_finished_board_have_no_effect(junk):
     q_values = jnp.full((1, 3), junk)
     found = equations.td_target(
         jnp.array([-1.0]), jnp.array([0.0]), q_values, LEGAL, 0.5
@@ -61,7 +61,7 @@ def test_what_a_finished_board_is_worth_does_not_matter(junk):
 
 @pytest.mark.parametrize("x_is_player", [0, 1])
 def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_player):
-    """All 16,167 moves, through PGX; junk at illegal cells and at finished boards."""
+    """Of all 16,167 moves, played in PGX."""
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     assert len(parent) == 16_167
     env_state = jax.tree.map(lambda leaf: leaf[parent], trees.env_states("tic_tac_toe"))
@@ -81,7 +81,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     assert (np.asarray(target) != q_star[parent, action]).sum() == 0
 
 
-def test_greedy_takes_the_lowest_of_the_best_legal_actions():
+def test_greedy_is_the_first_of_the_best_legal_actions():
     q_values = jnp.array([[0.1, 0.5, 0.5, 0.9], [-1.0, -1.0, -1.0, 0.0]])
     legal = jnp.array([[True, True, True, False], [False, True, True, False]])
     assert equations.greedy(q_values, legal).tolist() == [1, 1]
@@ -117,17 +117,17 @@ def test_epsilon_zero_is_greedy():
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.5, 0.05])
-def test_explored_moves_are_spread_evenly_over_the_legal_ones(epsilon):
+def test_explored_moves_are_uniform_over_the_legal_ones(epsilon):
     counts = explore(epsilon)
     assert counts[[1, 4, 6, 7]].sum() == 0
     others = counts[[0, 2, 5, 8]]
     assert chi_square(others) < 16.27  # 99.9 % with 3 degrees of freedom
-    explored = others.sum() / 4 * 5  # the greedy move is drawn as often
+    explored = others.sum() / 4 * 5  # the greedy move is explored as often
     deviation = np.sqrt(40_000 * epsilon * (1 - epsilon) + 1)
     assert abs(explored - 40_000 * epsilon) < 5 * deviation + 5 * np.sqrt(others.sum())
 
 
-def test_random_moves_are_even_and_every_number_gives_a_legal_one():
+def test_random_moves_are_uniform_and_always_legal():
     uniform = jnp.linspace(0, np.nextafter(np.float32(1), 0), 30_000)
     legal = jnp.tile(jnp.array([[False, True, False, True, True]]), (30_000, 1))
     action = equations.random_legal(uniform, legal)
@@ -141,7 +141,7 @@ def test_the_loss_by_hand():
     action = jnp.array([0, 1, 0, 1])
     target = jnp.array([1.0, 1.0, -1.0, 0.0])
     live = jnp.array([True, True, False, True])
-    # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished; 0; over all four games.
+    # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished: 0; 0; mean of four games.
     assert float(equations.loss(q_values, action, target, live)) == pytest.approx(
         1.625 / 4
     )
@@ -149,14 +149,14 @@ def test_the_loss_by_hand():
     assert float(squared) == pytest.approx((0.125 + 2) / 4)
 
 
-def test_only_the_cell_played_in_a_game_still_on_has_a_gradient():
+def test_only_the_played_cell_of_an_unfinished_game_has_a_gradient():
     q_values = jax.random.normal(jax.random.key(0), (6, 9))
     action = jnp.array([0, 3, 8, 1, 2, 4])
     live = jnp.array([True, True, False, True, False, True])
     grads = jax.grad(equations.loss)(q_values, action, jnp.full(6, 5.0), live)
     played = jax.nn.one_hot(action, 9, dtype=bool) & live[:, None]
     assert ((grads != 0) == played).all()
-    assert grads[0, 0] == pytest.approx(-1 / 6)  # the slope of Huber, over the batch
+    assert grads[0, 0] == pytest.approx(-1 / 6)  # slope 1 of Huber, mean of 6 games
 
 
 def test_no_gradient_flows_through_the_target():
@@ -175,7 +175,7 @@ def test_one_polyak_step(tau, expected):
 
 
 def test_two_ply_targets_by_hand():
-    """Rows: the opponent is next, oneself is next, the game is over."""
+    """Rows: the opponent moves next, the mover moves next, the game is over."""
     reward = jnp.array([0.25, 0.25, 1.0])
     discount = jnp.array([-0.5, 0.5, 0.0])
     q_values = jnp.tile(jnp.array([[0.5, -0.25, 9.0]]), (3, 1))
@@ -184,7 +184,7 @@ def test_two_ply_targets_by_hand():
     mover, waiting = equations.two_ply_targets(
         reward, discount, q_values, replies, legal, 0.5
     )
-    # The next mover plays action 0, or trembles: half of -0.75, half of the mean -0.25.
+    # The next mover plays action 0 (-0.75) or, half of the time, any (mean -0.25).
     trembled, best = -0.5, 0.5
     expected = [0.25 + 0.5 * trembled, 0.25 + 0.5 * best, 1.0]
     np.testing.assert_allclose(mover, expected, atol=1e-6)
@@ -192,7 +192,7 @@ def test_two_ply_targets_by_hand():
     np.testing.assert_allclose(waiting, expected, atol=1e-6)
 
 
-def test_two_ply_targets_of_a_finished_game_see_no_junk():
+def test_two_ply_targets_ignore_the_values_of_a_finished_board():
     junk = jnp.full((1, 2), jnp.inf)
     legal = jnp.ones((1, 2), bool)
     one = jnp.ones(1)
@@ -202,12 +202,12 @@ def test_two_ply_targets_of_a_finished_game_see_no_junk():
 
 @functools.partial(jax.jit, static_argnames="backup")
 def fixed_point(tree, backup, tremble):
-    """Return the report of who is greedy over exact values, and whether it is proven.
+    """Return the report and proof of the greedy policy over the target's fixed point.
 
-    Nine sweeps of the target over all positions reach the end of every game.
+    Nine sweeps over all positions are enough, as a game has at most nine moves.
     """
     legal, over = tree.legal_action_mask, tree.terminal
-    # Of a move to each position, to the player who made it.
+    # Reward of the move into each position, to the player who made it.
     reward = jnp.where(tree.first_to_move, -tree.outcome, tree.outcome) * 1.0
     discount = jnp.where(over, 0.0, -1.0)
 
@@ -235,7 +235,7 @@ TRAPS = [91.640, 8.360, 0]
 @pytest.mark.parametrize(
     ("backup", "tremble", "as_first", "as_second"),
     [
-        ("one-ply", 0.0, CORNER, [80.635, 19.365, 0]),  # that is minimax
+        ("one-ply", 0.0, CORNER, [80.635, 19.365, 0]),  # minimax
         *(("one-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3, 0.7)),
         *(("two-ply", tremble, CENTRE, TRAPS) for tremble in (0.01, 0.3)),
         *(("two-ply", tremble, CORNER, TRAPS) for tremble in (0.6, 0.7)),  # the ceiling
@@ -243,10 +243,12 @@ TRAPS = [91.640, 8.360, 0]
         ("two-ply", 1.0, CORNER, [93.2, 6.0, 0.7]),
     ],
 )
-def test_what_the_targets_lead_to(backup, tremble, as_first, as_second, tree):
-    """Greedy over their fixed points, against random: safe unless the hand shakes much.
+def test_results_of_the_targets_fixed_points(
+    backup, tremble, as_first, as_second, tree
+):
+    """Their greedy policies never lose, except at a tremble of 0.9 or more.
 
-    Two plies at 0.6 and 0.7 give the most wins of a player who never loses.
+    A two-ply backup at 0.6 or 0.7 wins as often as is possible without a loss.
     """
     found, unbeatable = fixed_point(tree, backup, tremble)
     digits = 5e-4 if as_second[2] == 0 else 0.06

@@ -52,7 +52,7 @@ def start(seed, config=CONFIG):
 
 
 def numbers(tree):
-    """Return the leaves as numpy arrays, keys as the words behind them."""
+    """Return the leaves as NumPy arrays, keys as their data."""
     return [
         np.asarray(
             jax.random.key_data(x)
@@ -88,7 +88,7 @@ def test_the_seed_reaches_the_weights_the_games_and_the_moves():
     assert not np.array_equal(a.env_state.current_player, b.env_state.current_player)
 
 
-def test_two_chunks_of_five_are_one_of_ten(trained):
+def test_two_chunks_of_five_equal_one_of_ten(trained):
     state = start(0)
     for _ in range(2):
         state, _ = train(CONFIG, state, 5)
@@ -109,7 +109,7 @@ def test_the_target_network_follows_by_tau():
 
 
 def test_the_agent_is_the_average_of_its_parameters():
-    """With a span of 1, the average counts every update alike."""
+    """With a span of 1, every update has the same weight."""
     state, total = start(0, AVERAGED), 0.0
     for update in range(1, 5):
         state, _ = do_update(AVERAGED, state)
@@ -119,8 +119,8 @@ def test_the_agent_is_the_average_of_its_parameters():
         )
 
 
-def test_an_average_changes_nothing_of_what_is_learned(trained):
-    """Nor is there one without a span: the agent is the network itself."""
+def test_averaging_does_not_change_the_training(trained):
+    """Without a span, the agent is the network itself."""
     state, _ = trained
     averaged, _ = train(AVERAGED, start(0, AVERAGED), 10)
     assert np.array_equal(numbers(state.average_params)[1], numbers(state.params)[1])
@@ -154,7 +154,7 @@ def test_the_target_network_is_copied_every_second_update():
 
 
 def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target():
-    """Against gradients taken here, with two nets that disagree on the best moves."""
+    """Compared with gradients computed here, for networks that choose differently."""
     state = dataclasses.replace(
         start(5, OTHER),
         target_params=q_network.init_params(
@@ -172,7 +172,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
     assert (choice != jnp.where(legal, worth, -9.0).argmax(axis=1)).any()
     best = worth[jnp.arange(16), choice]
     mean = jnp.where(legal, worth, 0.0).sum(axis=1) / legal.sum(axis=1)
-    target = move.reward - 0.5 * best - 0.5 * mean  # no game has ended yet
+    target = move.reward - 0.5 * best - 0.5 * mean  # no game is over yet
 
     @jax.jit
     def loss_fn(params):
@@ -199,7 +199,7 @@ def test_the_target_network_lags_behind(trained):
         assert not np.array_equal(target, old)
 
 
-def test_a_chunks_metrics_are_the_means_and_sums_of_its_updates(trained):
+def test_a_chunks_metrics_are_means_and_sums_over_its_updates(trained):
     state, rows = start(0), []
     for _ in range(10):
         state, metrics = do_update(CONFIG, state)
@@ -222,7 +222,7 @@ def test_the_schedules_end_with_the_last_update(trained):
     assert float(first.learning_rate) == pytest.approx(CONFIG.optimizer.learning_rate)
 
 
-def test_the_last_update_has_no_step_left():
+def test_after_the_last_update_the_learning_rate_is_zero():
     state, _ = train(CONFIG, start(0), 10)
     before = numbers(state.params)
     state, _ = do_update(CONFIG, state)
@@ -251,7 +251,7 @@ def test_an_update_keeps_shapes_and_types():
 
 @functools.partial(jax.jit, static_argnames="config")
 def play_by_hand(config, state):
-    """Play the moves of one update, with its own keys."""
+    """Play the moves of one update with its random numbers."""
     drawn = draws.of_update(config, state.key, state.update)
     before = state.env_state
     q_values = q_network.q_values(
@@ -284,9 +284,9 @@ def test_games_and_moves_are_played_and_counted(config):
 
 
 def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
-    """Against gradients taken here, of a loss written out here."""
+    """Compared with the gradient of a loss written here."""
     state = start(5, LOCKSTEP)
-    for _ in range(5):  # some games have ended by then, none has one cell left
+    for _ in range(5):  # then some games are over, and none has only one cell left
         state, _ = do_update(LOCKSTEP, state)
     before = state.env_state
     action, after, move, _ = play_by_hand(LOCKSTEP, state)
@@ -323,8 +323,8 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         np.testing.assert_allclose(found, old + step, atol=1e-6)
 
 
-def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
-    """With all games over there is no gradient, and AdamW's step is the decay alone."""
+def test_weight_decay_shrinks_each_weight_in_proportion():
+    """If all games are over the gradient is 0, so AdamW's step is only the decay."""
     other = q_network.init_params(network_of(LOCKSTEP.architecture), jax.random.key(9))
     state = dataclasses.replace(start(5, LOCKSTEP), target_params=other)
     over = state.env_state.replace(terminated=jnp.ones(16, bool))
@@ -335,14 +335,14 @@ def test_weight_decay_pulls_each_weight_towards_0_by_its_own_size():
     leaves = (state.params, other, after.params, after.target_params)
     for old, target, new, new_target in zip(*map(numbers, leaves), strict=True):
         np.testing.assert_allclose(new - old, -rate * old, atol=3e-7)
-        expected = 0.25 * new + 0.75 * target  # follows by tau, and does not decay
+        expected = 0.25 * new + 0.75 * target  # Polyak average, without decay
         np.testing.assert_allclose(new_target, expected, atol=1e-7)
 
 
 def test_a_second_seed_compiles_nothing(monkeypatch, trained):
-    """The program of a chunk is traced once, whatever the seed."""
+    """All seeds share one trace of a chunk's program."""
     del trained
-    monkeypatch.setattr(learner, "update", None)  # tracing again would call it
+    monkeypatch.setattr(learner, "update", None)  # a second trace would call it
     train(CONFIG, start(9), 10)
 
 
@@ -357,14 +357,14 @@ TABLE = OTHER.replace(
 
 
 def test_a_table_takes_the_same_share_of_the_mean_error_at_any_batch_size():
-    """On the empty board all 64 games meet: each entry moves by alpha once."""
+    """All 64 games are on the empty board; each played entry moves once by alpha."""
     state = start(0, TABLE)
     action, *_ = play_by_hand(TABLE, state)
     new, _ = do_update(TABLE, state)
     (values,) = numbers(new.params)
     empty = 0  # the first position
     expected = np.full(9, 0.25)
-    expected[np.unique(action)] += 0.5 * (-0.25 - 0.25)  # the opponent's 0.25
+    expected[np.unique(action)] += 0.5 * (-0.25 - 0.25)  # target: -opponent's 0.25
     np.testing.assert_allclose(values[empty], expected, atol=1e-6)
     assert (np.delete(values, empty, axis=0) == 0.25).all()
 
@@ -381,7 +381,7 @@ REPLAY = TABLE.replace(
 )
 
 
-def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
+def test_replay_learns_from_replay_start_on_and_uses_no_key_twice():
     state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)
     with jax.debug_key_reuse(True):
         for update in range(1, 7):
@@ -392,7 +392,7 @@ def test_replay_learns_once_there_is_enough_and_no_key_serves_twice():
             assert (float(metrics.loss) > 0) == changed
 
 
-def test_epsilon_falls_with_the_games_that_have_ended():
+def test_exponential_epsilon_falls_with_each_finished_game():
     state, ended = start(0, REPLAY), 0
     for _ in range(12):
         state, metrics = do_update(REPLAY, state)
@@ -402,8 +402,8 @@ def test_epsilon_falls_with_the_games_that_have_ended():
     assert int(state.games) == ended
 
 
-def test_settings_and_opponent_can_not_disagree():
-    """Self-play on settings that name an opponent would be scored wrongly."""
+def test_an_opponent_that_differs_from_the_settings_is_an_error():
+    """Otherwise self-play with the settings of an opponent gets wrong rewards."""
     key, state = jax.random.key(0), start(0)
     versus = Versus("random", players.random_player)
     against = CONFIG.replace(opponent="random", reward_draw=0.5)
@@ -431,7 +431,7 @@ def test_settings_and_opponent_can_not_disagree():
             )
 
 
-def test_no_function_of_the_learner_has_an_opponent_of_its_own():
+def test_no_function_of_the_learner_has_a_default_opponent():
     for function in (learner.init, learner.update, learner.train_chunk):
         parameter = inspect.signature(function).parameters["opponent"]
         assert parameter.default is inspect.Parameter.empty

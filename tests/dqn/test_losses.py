@@ -1,4 +1,4 @@
-"""The loss of a batch and its gradient, by hand."""
+"""The loss of a batch and its gradient, compared with results by hand."""
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +29,8 @@ def moves(live):
 
 
 @pytest.mark.parametrize(("loss", "far"), [("mse", 4.5), ("huber", 2.5)])
-def test_the_mean_is_over_all_moves_and_finished_games_count_nothing(loss, far):
-    """Every value is 0: the errors are 0.5, 3 and, in a game that is over, 7."""
+def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far):
+    """Every value is 0; the errors are 0.5, 3, 0 and, in a finished game, 7."""
     config = CONFIG.replace(loss=loss)
     network = network_of(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))

@@ -1,4 +1,4 @@
-"""The figures of many updates."""
+"""Metrics of a chunk of updates."""
 
 import jax.numpy as jnp
 

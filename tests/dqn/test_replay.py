@@ -1,4 +1,4 @@
-"""The ring buffer: what is kept, what is drawn, and when."""
+"""The ring buffer: overwriting and sampling."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jax_ttt.dqn.equations import Transition
 
 
 def moves(numbers):
-    """Return a batch of moves that carry these numbers as their rewards."""
+    """Return a batch of moves with these numbers as rewards."""
     numbers = jnp.asarray(numbers, jnp.float32)
     size = len(numbers)
     return Transition(
@@ -43,7 +43,7 @@ def test_a_batch_as_large_as_the_buffer_replaces_all():
     assert sorted(buffer.moves.reward.tolist()) == [3, 4, 5, 6, 7]
 
 
-def test_what_is_drawn_is_one_move_whole():
+def test_all_fields_of_a_sample_are_of_one_move():
     drawn = replay.sample(filled([1, 4, 6]), jax.random.key(0), 200, 1)
     expected = moves(drawn.reward)
     for found, leaf in zip(drawn, expected, strict=True):
@@ -51,13 +51,13 @@ def test_what_is_drawn_is_one_move_whole():
     assert set(drawn.reward.tolist()) == {1, 4, 6}
 
 
-def test_moves_are_drawn_evenly():
+def test_moves_are_sampled_uniformly():
     drawn = replay.sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
     counts = np.bincount(drawn.action, minlength=6)[1:]
     assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1 %
 
 
-def test_nothing_is_learned_before_there_is_enough():
+def test_nothing_is_learned_before_replay_start():
     for batches, start, ready in (
         ([], 0, False),
         ([[1, 2]], 3, False),
@@ -68,7 +68,7 @@ def test_nothing_is_learned_before_there_is_enough():
         assert drawn.live.tolist() == [ready] * 4
 
 
-def test_a_finished_games_move_stays_one():
+def test_a_move_of_a_finished_game_is_sampled_as_not_live():
     batch = moves([1, 2])._replace(live=jnp.array([True, False]))
     buffer = replay.add(replay.init(moves([0]), 2), batch)
     drawn = replay.sample(buffer, jax.random.key(0), 50, 1)

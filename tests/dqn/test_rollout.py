@@ -1,4 +1,4 @@
-"""Moves, replies, seats and rewards: what reaches the learner."""
+"""Rollouts: the transitions, rewards and counts of moves and replies."""
 
 import functools
 
@@ -39,7 +39,7 @@ def start(config, opponent, key):
 
 @functools.partial(jax.jit, static_argnames="config")
 def play(config, env_state, opponent, wanted):
-    """Play `wanted` greedily: the network's values are set to prefer it."""
+    """Play `wanted`, the greedy move of a network whose values are set here."""
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     bias = jax.nn.one_hot(wanted, 9)
     params = jax.tree.map(
@@ -64,13 +64,13 @@ def _reply(replies, key, env_state):
 
 
 def scripted(replies):
-    """Return an opponent who makes these moves, one after another."""
+    """Return an opponent that plays these moves in order."""
     moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
     return Versus("scripted", Partial(_reply, moves))
 
 
 def episode(config, replies, moves):
-    """Return what each of the agent's moves came to."""
+    """Return the record of each of the agent's moves."""
     opponent = scripted(replies)
     env_state, played = start(config, opponent, jax.random.key(0)), []
     for move in moves:
@@ -82,9 +82,9 @@ def episode(config, replies, moves):
 @pytest.mark.parametrize(
     ("replies", "moves", "reward", "counts"),
     [
-        # X8 O0 X6 O1 X7: the loss comes with the reply, and is the mover's.
+        # X8 O0 X6 O1 X7: lost by the reply; the mover gets the reward.
         ([8, 6, 7], [0, 1], -0.75, (1, 0, 1)),
-        # X8 O0 X7 O1 X4 O2: won by the agent's own move.
+        # X8 O0 X7 O1 X4 O2: won by the agent's move.
         ([8, 7, 4], [0, 1, 2], 0.875, (1, 1, 0)),
         # X0 O1 X2 O4 X3 O5 X7 O6 X8: the reply fills the board.
         ([0, 2, 3, 7, 8], [1, 4, 5, 6], 0.25, (1, 0, 0)),
@@ -100,7 +100,7 @@ def test_a_result_reaches_the_agents_last_move(replies, moves, reward, counts):
     assert last.transition.reward[0] == reward
     assert last.transition.discount[0] == 0
     assert (last.games, last.wins, last.losses) == counts
-    # The opening, too, is counted.
+    # The opponent's opening counts too.
     played = [int(row.env_steps) for row in (*before, last)]
     assert played == [3, *[2] * (len(before) - 1), 1 if reward == 0.875 else 2]
 
@@ -146,7 +146,7 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = config.replace(first_move=4, num_envs=512)
     opponent = SelfPlay() if seat == "self" else RANDOM
     states = random_moves(config, opponent)
-    # No game is over in less than five moves, unless by a move that is not legal.
+    # Only an illegal move ends a game in less than five moves.
     assert not (states.terminated & (states._step_count < 5)).any()
     replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
     mine, yours = np.moveaxis(np.asarray(replied.observation), -1, 0)
@@ -156,13 +156,13 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     assert first[:, 4].all()
     assert (second.sum(axis=1) == 1).all()
     counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
-    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # even: 99.9 % with 7 degrees
+    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # uniform: 99.9 % with 7 degrees
 
 
 def test_in_self_play_results_are_the_first_players():
     config = SELF_PLAY
     env_state = pgx_games.init(ENV, jax.random.key(0), 1)
-    for move in (0, 8, 1, 7, 3):  # X and O in turn; then O wins with 6
+    for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
         env_state, row = play(config, env_state, SelfPlay(), jnp.int32(move))
         assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
     _, row = play(config, env_state, SelfPlay(), jnp.int32(6))
@@ -170,7 +170,7 @@ def test_in_self_play_results_are_the_first_players():
     assert row.transition.reward[0] == 1  # the mover's
 
 
-def test_a_finished_game_teaches_and_counts_nothing():
+def test_a_finished_game_is_not_learned_from_or_counted():
     opponent = scripted([8, 6, 7])
     env_state = start(CONFIG, opponent, jax.random.key(0))
     for move in (0, 1, 2):

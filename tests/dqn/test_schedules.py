@@ -1,4 +1,4 @@
-"""Schedules and step sizes, by hand."""
+"""Schedules and optimizer steps, compared with results by hand."""
 
 import jax
 import jax.numpy as jnp
@@ -55,7 +55,7 @@ def test_epsilon_follows_its_schedule():
 
 
 def test_the_first_steps_of_adamw_by_hand():
-    """While the gradient stays the same, each step is as long as the learning rate."""
+    """With a constant gradient, each step is as large as the learning rate."""
     config = Config.of(num_updates=10, weight_decay=0.1)
     optimizer = losses.optimizer(config, config.hyper)
     params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
@@ -66,7 +66,7 @@ def test_the_first_steps_of_adamw_by_hand():
         np.testing.assert_allclose(np.asarray(step), expected, rtol=1e-4)
 
 
-def test_a_learning_rate_falls_by_update_when_whole_games_are_learned():
+def test_with_backward_the_learning_rate_falls_once_per_update():
     config = Config.of(backward=True, num_updates=3, learning_rate=0.5, optimizer="sgd")
     optimizer = losses.optimizer(config, config.hyper)
     params = grads = jnp.ones(1)

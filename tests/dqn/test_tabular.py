@@ -1,4 +1,4 @@
-"""Tables: the published arithmetic, keys, symmetries, averages, two tables in turn."""
+"""Learning in tables: published test cases, keys, symmetries, means, two tables."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ from jax_ttt.envs.opponents import Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
-# nestedsoftware/tictac's test cases: alpha 0.9, gamma 1, every value 0 at first.
+# The test cases of nestedsoftware/tictac: alpha 0.9, gamma 1, initial values 0.
 CONFIG = Config.of(
     network="table",
     optimizer="sgd",
@@ -57,19 +57,19 @@ def _reply(replies, key, env_state):
 
 
 def scripted(replies):
-    """Return an opponent who makes these moves, one after another."""
+    """Return an opponent that plays these moves in order."""
     moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
     return Versus("scripted", Partial(_reply, moves))
 
 
 def obs_of(cells):
-    """Return boards of 1 (the mover's), -1 and 0 as PGX shows them."""
+    """Return PGX observations of boards of 1 (the mover's stone), -1 and 0."""
     cells = np.asarray(cells).reshape(-1, 3, 3)
     return jnp.asarray(np.stack([cells == 1, cells == -1], axis=-1))
 
 
 def value(config, state, mine, yours, action):
-    """Return what the agent thinks of a move on a board given by its stones."""
+    """Return the agent's value of a move on a board with these stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
     q_values = q_network.q_values(
@@ -101,7 +101,7 @@ def assert_near(found, expected):
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_a_won_game_is_learned_from_its_end_to_its_beginning():
+def test_a_won_game_is_learned_from_the_last_move_to_the_first():
     config = CONFIG
     # X0 O7 X1 O5 X2
     state, metrics = play_game(config, None, [7, 5], first=True)
@@ -114,7 +114,7 @@ def test_a_won_game_is_learned_from_its_end_to_its_beginning():
     assert_near(value(config, state, [], [], 4), 0)
     assert int(state.visited.sum()) == 3
 
-    # Again won, with five moves: X0 O1 X2 O3 X4 O6 X5 O7 X8.
+    # Another win, with five moves: X0 O1 X2 O3 X4 O6 X5 O7 X8.
     state, metrics = play_game(config, state, [1, 3, 6, 7], first=True)
     assert (metrics.wins, metrics.env_steps) == (1, 9)
     assert_near(value(config, state, [], [], 0), 0.66339)
@@ -156,7 +156,7 @@ def transition(cells, action, reward):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
-    """Two values learned through one view are read back through another."""
+    """Values learned in one view are found in another."""
     config = CONFIG.replace(table_key=key)
     state = learner.init(
         config,
@@ -212,13 +212,13 @@ DOUBLE = CONFIG.replace(double=True)
 
 
 def with_heads(config, values):
-    """Return a table that says `values` (2, 9) of every board."""
+    """Return a table with `values` (2, 9) for every board."""
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
     return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
 
 
-def test_one_table_learns_by_chance_and_both_at_the_end():
+def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     batch = transition([0] * 9, 4, 0.0)
     many = jax.tree.map(lambda leaf: jnp.repeat(leaf, 1000, axis=0), batch)
     ended = losses.one_of_two_tables(jax.random.key(0), many, 2)
@@ -231,7 +231,7 @@ def test_one_table_learns_by_chance_and_both_at_the_end():
     assert not losses.one_of_two_tables(jax.random.key(0), over, 2).any()
 
 
-def test_a_chunk_adds_up_what_its_games_came_to():
+def test_a_chunk_counts_the_results_of_its_games():
     config = CONFIG.replace(num_envs=64, num_updates=4)
     state = learner.init(
         config,
@@ -249,7 +249,7 @@ def test_a_chunk_adds_up_what_its_games_came_to():
         1,
         scripted([8, 6, 7]),
     )
-    # As O it loses to these moves; as X, with cells 0, 1, 2, it wins before they come.
+    # As O the agent loses to these moves. As X it plays 0, 1, 2 and wins earlier.
     assert (metrics.games, metrics.losses) == (64, before)
     assert metrics.wins == 64 - before
     assert 0 < before < 32 or 32 < before < 64
@@ -266,7 +266,7 @@ def test_double_tables_play_by_their_mean():
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
-def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
+def test_each_of_two_tables_chooses_and_the_other_gives_the_value():
     config = DOUBLE.replace(canonical=False, gamma=0.5)
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
@@ -275,11 +275,11 @@ def test_each_of_two_tables_chooses_and_the_other_says_the_worth():
     found = losses.td_targets(
         config, config.hyper, network_of(config.architecture), params, params, batch
     )
-    # The first picks cell 0, of which the second says 0.125; the second picks cell 1.
+    # The first chooses cell 0, the second cell 1; each value is the other table's.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
 
 
-def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
+def test_a_two_ply_backup_has_a_target_for_each_player():
     config = CONFIG.replace(
         opponent="self",
         backup="two-ply",
@@ -300,5 +300,5 @@ def test_a_two_ply_backup_learns_what_a_move_is_worth_to_both():
     found = losses.td_targets(
         config, config.hyper, network_of(config.architecture), params, params, batch
     )
-    # The reply is action 0 or, half of the time, any: -0.75 / 2 + (-0.75 + 0.5) / 4.
+    # The reply is action 0 or, half of the time, random: -0.75 / 2 + (-0.75 + 0.5) / 4.
     assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])

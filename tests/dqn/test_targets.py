@@ -1,4 +1,4 @@
-"""The targets of networks whose values are set by hand."""
+"""TD targets of networks with known values."""
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ def params_of(config, *values):
 
 
 def values(*legal):
-    """Return the values of nine moves: these, and junk for the illegal rest."""
+    """Return the values of nine moves: these legal ones, and high illegal ones."""
     return [*legal, *[0.95] * (9 - len(legal))]
 
 
@@ -56,9 +56,9 @@ TARGET = values(0.5, 0.25, -0.75)
 @pytest.mark.parametrize(
     ("double", "tremble", "worth"),
     [
-        (False, 0.0, 0.5),  # the target net's own best
-        (False, 0.5, 0.25),  # half of the time any: a mean of 0
-        (True, 0.0, 0.25),  # the target net's value of the acting net's best
+        (False, 0.0, 0.5),  # best value of the target network
+        (False, 0.5, 0.25),  # half of the time random: a mean of 0
+        (True, 0.0, 0.25),  # target network's value of the online network's choice
         (True, 0.5, 0.125),
     ],
 )
@@ -70,11 +70,11 @@ def test_one_ply_targets(double, tremble, worth):
 
 
 def test_two_ply_targets_are_to_the_mover_and_to_the_waiting_player():
-    """The second head's values: what each move is worth to who waits for it."""
+    """The second head holds the values to the player who waits for the move."""
     waiting = values(-0.5, 0.25, 0.625)
     target_params = params_of(TWO_PLY, TARGET, waiting)
     got = found(TWO_PLY, target_params, target_params)
-    # The other's best move is the first; half of the time it plays any.
+    # The opponent plays action 0 or, half of the time, a random action.
     trembling = 0.5 * -0.5 + 0.5 * 0.125
     expected = [
         [0.25 + 0.5 * trembling, 0.25 + 0.5 * 0.5, 0.25],

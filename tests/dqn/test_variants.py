@@ -1,4 +1,4 @@
-"""Variants: each is a function chosen once, and every accepted pair of them works."""
+"""Variants: each is one function, and all accepted pairs of variants work."""
 
 import ast
 import functools
@@ -52,7 +52,7 @@ VALUES = {
     "replay_capacity": (0, 2000),
     "replay_batch": (8,),
 }
-"""The values of every setting that chooses what is computed."""
+"""Values of every setting that selects a computation."""
 NEEDS = {
     "seat": {"opponent": "random"},
     "reward_draw": {"opponent": "random"},
@@ -61,13 +61,13 @@ NEEDS = {
     "epsilon_decay": {"epsilon_schedule": "steps"},
     "replay_batch": {"replay_capacity": 2000},
 }
-"""What a setting has an effect with, where that is not the default."""
+"""Settings without which a setting has no effect, if they differ from the defaults."""
 
 
 @pytest.mark.parametrize("field", RULES)
 def test_every_word_and_switch_of_a_setting_is_traced(field):
     rule = RULES[field]
-    if field == "env_id":  # one of each kind of record; the slow tests train them all
+    if field == "env_id":  # a few kinds of games; the slow tests train all games
         assert set(VALUES[field]) <= set(getattr(rule, "allowed", ()))
     elif isinstance(rule, Words):
         assert set(VALUES[field]) == set(rule.allowed)
@@ -76,7 +76,7 @@ def test_every_word_and_switch_of_a_setting_is_traced(field):
 
 
 def accepted(choice):
-    """Return the settings with these fields, or None if they are refused."""
+    """Return the settings with these fields, or None if they are not allowed."""
     needed = {}
     for field in choice:
         needed |= NEEDS.get(field, {})
@@ -92,16 +92,16 @@ def pairs_of(choice):
 
 @functools.cache
 def covering():
-    """Return settings that together hold every accepted pair, and counts of pairs.
+    """Return settings that cover every accepted pair, and the numbers of pairs.
 
-    The first ones hold most pairs.
+    The first settings cover the most pairs.
     """
     values = [(field, value) for field, some in VALUES.items() for value in some]
     pairs = [p for p in itertools.combinations(values, 2) if p[0][0] != p[1][0]]
     left = {tuple(sorted(p, key=str)) for p in pairs}
     found, refused = [], set()
     for pair in sorted(left, key=str):
-        if pair not in left:  # held by settings that were found before
+        if pair not in left:  # covered by earlier settings
             continue
         choice = dict(pair)
         if accepted(choice) is None:
@@ -122,7 +122,7 @@ def covering():
 
 @pytest.mark.parametrize("most", [6, pytest.param(None, marks=pytest.mark.slow)])
 def test_every_accepted_pair_of_variants_can_be_traced(most):
-    """Traced, not compiled: the shapes and types of a state outlive an update."""
+    """Tracing checks that an update keeps the shapes and types of the state."""
     configs, num_accepted, num_refused = covering()
     assert num_accepted > 700
     assert num_refused > 40
@@ -152,29 +152,29 @@ def test_every_accepted_pair_of_variants_can_be_traced(most):
         (mlp.ACTIVATIONS, "activation"),
     ],
 )
-def test_a_setting_of_words_has_a_function_for_each(functions, field):
+def test_every_word_of_a_setting_has_a_function(functions, field):
     rule = RULES[field]
     assert isinstance(rule, Words)
     assert tuple(functions) == rule.allowed
 
 
-def test_a_backup_is_one_function_and_its_heads():
+def test_every_backup_has_a_function_and_heads():
     assert tuple(losses.BACKUPS) == tuple(HEADS_OF) == get_args(BackupRule)
     assert set(losses.LEARNING_HEADS) == set(q_network.HEADS) == set(get_args(Heads))
 
 
-def test_the_learner_reads_the_numbers_that_are_data_from_hyper_alone():
-    """In the settings of a compiled program they have their defaults."""
+def test_the_learner_reads_hyperparameters_only_from_hyper():
+    """The settings of a compiled program hold only their defaults."""
     for folder in ("dqn", "envs", "networks"):
         for path in (Path(jax_ttt.__file__).parent / folder).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute) and node.attr in Hyper._fields:
-                    # `rows` are metrics, which name what was used.
+                    # `rows` are metrics, which report the values.
                     assert ast.unparse(node.value) in ("hyper", "rows"), path
 
 
 def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
-    """Targets that are the reward alone: with them a value is what a game ends with."""
+    """The new backup's targets are the rewards."""
 
     def reward_alone(hyper, batch, target_net, online_net):
         del hyper, target_net, online_net
