@@ -26,7 +26,7 @@ from jaxtyping import Array, Float, Key
 from jax_ttt.config.published.jax_dqn import SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, learner, losses, rollout
-from jax_ttt.dqn.draws import of_update
+from jax_ttt.dqn.random_numbers import of_update
 from jax_ttt.envs import pgx_games, stones
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players

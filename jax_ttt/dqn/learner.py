@@ -20,10 +20,10 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations, losses, replay, rollout
-from jax_ttt.dqn.draws import Draws, Turn
+from jax_ttt.dqn import equations, losses, random_numbers, replay, rollout
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.metrics import Metrics, of_chunk
+from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
 from jax_ttt.dqn.rollout import Played
 from jax_ttt.envs import opponents, pgx_games
 from jax_ttt.envs.opponents import Opponent
@@ -43,7 +43,7 @@ class TrainState:
     env_state: pgx.State  # num_envs games
     new_game: pgx.State  # one game before its first move
     # Any, because JAX also builds this tree from shapes; tests check the types.
-    key: Any  # () typed PRNG key, constant in a run (see `draws`)
+    key: Any  # () typed PRNG key, constant in a run (see `random_numbers`)
     update: Any  # () int32, updates done
     games: Any  # () int32, games that have ended
     buffer: replay.Buffer | None  # only with replay
@@ -72,7 +72,7 @@ def init(
     if config.replay.replay_capacity:
 
         def play() -> Played:
-            turn = draws.of_update(config, key, 0).first
+            turn = random_numbers.of_update(config, key, 0).first
             args = config, hyper, network, params, turn, env_state, jnp.float32(0)
             return rollout.play_epsilon_greedy(*args, opponent)[1]
 
@@ -101,7 +101,7 @@ def update(
     network: Network,
     state: TrainState,
     opponent: Opponent,
-    drawn: Draws,
+    drawn: RandomNumbers,
 ) -> tuple[TrainState, Metrics]:
     """Play one move in every game and learn from it; with `backward`, whole games.
 
@@ -234,10 +234,10 @@ def train_chunk(
     Returns the new state and the chunk's metrics (see `metrics.of_chunk`).
     """
 
-    def step(state: TrainState, drawn: Draws) -> tuple[TrainState, Metrics]:
+    def step(state: TrainState, drawn: RandomNumbers) -> tuple[TrainState, Metrics]:
         return update(config, hyper, network, state, opponent, drawn)
 
-    draw = functools.partial(draws.of_update, config, state.key)
+    draw = functools.partial(random_numbers.of_update, config, state.key)
     drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
     state, rows = jax.lax.scan(step, state, drawn)
     return state, of_chunk(rows)

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations
+from jax_ttt.dqn import equations, random_numbers
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -227,7 +227,7 @@ OPTIMIZERS = {
 
 def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
     """Return the optimizer of the settings, with the schedule of `step_size`."""
-    steps_per_update = draws.num_turns(config)
+    steps_per_update = random_numbers.num_turns(config)
 
     def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
         return step_size(config, hyper)(jnp.floor_divide(count, steps_per_update))

@@ -19,7 +19,7 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.draws import Turn
+from jax_ttt.dqn.random_numbers import Turn
 from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.opponents import Opponent
 from jax_ttt.networks import q_network

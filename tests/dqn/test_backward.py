@@ -12,7 +12,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations, learner, losses
+from jax_ttt.dqn import equations, learner, losses, random_numbers
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
@@ -58,7 +58,7 @@ def _learned(config, network, keys, opponent):
 
     def game(key):
         begin = dataclasses.replace(state, key=key)
-        drawn = draws.of_update(config, key, 0)
+        drawn = random_numbers.of_update(config, key, 0)
         return learner.update(config, config.hyper, network, begin, opponent, drawn)[0]
 
     return jax.vmap(game)(keys)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations, learner, losses, rollout
+from jax_ttt.dqn import equations, learner, losses, random_numbers, rollout
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
@@ -29,7 +29,7 @@ _UPDATE = jax.jit(learner.update, static_argnums=0)
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    drawn = draws.of_update(config, state.key, state.update)
+    drawn = random_numbers.of_update(config, state.key, state.update)
     network = network_of(config.architecture)
     return _UPDATE(config, config.hyper, network, state, SELF, drawn)
 
@@ -241,7 +241,7 @@ def test_an_update_keeps_shapes_and_types():
     after, metrics = jax.eval_shape(
         functools.partial(learner.update, CONFIG),
         *(CONFIG.hyper, NETWORK, before, SELF),
-        draws.of_update(CONFIG, jax.random.key(0), 0),
+        random_numbers.of_update(CONFIG, jax.random.key(0), 0),
     )
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
@@ -252,7 +252,7 @@ def test_an_update_keeps_shapes_and_types():
 @functools.partial(jax.jit, static_argnames="config")
 def play_by_hand(config, state):
     """Play the moves of one update with its random numbers."""
-    drawn = draws.of_update(config, state.key, state.update)
+    drawn = random_numbers.of_update(config, state.key, state.update)
     before = state.env_state
     q_values = q_network.q_values(
         network_of(config.architecture), state.params, before.observation
@@ -418,7 +418,7 @@ def test_an_opponent_that_differs_from_the_settings_is_an_error():
         with pytest.raises(ValueError, match=named):
             learner.update(
                 *(config, config.hyper, network_of(config.architecture), state),
-                *(opponent, draws.of_update(config, key, 0)),
+                *(opponent, random_numbers.of_update(config, key, 0)),
             )
         with pytest.raises(ValueError, match=named):
             learner.train_chunk(

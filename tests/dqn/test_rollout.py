@@ -9,7 +9,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, rollout
+from jax_ttt.dqn import random_numbers, rollout
 from jax_ttt.envs import opponents, pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
@@ -45,7 +45,7 @@ def play(config, env_state, opponent, wanted):
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
-    turn = draws.turn(jax.random.split(jax.random.key(1), 3), 1)
+    turn = random_numbers.turn(jax.random.split(jax.random.key(1), 3), 1)
     return rollout.play_epsilon_greedy(
         config,
         config.hyper,
@@ -129,7 +129,7 @@ def random_moves(config, opponent):
             config.hyper,
             network_of(config.architecture),
             params,
-            draws.turn(jax.random.split(key, 3), config.run.num_envs),
+            random_numbers.turn(jax.random.split(key, 3), config.run.num_envs),
             env_state,
             explore,
             opponent,

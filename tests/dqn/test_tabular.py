@@ -9,7 +9,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, equations, learner, losses
+from jax_ttt.dqn import equations, learner, losses, random_numbers
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
@@ -39,7 +39,7 @@ _LEARN = jax.jit(learner.learn_from, static_argnums=0)
 
 def update(config, state, opponent):
     """Do one update, compiled."""
-    drawn = draws.of_update(config, state.key, state.update)
+    drawn = random_numbers.of_update(config, state.key, state.update)
     network = network_of(config.architecture)
     return _UPDATE(config, config.hyper, network, state, opponent, drawn)
 

@@ -17,7 +17,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.ranges import Switch, Words
 from jax_ttt.config.settings import RULES, Config
-from jax_ttt.dqn import draws, learner, losses, rollout
+from jax_ttt.dqn import learner, losses, random_numbers, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import mlp, q_network, table
 from jax_ttt.players.network import network_of
@@ -132,7 +132,7 @@ def test_every_accepted_pair_of_variants_can_be_traced(most):
         args = config.hyper, network, jax.random.key(0), opponent
         before = jax.eval_shape(functools.partial(learner.init, config), *args)
         one_update = functools.partial(learner.update, config, config.hyper, network)
-        draw = functools.partial(draws.of_update, config)
+        draw = functools.partial(random_numbers.of_update, config)
         drawn = jax.eval_shape(draw, before.key, before.update)
         after, metrics = jax.eval_shape(one_update, before, opponent, drawn)
         assert jax.tree.structure(before) == jax.tree.structure(after), config
@@ -185,7 +185,9 @@ def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
     network = network_of(config.architecture)
     opponent = loop.make_opponent(config, 0) or SelfPlay()
     state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
-    turn = draws.turn(jax.random.split(jax.random.key(1), 3), config.run.num_envs)
+    turn = random_numbers.turn(
+        jax.random.split(jax.random.key(1), 3), config.run.num_envs
+    )
     played = rollout.play_epsilon_greedy(
         *(config, config.hyper, network, state.params),
         *(turn, state.env_state, jnp.float32(1), opponent),

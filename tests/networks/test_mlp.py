@@ -10,7 +10,7 @@ from flax import nnx
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws, learner, losses, rollout
+from jax_ttt.dqn import learner, losses, random_numbers, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.evaluation import network_grades
@@ -69,7 +69,7 @@ def moves():
 
     def play(env_state, key):
         epsilon = jnp.float32(1)
-        turn = draws.turn(jax.random.split(key, 3), FLOAT32.run.num_envs)
+        turn = random_numbers.turn(jax.random.split(key, 3), FLOAT32.run.num_envs)
         args = state.params, turn, env_state, epsilon, SelfPlay()
         return rollout.play_epsilon_greedy(FLOAT32, FLOAT32.hyper, network, *args)
 

@@ -24,7 +24,7 @@ class Turn(NamedTuple):
     learn_key: jax.Array  # () typed PRNG key
 
 
-class Draws(NamedTuple):
+class RandomNumbers(NamedTuple):
     """The random numbers of an update."""
 
     turns: Turn  # (T, ...)
@@ -45,14 +45,14 @@ def turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
 
 def of_update(
     config: Config, key: Key[Array, ""], update: int | Int[Array, ""]
-) -> Draws:
+) -> RandomNumbers:
     """Return the random numbers of the update with this index; `key` is the run's."""
     key, length = jax.random.fold_in(key, update), num_turns(config)
     # One split for all keys; two more splits take a second longer to compile.
     keys = jax.random.split(key, 2 + 3 * length)
     turns_keys = keys[2:].reshape(length, 3)
     turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
-    return Draws(turns, restart_key=keys[0], sample_key=keys[1])
+    return RandomNumbers(turns, restart_key=keys[0], sample_key=keys[1])
 
 
 def num_turns(config: Config) -> int:

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import draws
+from jax_ttt.dqn import random_numbers
 
 CONFIG = Config.of(num_envs=1000)
 
@@ -19,11 +19,11 @@ def words(drawn):
 def test_an_updates_numbers_depend_only_on_its_index():
     """They are the same if generated alone or for a chunk."""
     key = jax.random.key(3)
-    chunk = jax.vmap(lambda update: draws.of_update(CONFIG, key, update))(
+    chunk = jax.vmap(lambda update: random_numbers.of_update(CONFIG, key, update))(
         np.arange(5, 9)
     )
     for row, update in enumerate(range(5, 9)):
-        alone = draws.of_update(CONFIG, key, update)
+        alone = random_numbers.of_update(CONFIG, key, update)
         of_chunk = jax.tree.map(lambda x, i=row: x[i], chunk)
         for a, b in zip(words(alone), words(of_chunk), strict=True):
             assert np.array_equal(a, b)
@@ -32,7 +32,7 @@ def test_an_updates_numbers_depend_only_on_its_index():
 def test_runs_updates_and_turns_have_different_numbers():
     backward = CONFIG.replace(backward=True, network="table", optimizer="sgd")
     seen = [
-        draws.of_update(backward, jax.random.key(seed), update).turns.uniform
+        random_numbers.of_update(backward, jax.random.key(seed), update).turns.uniform
         for seed in range(2)
         for update in range(3)
     ]
@@ -45,7 +45,7 @@ def test_runs_updates_and_turns_have_different_numbers():
 
 
 def test_all_keys_of_an_update_differ():
-    drawn = draws.of_update(CONFIG, jax.random.key(3), 7)
+    drawn = random_numbers.of_update(CONFIG, jax.random.key(3), 7)
     keys = [tuple(part) for part in words(drawn)[1:]]
 
     assert len(set(keys)) == len(keys) == 4
