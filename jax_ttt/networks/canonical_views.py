@@ -41,7 +41,7 @@ def least_views(planes: Float[Array, "B H W C"], views: Views) -> Bool[Array, "B
     return least
 
 
-def turned(
+def to_canonical(
     planes: Float[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
 ) -> Float[Array, "B H W C"]:
     """Return the canonical view of each board."""
@@ -51,7 +51,7 @@ def turned(
     return seen.reshape(planes.shape)
 
 
-def turned_back(
+def from_canonical(
     values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
 ) -> Float[Array, "heads B A"]:
     """Map the values of the canonical view's actions to the board's own actions.

@@ -205,9 +205,9 @@ def heads(
     if not architecture.canonical or shared or views is None:
         return _forward(network, params, planes, dtype)
     least = canonical_views.least_views(planes, views)
-    seen = canonical_views.turned(planes, views, least)
+    seen = canonical_views.to_canonical(planes, views, least)
     values = _forward(network, params, seen, dtype)
-    return canonical_views.turned_back(values, views, least)
+    return canonical_views.from_canonical(values, views, least)
 
 
 @functools.cache

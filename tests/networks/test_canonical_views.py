@@ -21,8 +21,8 @@ def canonical_cells(cells):
     """Return the canonical views of boards, and the cells mapped back from them."""
     planes = cells.reshape(-1, 3, 3, 1)
     least = canonical_views.least_views(planes, views())
-    seen = canonical_views.turned(planes, views(), least).reshape(-1, 9)
-    return seen, canonical_views.turned_back(seen[None], views(), least)[0]
+    seen = canonical_views.to_canonical(planes, views(), least).reshape(-1, 9)
+    return seen, canonical_views.from_canonical(seen[None], views(), least)[0]
 
 
 def test_all_views_of_a_board_have_the_same_canonical_view(tree):
