@@ -126,17 +126,17 @@ def reproduced(name: Preset, rows: list[AgentResult], source: str) -> Result:
 
 
 def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
-    """Return the systems one below the other, theirs and ours, and the footnotes."""
+    """Return the systems one below the other, theirs and ours, and the notes."""
     lines = [_cells("wins/ties/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
-    for number, (name, rows) in enumerate(found.items(), start=1):
+    for name, rows in found.items():
         system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
-        lines += ["", f"{name} [{number}]: {system.title}"]
+        lines += ["", f"{name}: {system.title}"]
         ours = reproduced(name, rows, f"redone, {seeds}" if system.results else seeds)
         for result in (*system.results, ours):
             cells = result.first, result.second, result.unbeatable, result.seconds
             lines.append(_cells(result.source, *(cell or "" for cell in cells)))
-        note = f"[{number}] {system.why}{_not_proven(rows)}"
+        note = f"{name}: {system.why}{_not_proven(rows)}"
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
 

@@ -25,12 +25,12 @@ def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
     assert published.main([*flags.split(), str(path)]) == 0
     out, _ = capsys.readouterr()
     lines = out.splitlines()
-    title = next(i for i, x in enumerate(lines) if x.startswith("matlab [1]: D. Ton"))
+    title = next(i for i, x in enumerate(lines) if x.startswith("matlab: D. Ton"))
     assert lines[title + 1].split()[:3] == ["its", "saved", "tables"]
     assert "90.55/5.64/3.81" in lines[title + 1]
     assert lines[title + 2].startswith("  redone, 2 seeds ")
     assert "0 of 2" in lines[title + 2]
-    assert "[2] The mends of go-first" in out
+    assert "\ngo-second: The mends of go-first" in out
     assert "Beatable seeds: 7, 8." in out
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
