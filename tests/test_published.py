@@ -30,7 +30,7 @@ def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
     assert "90.55/5.64/3.81" in lines[title + 1]
     assert lines[title + 2].startswith("  redone, 2 seeds ")
     assert "0 of 2" in lines[title + 2]
-    assert "\ngo-second: The mends of go-first" in out
+    assert "\ngo-second: Fixed as in go-first" in out
     assert "Beatable seeds: 7, 8." in out
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

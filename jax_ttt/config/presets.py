@@ -1,6 +1,6 @@
-"""Named settings: what differs from the defaults of `Config`, and why.
+"""Presets: named settings, and how they differ from the defaults of `Config`.
 
-Our own stand here, those of the published systems in `config/published/`.
+Our own presets are here, those of the published systems in `config/published/`.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -19,8 +19,8 @@ from jax_ttt.config.published.records import TABLE, System
 from jax_ttt.config.settings import Config
 
 _OWN: dict[str, Config] = {
-    # Our own: canonical boards, and a two-ply backup in which the opponent trembles.
-    # With gamma 0.85 X's best opening at a tremble of 0.5 is the corner, by 0.007.
+    # Our own network: canonical boards, and a two-ply backup with a trembling opponent.
+    # With gamma 0.85 and tremble 0.5, X's best opening is the corner, by 0.007.
     "default": Config.of(
         num_envs=128,
         num_updates=1800,
@@ -33,9 +33,9 @@ _OWN: dict[str, Config] = {
         backup="two-ply",
         eval_every=150,
     ),
-    # For any game and any opponent: a one-ply backup, nothing discounted.
+    # For any game and any opponent: a one-ply backup, no discount.
     "plain": Config(),
-    # Our own: exact values against an opponent who trembles often, alpha 1.
+    # Our own table: exact values against an opponent that trembles often, alpha 1.
     "table": TABLE.replace(
         backup="two-ply",
         tremble=0.7,
@@ -57,25 +57,25 @@ SYSTEMS: dict[str, System] = {
         "ours: the network",
         _OWN["default"],
         (),
-        "The ceiling is 99.48 and 91.64 wins.",
+        "The ceiling is 99.48 % and 91.64 % wins.",
     ),
     "table": System("ours: the table", _OWN["table"], (), "It reaches the ceiling."),
 }
-"""The published systems, and ours beside them, by their presets."""
+"""The published systems and our own ones, by preset."""
 
 PRESETS: dict[str, Config] = _OWN | {n: s.config for n, s in SYSTEMS.items()}
 
 if TYPE_CHECKING:
     Preset = str
-else:  # choices, to the command line and to the checks of types
+else:  # the command line and type checks at run time need the choices
     Preset = Literal[tuple(PRESETS)]
 
 
 def usual(env_id: str | None, *opponents: str | None) -> Preset:
-    """Return the preset where none is named: the game's, `plain` against an opponent.
+    """Return the default preset: the game's, or `plain` against an opponent.
 
-    `env_id` None is the game where none is named; an opponent None is self-play, as is
-    none at all. Of several opponents, one is enough for `plain`.
+    `env_id` None is the default game. An opponent None, or no opponents, is self-play.
+    If any of several opponents is another player, the preset is `plain`.
     """
     self_play = all(name in (None, SELF) for name in opponents)
     game = GAMES.get(env_id or catalogue.DEFAULT)

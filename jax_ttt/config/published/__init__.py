@@ -1,1 +1,1 @@
-"""The published systems: settings, figures and reasons, one record a system."""
+"""The published systems: one record per system, with settings, figures and reasons."""

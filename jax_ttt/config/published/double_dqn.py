@@ -5,12 +5,12 @@ from jax_ttt.config.settings import Config
 
 _GO = "github.com/andrey-matveyev/go-sample-tictactoe"
 
-# andrey-matveyev/go-sample-tictactoe: double DQN with replay. Mended: the end of a game
-# and a lost game reach the buffer, the next board is the one after the reply, illegal
-# moves are no maximum, and the opponent plays well half of the time, as random alone
-# teaches to take risks. With that: canonical boards, 72 neurons (the article's largest
-# choice) for 27, Adam for SGD, larger batches, and epsilon ends at 0.5, not 0.001, so
-# that the boards after rare replies are learned too.
+# andrey-matveyev/go-sample-tictactoe: double DQN with replay. Fixed: the end of a game
+# and a lost game reach the buffer, the next board is the one after the reply, the
+# maximum excludes illegal moves, and the opponent plays well half of the time, as a
+# random one rewards risks. Also changed: canonical boards, 72 neurons (the article's
+# largest choice) instead of 27, Adam instead of SGD, larger batches, and epsilon ends
+# at 0.5 instead of 0.001, to learn the boards after rare replies too.
 _CONFIG = Config.of(
     opponent="blend:0.5:minimax",
     num_envs=64,
@@ -41,13 +41,14 @@ SYSTEMS = {
             Result("published", "95.60/0.50/3.90", None, None, None),
             Result("its code, 1 seed", "96.09/0.00/3.91", None, "0 of 1", "195 CPU"),
         ),
-        "Mended: the end of a game cuts the bootstrap, a loss reaches the buffer, the "
-        "next board is the one after the reply, no illegal move is a maximum, and the "
-        "opponent plays well half of the time. With that: canonical boards, 72 neurons "
-        "for 27, Adam (0.01, falling to 0) for SGD (0.0002), batches of 512 for 8, a "
-        "target copied every 100 updates for 50,000, epsilon times 0.9999 a game down "
-        "to 0.5 for 0.999996 a step down to 0.001; some 65,000 games for 500,000. "
-        "Games are played to their end, where the original stops at a sure draw.",
+        "Fixed: the end of a game ends the bootstrap, a loss reaches the buffer, the "
+        "next board is the one after the reply, the maximum excludes illegal moves, "
+        "the opponent plays well half of the time. Also changed: canonical boards; 72 "
+        "neurons instead of 27; Adam (0.01, falling to 0) instead of SGD (0.0002); "
+        "batches of 512 instead of 8; a target copied every 100 updates instead of "
+        "50,000; epsilon times 0.9999 per game down to 0.5 instead of 0.999996 per "
+        "step down to 0.001; about 65,000 games instead of 500,000, all to their end, "
+        "where the original stops at a sure draw.",
         (
             (1_000, 59.0),
             (50_000, 77.1),
@@ -58,7 +59,7 @@ SYSTEMS = {
             (500_000, 96.7),
         ),
     ),
-    # Against 0.5, one of 20 seeds took a risk as O.
+    # With blend:0.5, one of 20 seeds took a risk as O.
     "go-second": System(
         f"double DQN, moving second ({_GO})",
         _CONFIG.replace(seat="second", opponent="blend:0.4:minimax"),
@@ -66,8 +67,8 @@ SYSTEMS = {
             Result("published", None, "78.30/2.60/19.10", None, None),
             Result("its code, 1 seed", None, "80.21/2.54/17.25", "0 of 1", "203 CPU"),
         ),
-        "The mends of go-first; the opponent may open with every cell, and plays well "
-        "6 times in 10.",
+        "Fixed as in go-first; the opponent may open with any cell and plays well 6 "
+        "times in 10.",
         ((1_000, 26.5), (100_000, 63.0), (500_000, 80.4)),
     ),
 }

@@ -3,10 +3,10 @@
 from jax_ttt.config.published.records import TABLE, Result, System
 
 SYSTEMS = {
-    # D. Tonderski's report: self-play, boards hashed in base 3, every value 1 at first,
-    # alpha 1. Mended: epsilon falls by a tenth for each tenth of the games, and not to
-    # a tenth, which left a third of the table untried; the next mover's view with its
-    # sign turned for each player's own next move.
+    # D. Tonderski's report: self-play, boards hashed in base 3, initial values 1, alpha
+    # 1. Fixed: epsilon falls by 0.1 after each tenth of the games, instead of to a
+    # tenth, which left a third of the table untried; the target is the next mover's
+    # value with its sign changed, instead of each player's own next move.
     "matlab": System(
         "D. Tonderski's hashed Q-table (report, 2020)",
         TABLE.replace(
@@ -30,9 +30,9 @@ SYSTEMS = {
                 None,
             ),
         ),
-        "Published as a curve of self-play only. Mended: epsilon falls by 0.1 for each "
+        "Published only as a curve of self-play. Fixed: epsilon falls by 0.1 for each "
         "tenth of the games, to 0.1, where the code divides it by 10; one table, and "
-        "the reply's value with its sign turned. Plain minimax values: it never loses, "
-        "and sets no traps.",
+        "the reply's value with its sign changed. It learns plain minimax values, so "
+        "it never loses and sets no traps.",
     ),
 }

@@ -3,7 +3,7 @@
 from jax_ttt.config.published.records import Result, System
 from jax_ttt.config.settings import Config
 
-# What it printed as it trained: 9 updates play 2,048 games, one ply each.
+# Published output: (updates, wins in %). 9 updates of one ply play 2,048 games.
 _ARTICLE = (
     (207, 92.19),
     (405, 91.41),
@@ -21,8 +21,8 @@ _ARTICLE = (
 )
 
 SYSTEMS = {
-    # J. Antognini's article and program, "jax-tic-tac-toe": one 2,048-game batch
-    # played in lock-step, the plain maximum in the target.
+    # J. Antognini's article and program, "jax-tic-tac-toe": 2,048 games in lockstep,
+    # the plain maximum in the TD target.
     "article": System(
         "J. Antognini's JAX DQN (github.com/joe-antognini/jax-tic-tac-toe)",
         Config.of(
@@ -48,7 +48,7 @@ SYSTEMS = {
                 "37 to 47 CPU",
             ),
         ),
-        "Its algorithm and settings as they are: not every seed ends unbeatable. The "
+        "Algorithm and settings as published: not every seed ends unbeatable. The "
         "1,024 sampled games of the published figure can't show that.",
         tuple((update * 2048 // 9, wins) for update, wins in _ARTICLE),
     ),

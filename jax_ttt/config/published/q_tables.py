@@ -5,13 +5,13 @@ from jax_ttt.config.settings import Config
 
 _TICTAC = "github.com/nestedsoftware/tictac"
 _RANDOM_TEACHES_RISKS = (
-    "Trained as published, against random, so that a move which loses only to good "
-    "play can look best."
+    "Trained against random, as published, so a move that loses only to good play "
+    "can look best."
 )
 
-# nestedsoftware/tictac: 14,000 games against random, half of them in each seat, a value
-# for each position that a move leads to. Published: draw 1, loss 0. Mended: the loss,
-# as a move that loses was worth as much as one never tried; epsilon ends at 0.1.
+# nestedsoftware/tictac: 14,000 games against random, half of them in each seat, and a
+# value for each position after a move. Published rewards: draw 1, loss 0. Fixed: the
+# loss, which had the value of an untried move; epsilon ends at 0.1.
 _TICTAC_Q = TABLE.replace(
     table_key="after-state",
     opponent="random",
@@ -47,11 +47,11 @@ SYSTEMS = {
                 "28 to 31 CPU",
             ),
         ),
-        "A draw counts as a win, as published: so it never loses, and does not hurry "
-        "to win. Mended: a loss is worth -1, not 0 like a move never tried; epsilon "
-        "ends at 0.1, not 0.",
+        "As published, a draw counts as a win, so the agent avoids losses but does not "
+        "seek wins. Fixed: a loss counts -1 instead of 0, the value of an untried "
+        "move; epsilon ends at 0.1 instead of 0.",
     ),
-    # The article's rewards, and no mend; only that 32 games run at once, in both seats.
+    # The article's rewards, without fixes; only 32 games run at once, in both seats.
     "tictac-q-article": System(
         f"Q-table with the article's rewards ({_TICTAC})",
         _TICTAC_Q.replace(reward_draw=0.0, epsilon_end=0.0),
@@ -65,8 +65,8 @@ SYSTEMS = {
                 None,
             ),
         ),
-        f"{_RANDOM_TEACHES_RISKS} Nothing is mended; 32 games are played at once, "
-        "in either seat, where the original plays one by one, first all as X.",
+        f"{_RANDOM_TEACHES_RISKS} Nothing is fixed. 32 games run at once, in either "
+        "seat; the original plays one game at a time, first all games as X.",
     ),
     "tictac-double-q": System(
         f"double Q-tables ({_TICTAC})",
@@ -80,7 +80,7 @@ SYSTEMS = {
                 None,
             ),
         ),
-        'Published without figures ("no improvement"). The mends of tictac-q.',
+        'Published without figures ("no improvement"). Fixed as in tictac-q.',
     ),
     "tictac-minimax": System(
         f"Q-table trained against randomized minimax ({_TICTAC})",
@@ -95,13 +95,13 @@ SYSTEMS = {
                 None,
             ),
         ),
-        "As published: an opponent that never errs shows it too few of the boards that "
-        "a weaker one reaches.",
+        "As published. An opponent that never makes mistakes shows the agent too few "
+        "of the boards that a weaker one reaches.",
     ),
-    # Mended: a batch for one move a step, a target that follows by tau for one copied
-    # after every game, legal moves only, the mover's view, Adam for SGD; a draw is
-    # worth half a win, not as much as one; the opponent now and then plays well;
-    # epsilon ends at 0.2, and boards are canonical.
+    # Changes: batches instead of one move per step, a Polyak-averaged target instead of
+    # a copy after every game, legal moves only, the mover's perspective, Adam instead
+    # of SGD, half the reward of a win for a draw, an opponent that sometimes plays
+    # well, a final epsilon of 0.2, canonical boards.
     "tictac-neural": System(
         f"neural network ({_TICTAC})",
         Config.of(
@@ -126,10 +126,11 @@ SYSTEMS = {
             ),
             Result("its code, by 2,000 games", None, None, None, "some 7,200 CPU"),
         ),
-        "As published two hidden layers of 36, but tanh at the end. Mended: batches, a "
-        "target network that follows slowly, legal moves only, the mover's view. With "
-        "that: canonical boards, Adam (0.004, falling to 0) for SGD (0.1), rewards 1, "
-        "0.5 and -1 for 1, 1 and 0, an opponent that plays well 3 times in 10, epsilon "
-        "0.2 for 0 at the end; some 290,000 games for 4,000,000.",
+        "Two hidden layers of 36 as published, but with a final tanh. Fixed: batches, "
+        "a slow target network, legal moves only, the mover's perspective. Also "
+        "changed: canonical boards; Adam (0.004, falling to 0) instead of SGD (0.1); "
+        "rewards 1, 0.5, -1 instead of 1, 1, 0; an opponent that plays well 3 times in "
+        "10; epsilon ends at 0.2 instead of 0; about 290,000 games instead of "
+        "4,000,000.",
     ),
 }

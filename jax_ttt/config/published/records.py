@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jax_ttt.config.settings import Config
 
-# What every table has in common: a step takes the same share of each entry's error.
+# Common to all tables: a step removes the same share of each entry's error.
 TABLE = Config.of(
     network="table",
     optimizer="sgd",
@@ -18,20 +18,20 @@ TABLE = Config.of(
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """Somebody's figures of one system."""
+    """Figures of one system from one source."""
 
     source: str
-    first: str | None  # in this seat: wins/ties/losses
+    first: str | None  # wins/ties/losses in the first seat
     second: str | None
     unbeatable: str | None  # n of N seeds
     seconds: str | None
 
 
 class System(NamedTuple):
-    """A published learner, as it is reproduced here."""
+    """A published learner, and our settings that reproduce it."""
 
     title: str
     config: Config
     results: tuple[Result, ...]
-    why: str  # our figures are not theirs
-    curve: tuple[tuple[int, float], ...] = ()  # theirs: (games played, wins)
+    why: str  # why our figures differ
+    curve: tuple[tuple[int, float], ...] = ()  # published: (games played, wins)
