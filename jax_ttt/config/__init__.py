@@ -1,1 +1,1 @@
-"""What is fixed before a run: settings, presets, published systems. No JAX."""
+"""Settings, presets and published systems. Imports no JAX."""

@@ -1,4 +1,4 @@
-"""What is needed to use a trained network. Imports no JAX."""
+"""The architecture: the settings needed to use a trained network. Imports no JAX."""
 
 import dataclasses
 from typing import Any
@@ -9,11 +9,11 @@ from jax_ttt.config.choices import Activation, Heads, NetworkKind, TableKey
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """The game, the kind of the network and its sizes; nothing of how it learned.
+    """The game, the kind of network and its sizes, without the settings of training.
 
-    It is stored with the weights, and it is what compiled matches and policies are
-    keyed by: networks of one architecture share their programs. A field that the kind
-    of network doesn't have is at its default.
+    It is stored with the weights. Compiled matches and policies are cached by it, so
+    networks of one architecture share their programs. Fields that a kind of network
+    does not use have their defaults.
     """
 
     env_id: EnvId
@@ -25,5 +25,5 @@ class Architecture:
     table_key: TableKey = "position"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields by their names, as JSON has them."""
+        """Return the fields by name, as values for JSON."""
         return dataclasses.asdict(self) | {"hidden_sizes": list(self.hidden_sizes)}

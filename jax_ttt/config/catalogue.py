@@ -1,4 +1,4 @@
-"""One record a game: all that the program knows of it beyond PGX's own rules.
+"""The catalogue of games: one record per game with all facts beyond PGX's rules.
 
 No other module compares `env_id` with a string. Imports no JAX.
 """
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 Seat = Literal["first", "second"]
 SeatSetting = Literal["both", "first", "second"]
 SEATS: tuple[Seat, ...] = get_args(Seat)
-"""Both seats, by who makes a game's first move."""
+"""Both seats: the player who makes a game's first move, and the other one."""
 
 MovesOn = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
 
 
 class Symmetry(NamedTuple):
-    """A view of the board in which play is the same.
+    """A symmetric view of the board, a rotation or reflection.
 
     Cell `i` of the view is cell `cells[i]` of the board, row by row, and action `a` in
     the view is action `actions[a]` on the board.
@@ -28,36 +28,36 @@ class Symmetry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Game:
-    """What is known of a game."""
+    """The facts about a game."""
 
     pgx_id: str
-    """PGX's name of it."""
+    """PGX's name of the game."""
     shape: tuple[int, int]
     """Rows and columns of the board."""
     seats: tuple[str, str] = ("first", "second")
-    """What the player who moves first, and the other, are called."""
+    """Display names of the first player and of the second."""
     stones: bool = False
-    """PGX shows the board as two planes: the mover's stones, and the opponent's."""
+    """Whether PGX shows the board as two planes: the mover's and the other's stones."""
     letters: tuple[str, str] = ("X", "O")
-    """The first player's stones, and the other's, where a board is drawn in text."""
+    """Letters of the first and second player's stones in a text board."""
     moves_on: MovesOn | None = None
-    """What an action names, so that boards can be drawn with it: a cell, row by row
-    (a last action may be to pass), or a column. None: boards are not drawn in text."""
+    """Meaning of an action, needed to draw boards in text: a cell, row by row (a last
+    action may be to pass), or a column. None: boards are not drawn in text."""
     symmetries: tuple[Symmetry, ...] = ()
-    """The views, the plain one first; none where they are not listed."""
+    """The symmetric views, the identity first; empty if they are not listed."""
     symmetries_since: int = 1
-    """The format version of agents' files from which on these are the views: an agent
-    of an earlier one sees the board as it is."""
+    """The first format version of agents' files that uses these symmetries. Agents of
+    earlier versions have no canonical views."""
     max_moves: int | None = None
-    """The most moves that a game can have; None where it is not stated, and then
-    `--backward` is refused."""
+    """The maximum number of moves in a game. If it is None (not listed), `--backward`
+    is refused."""
     enumerable: bool = False
-    """The whole tree is small enough to enumerate, so that results are exact."""
+    """Whether the whole tree is small enough to enumerate, for exact results."""
     preset: Literal["default", "plain"] = "plain"
-    """The settings that are used where none are named."""
+    """The default preset of the game."""
 
     def __post_init__(self) -> None:
-        # Else positions would be looked up by wrong numbers, or games by no length.
+        # The lookup of positions needs stones; whole games need their length.
         if self.enumerable and not (self.stones and self.max_moves):
             raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
 
@@ -76,7 +76,7 @@ def square_views(size: int) -> tuple[Symmetry, ...]:
 
 
 def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the plain view and the mirror image of a board played by columns."""
+    """Return the identity and the mirror image of a board played by columns."""
     order = tuple(range(columns))
     return tuple(
         Symmetry(tuple(row * columns + c for row in range(rows) for c in view), view)
@@ -110,20 +110,20 @@ GAMES: dict[str, Game] = {
     "gardner_chess": Game(pgx_id="gardner_chess", shape=(5, 5)),
     "go_9x9": Game(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
 }
-"""The games, by the names that `--env-id` takes."""
+"""The games by their names in `--env-id`."""
 
 DEFAULT = "tic_tac_toe"
-"""The game where none is named."""
+"""The default game."""
 
 if TYPE_CHECKING:
     EnvId = str
-else:  # choices, to the command line and to the checks of types
+else:  # the command line and type checks at run time need the choices
     EnvId = Literal[tuple(GAMES)]
 
 ENUMERABLE = tuple(name for name, game in GAMES.items() if game.enumerable)
-"""The games whose tree is enumerated: those where a proof is possible."""
+"""The games whose tree can be enumerated, so that a proof is possible."""
 
 
 def seat_name(env_id: str, seat: Seat) -> str:
-    """Return what the player in this seat is called."""
+    """Return the display name of the player in this seat."""
     return GAMES[env_id].seats[SEATS.index(seat)]

@@ -1,4 +1,4 @@
-"""Settings that are one of a few words. Imports no JAX."""
+"""Types of the settings that take one of several words. Imports no JAX."""
 
 from typing import Literal
 
@@ -13,8 +13,8 @@ Backup = Literal["one-ply", "two-ply"]
 Precision = Literal["auto", "float32", "bfloat16"]
 TableKey = Literal["position", "after-state", "hash"]
 BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
-"""A backup and, of a one-ply one, who chooses the best next action: the values
-themselves; the network in training (double); or the other one of two tables."""
+"""A backup. If it is one-ply, also what chooses the best next action: the target values
+themselves, the network in training (double), or the other of two tables."""
 RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
     ("one-ply", False, "mlp"): "one-ply",
     ("one-ply", False, "table"): "one-ply",
@@ -25,8 +25,8 @@ RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
 }
 """The rule by the settings `backup`, `double` and `network`."""
 Heads = Literal["value", "value-and-reply", "two-tables"]
-"""What a network says of an action: its value to the mover; also its value to the
-player who waits for the reply; or what each of two tables says."""
+"""The values of an action: one, to the mover; two, to the mover and to the player who
+waits for the reply; or one from each of two tables."""
 HEADS_OF: dict[BackupRule, Heads] = {
     "one-ply": "value",
     "two-ply": "value-and-reply",

@@ -1,4 +1,4 @@
-"""The numbers that a compiled program takes as data. Imports no JAX."""
+"""Hyperparameters that a compiled program takes as data. Imports no JAX."""
 
 from typing import Any, NamedTuple
 
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 class Hyper(NamedTuple):
     """Hyperparameters that are data: agents that differ in them share one program.
 
-    A pytree; each is a number or a float32 array, `()` or, of `S` agents, `(S,)`. The
-    settings of the same names say what they mean.
+    It is a pytree; each field is a number or a float32 array, `()`, or `(S,)` for `S`
+    agents. The settings of the same names describe them.
     """
 
-    # Any: numbers, arrays, tracers, and in JAX's own trees shapes and axes.
+    # Any: numbers, arrays and tracers; JAX also puts shapes and axes there.
     learning_rate: Any
     learning_rate_end: Any
     weight_decay: Any

@@ -24,8 +24,7 @@ from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.ranges import Part
 
 FORMAT_VERSION = 2  # of agents' files and of config.json
-READABLE = (1, 2)
-"""The format versions that this program reads."""
+READABLE = (1, 2)  # format versions that this program reads
 
 PARTS: dict[str, type[Part]] = {
     "run": RunSettings,
@@ -37,16 +36,16 @@ PARTS: dict[str, type[Part]] = {
     "replay": ReplaySettings,
     "evaluation": EvaluationSettings,
 }
-"""The parts, in the order in which a person meets them."""
+"""The parts, in the order of `--help`."""
 PART_OF = {name: part for part, type_ in PARTS.items() for name in type_.RULES}
-"""The part of each field: no two parts have a field of one name."""
+"""The part of each field; field names are unique."""
 RULES = {name: rule for part in PARTS.values() for name, rule in part.RULES.items()}
-"""What each field may be."""
+"""The allowed values of each field."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The parts of the settings; nothing is checked."""
+    """The parts of the settings, not checked."""
 
     run: RunSettings = field(default_factory=RunSettings)
     opponent: OpponentSettings = field(default_factory=OpponentSettings)
@@ -58,12 +57,12 @@ class Parts:
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields by their names."""
+        """Return all fields by name."""
         return {name: self.value(name) for name in PART_OF}
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The parts by their names."""
+        """The parts by name."""
         return {part: getattr(self, part) for part in PARTS}
 
     def value(self, name: str) -> Any:  # noqa: ANN401
@@ -71,20 +70,19 @@ class Parts:
         return getattr(getattr(self, PART_OF[name]), name)
 
     def checked(self) -> "Config":
-        """Return the settings; raises `SettingError`."""
+        """Return the settings, or raise `SettingError`."""
         return Config(**self.parts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(Parts):
-    """Every setting of a run but its seed, which is data: seeds share one program.
+    """All settings of a run except its seed, which is data: seeds share one program.
 
-    `Config.of` makes one of single fields, `replace` changes some.
+    `Config.of` makes settings from single fields, and `replace` changes some fields.
 
     Raises:
-        SettingError: a field is outside its range, does not go with others, or is not
-            at its default and has no effect; the message names the field, what is
-            allowed and the value.
+        SettingError: a field is outside its range, contradicts others, or has no effect
+            although it differs from its default.
     """
 
     def __post_init__(self) -> None:
@@ -100,22 +98,22 @@ class Config(Parts):
 
     @classmethod
     def of(cls, **fields: Any) -> "Config":  # noqa: ANN401
-        """Return the settings with these fields, the others at their defaults."""
+        """Return the settings with these fields and defaults for the others."""
         return Config().replace(**fields)
 
     def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
         """Return the settings with these fields changed.
 
-        Others that these rule out or make useless get their defaults.
+        Other fields that then contradict them or have no effect get their defaults.
 
         Raises:
-            SettingError: a field is unknown, not allowed, or has no effect and another
-                value than its default.
+            SettingError: one of the fields is unknown, not allowed, or has no effect
+                although it differs from its default.
         """
         return _made(self.as_dict() | fields, fields)
 
     def check_effect(self, names: Iterable[str]) -> None:
-        """Raise `SettingError` if one of the fields of these names has no effect."""
+        """Raise `SettingError` if a field of these names has no effect."""
         causes = dict(_unused(self))
         for name in names:
             if name in causes:
@@ -133,13 +131,13 @@ class Config(Parts):
 
     @property
     def backup_rule(self) -> BackupRule:
-        """The TD target: the backup, and who chooses the best next action."""
+        """The rule of the TD target: the backup, and what chooses the next action."""
         target = self.target
         return RULE_OF[target.backup, target.double, self.network.network]
 
     @property
     def architecture(self) -> Architecture:
-        """What is needed to use the network once it is trained."""
+        """The settings needed to use the trained network."""
         return Architecture(
             env_id=self.env_id,
             network=self.network.network,
@@ -152,12 +150,12 @@ class Config(Parts):
 
     @property
     def hyper(self) -> Hyper:
-        """The numbers that a compiled program takes as data."""
+        """The hyperparameters that a compiled program takes as data."""
         return Hyper(*map(self.value, Hyper._fields))
 
     @property
     def static(self) -> "Config":
-        """What a program is compiled for: the fields of `hyper` have their defaults."""
+        """The settings that a program is compiled for, with defaults for `hyper`."""
         defaults = {name: default(name) for name in Hyper._fields}
         return config_from_dict(self.as_dict() | defaults)
 
@@ -168,9 +166,9 @@ def default(name: str) -> Any:  # noqa: ANN401
 
 
 def config_from_dict(fields: Mapping[str, Any]) -> Config:
-    """Return the settings of a file, as `Config.as_dict` gives them.
+    """Return the settings from a dictionary like that of `Config.as_dict`.
 
-    A missing field has its default; so has one without effect, as in earlier files.
+    A missing field gets its default, and so does one without effect (in older files).
 
     Raises:
         SettingError: a field is unknown or not allowed.
@@ -179,10 +177,10 @@ def config_from_dict(fields: Mapping[str, Any]) -> Config:
 
 
 def _parts(fields: Mapping[str, Any]) -> Parts:
-    """Return the parts with these fields, the others at their defaults."""
+    """Return the parts with these fields and defaults for the others."""
     for name in sorted(fields.keys() - PART_OF.keys()):
         raise SettingError(name, "absent", fields[name])
-    # Numbers of NumPy and JAX become Python's, which JSON and messages know.
+    # Convert NumPy and JAX numbers to Python's, for JSON and messages.
     plain = {k: v.item() if hasattr(v, "item") else v for k, v in fields.items()}
     parts: dict[str, Any] = {}
     for part, type_ in PARTS.items():
@@ -192,10 +190,7 @@ def _parts(fields: Mapping[str, Any]) -> Parts:
 
 
 def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
-    """Return checked settings; of the useless ones those `given` are refused.
-
-    At their defaults they are allowed: `Config.of(**config.as_dict()) == config`.
-    """
+    """Return checked settings; refuse fields `given` without effect unless default."""
     try:
         for part in (draft := _parts(fields)).parts.values():
             part.check()
@@ -216,7 +211,7 @@ def _useless(config: Parts, name: str, cause: str) -> SettingError:
 
 
 def _unused(config: Parts) -> Iterator[tuple[str, str]]:
-    """Yield each field without effect, and the setting that makes it useless."""
+    """Yield each field without effect, and the setting that is the reason."""
     for part in config.parts.values():
         yield from part.unused()
     run = config.run
@@ -229,7 +224,7 @@ def _unused(config: Parts) -> Iterator[tuple[str, str]]:
 
 
 def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield each field that those of other parts rule out, and what it must be."""
+    """Yield each field that contradicts another part, and the values allowed then."""
     game, target, num_envs = GAMES[config.env_id], config.target, config.run.num_envs
     if config.network.is_table and not game.enumerable:
         yield "network", f"mlp in {config.env_id}: too many boards for a table"
