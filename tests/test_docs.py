@@ -2,9 +2,11 @@
 
 import dataclasses
 import importlib
+import json
 import operator
 import os
 import re
+import runpy
 import shlex
 import tomllib
 from pathlib import Path
@@ -46,6 +48,10 @@ TARGETS = (
 )
 NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?jax_ttt/([\w/]+)\.py\)")
 COMMAND = re.compile(r"python3? -m jax_ttt\.(\w+)(.*)")
+
+NOTEBOOK = ROOT / "notebooks" / "jax_ttt.ipynb"
+SOURCE = re.compile(r"\[(\d+)\](?!\()")
+MOST_README_LINES = 200
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -285,7 +291,7 @@ def test_extras_exist(page):
 
 
 def test_the_code_map_names_every_folder_and_command():
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     section = text.partition("\n## Code map\n")[2].partition("\n## ")[0]
     *folders, root = re.findall(
         r"^\| (\[`\w+/`\].*|root .*) \|$", section, re.MULTILINE
@@ -298,3 +304,48 @@ def test_the_code_map_names_every_folder_and_command():
     commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
     assert set(SPAN.findall(root)) == commands
     assert commands == {*COMMANDS, "cli"}
+
+
+def test_the_readme_stays_short_and_links_to_help():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= MOST_README_LINES
+    for page in ("docs/troubleshooting.md", "docs/glossary.md"):
+        assert page in targets(text)
+
+
+def test_the_address_stands_in_one_place():
+    """The badge, the clone line and the first cell are made from `project.urls`."""
+    links = runpy.run_path(str(ROOT / "docs" / "make_links.py"))
+    ours = links["repository"]()
+    texts = {
+        page: page.read_text("utf-8")
+        for pattern in links["PAGES"]
+        for page in ROOT.glob(pattern)
+    }
+    for page, text in texts.items():
+        assert set(links["named"](text)) <= {ours}, page
+        # No place is missed: none is left where the address is another one.
+        assert ours not in links["with_address"](text, "else/where"), page
+    readme, notebook = texts[ROOT / "README.md"], texts[NOTEBOOK]
+    assert f"git clone https://github.com/{ours} " in readme
+    badge = f"colab.research.google.com/github/{ours}/blob/main/{{}}"
+    for text in (readme, notebook):
+        assert badge.format(NOTEBOOK.relative_to(ROOT).as_posix()) in text
+    assert f'REPO = \\"https://github.com/{ours}\\"' in notebook
+
+
+@pytest.mark.parametrize("page", [*PAGES, NOTEBOOK], ids=lambda page: page.name)
+def test_sources_have_the_numbers_of_the_readme(page):
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = text.partition("\n## Sources\n")[2]
+    listed = re.findall(r"^\| \[(\d+)\] \| (?:.*?\[)?(\S+)", section, re.MULTILINE)
+    numbers = [number for number, _ in listed]
+    assert numbers == [str(n) for n in range(1, len(listed) + 1)]
+    if page == NOTEBOOK:
+        cells = json.loads(page.read_text("utf-8"))["cells"]
+        found = "".join("".join(c["source"]) for c in cells if c["cell_type"] != "code")
+    else:
+        found = SPAN.sub("", prose(page.read_text("utf-8")))
+    assert set(SOURCE.findall(found)) <= set(numbers)
+    # A number and its author stand side by side wherever a source is introduced.
+    assert "J. Antognini" not in found or "[1]" in found

@@ -47,9 +47,35 @@ def test_it_opens_in_colab_and_installs_from_the_same_place(committed):
     badge = colab + r"([\w/-]+)/blob/main/notebooks/jax_ttt\.ipynb\)"
     (repository,) = re.findall(badge, notebook.cells[0].source)
     assert f'REPO = "https://github.com/{repository}"' in first.source
-    assert first.source.rstrip().endswith(':\n    %pip install -q "{source}"')
+    assert '\n    %pip install -q "{source}"\n' in first.source
     assert notebook.metadata.kernelspec.name == "python3"
     assert "widgets" not in notebook.metadata
+
+
+@pytest.mark.parametrize("installs", [True, False])
+def test_the_first_cell_says_what_to_set_where_nothing_is_found(
+    committed, installs, monkeypatch, capsys
+):
+    """`jax_ttt` is missing; then pip installs it, or does not reach the address."""
+    source = committed[1][0].source.removeprefix("%%time\n")
+    missing = {"jax_ttt"}
+
+    def find_spec(name):
+        return None if name in missing else "found"
+
+    def pip():
+        if installs:
+            missing.clear()
+
+    monkeypatch.setattr("importlib.util.find_spec", find_spec)
+    code = re.sub(r"^( *)%pip install .*", r"\1pip()", source, flags=re.MULTILINE)
+    assert code != source
+    names = {"pip": pip}
+    exec(code, names)
+    said = "" if installs else f"{names['REPO']} can't be reached: set REPO to "
+    out, _ = capsys.readouterr()
+    assert out.startswith(said)
+    assert out.count("\n") == (not installs)
 
 
 def test_its_cells_are_short_and_say_what_is_next(committed):
