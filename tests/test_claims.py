@@ -24,7 +24,10 @@ RATE = re.compile(
 )
 MEASURED = ("default", "table", "article")
 SEATS = ("first", "second")
-PAIRS = [  # each learner's row in the README, and where it stands in published.md
+MEAN_WINS = r"mean wins vs?\.? random"
+OURS = re.compile(r"(?:\w+, )?20 seeds").fullmatch
+"""Whether a row is of our own agents."""
+PAIRS = [  # each learner's row in the short table, and where its figures are printed
     ("JAX DQN [1]", "article", "its code, 10 seeds"),
     ("Q-table [2]", "tictac-q", "its code, 3 seeds"),
     ("network [2]", "tictac-neural", "published"),
@@ -83,27 +86,33 @@ def test_a_pass_rate_counts_the_seeds_that_are_not_named(rates, name):
     assert [f"{100 * end:.1f}" for end in interval] == [low, high]
 
 
+def readme_row(learner):
+    """Return a row of the README's results: proven agents, wins in %, seconds."""
+    row = search(rf"^\| {re.escape(learner)}.* \|$", README, re.MULTILINE)[0]
+    return [cell.strip(" *%") for cell in row.strip("|").split("|")[1:]]
+
+
+def medians(name, *lines):
+    return [of_preset(name, line).partition(" ")[0] for line in lines]
+
+
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_readme_states_what_the_benchmark_printed(rates, name):
-    row = search(rf"^\| `{name}` \| .*$", README, re.MULTILINE)[0].replace("*", "")
-    _, _, proven, wins, update, _ = (cell.strip() for cell in row.split("|"))
+    proven, wins, seconds = readme_row(f"`{name}`")
     assert proven == f"{rates[name][0]} of 64"
-    assert wins == of_preset(name, r"mean wins v random").replace(" %", "")
-    stays, num_updates = update.split(" of ")
-    assert stays == of_preset(name, r"until it stays proven(?= +[\d,]+ updates)")
-    assert search(rf"^{name}, all {num_updates} updates ", PERFORMANCE, re.MULTILINE)
+    assert [wins, seconds] == medians(name, MEAN_WINS, r"all [\d,]+ updates")
 
 
 def test_the_pages_name_the_same_failing_seeds(rates):
-    named = seeds(one(r"Not proven with `article`: ([\d, ]+)\.", README))
-    assert named == seeds(rates["article"][-1])
+    named = seeds(rates["article"][-1])
     assert len(named) == 24
     first = [seed for seed in named if seed < 1020]
-    section = PUBLISHED.partition("\n[1] ")[2].partition("\n[2] ")[0]
+    section = PUBLISHED.rpartition("\narticle: ")[2].partition("\ntictac-q: ")[0]
     assert seeds(one(r"Beatable seeds: ([\d, ]+)\.", section)) == first
-    assert one(r"article \[1\]: .*? redone, 20 seeds .*? (\d+) of 20 ", PUBLISHED) == (
-        str(20 - len(first))
+    (proven,) = (
+        row[1] for label, row in published_rows("article").items() if OURS(label)
     )
+    assert proven == f"{20 - len(first)} of 20"
 
 
 def test_the_text_states_the_same_pass_rates(rates):
@@ -120,13 +129,12 @@ def test_the_text_states_the_same_pass_rates(rates):
         PERFORMANCE,
     )
     assert found == (default, article)
-    for page in (README, PERFORMANCE):
-        assert one(r"default (\d+) of 64 \(94\.3 to 100\.0 %\)", page) == default
+    assert one(r"default (\d+) of 64 \(94\.3 to 100\.0 %\)", PERFORMANCE) == default
 
 
 def published_rows(name):
     """Return the figures under a system's title in the printed table, by source."""
-    section = search(rf"\n{name} \[\d+\]: .*\n((?:  .*\n)+)", PUBLISHED)[1]
+    section = search(rf"\n{name}: .*\n((?:  .*\n)+)\n", PUBLISHED)[1]
     rows = {}
     for line in section.splitlines():
         source, figures = line.strip().split("  ", 1)
@@ -138,27 +146,19 @@ def published_rows(name):
 
 
 @pytest.mark.parametrize(("learner", "name", "source"), PAIRS)
-def test_the_readme_sets_the_same_figures_beside_each_other(learner, name, source):
+def test_the_short_table_states_the_figures_that_were_printed(learner, name, source):
     row = search(
-        rf"^\| {re.escape(learner)} ?\|(.*\| `{name}` .*)\|$", README, re.MULTILINE
+        rf"^\| {re.escape(learner)} ?\|(.*\| `{name}` .*)\|$", PUBLISHED, re.MULTILINE
     )
     cells = [cell.strip() for cell in row[1].split("|")]
     rows = published_rows(name)
-    ours = rows.get("redone, 20 seeds") or rows["20 seeds"]
+    (ours,) = (row for label, row in rows.items() if OURS(label))
     assert cells[-3:] == ours
     if source:
         theirs = rows[source]
         if name == "tictac-neural":  # its time stands in a line of its own
             theirs[2] = rows["its code, by 2,000 games"][2]
         assert cells[:3] == [cell or "not known" for cell in theirs]
-
-
-def test_the_readme_shows_the_sweep_of_the_page_on_performance():
-    command = "$ python -m jax_ttt.sweep --num-seeds 64\n"
-    first, second = (
-        page.partition(command)[2].partition("```")[0] for page in (README, PERFORMANCE)
-    )
-    assert first == second != ""
 
 
 TEXT = re.sub(r"^```.*?^```", "", PERFORMANCE, flags=re.MULTILINE | re.DOTALL)
@@ -219,20 +219,24 @@ def test_the_text_states_the_updates_and_seconds_until_an_agent_stays_proven():
     assert row in text
 
 
-def test_the_readme_states_what_openspiel_came_to():
+def test_the_pages_state_what_openspiel_came_to():
     name = "OpenSpiel 2.0.2"
     proven, failing = search(
         rf"^{name}: (\d of 5) seeds .*not proven: (.*)$", PERFORMANCE, re.MULTILINE
     ).groups()
-    cells = README.partition("\n| OpenSpiel's")[2].split("|")[1:4]
-    wins = [printed(f"{name}, wins v random as {seat}")[0] for seat in SEATS]
+    cells = PUBLISHED.partition("\n| OpenSpiel's")[2].split("|")[1:4]
+    wins = [printed(rf"{name}, wins vs?\.? random as {seat}")[0] for seat in SEATS]
     seconds = printed(f"{name}, all 200,000 episodes")[0]
     assert [cell.strip() for cell in cells] == [
         " / ".join(f"{float(share):.2f}" for share in wins),
         proven,
         f"{float(seconds):.0f}",
     ]
-    last = README.partition("OpenSpiel is `make bench")[2].partition("\n\n")[0]
-    named = search(r"([\d, and]+) end beatable", " ".join(last.split()))[1]
+    mean_wins = printed(rf"{name}, {MEAN_WINS}")[0]
+    assert readme_row("OpenSpiel's") == [proven, mean_wins, seconds]
+    last = PUBLISHED.partition("[OpenSpiel's learner]")[2].partition("\n\n")[0]
+    named = search(
+        r"agents of seeds ([\d, and]+) end beatable", " ".join(last.split())
+    )[1]
     assert seeds(named) == seeds(failing)
     assert int(proven[0]) == 5 - len(seeds(failing))
