@@ -24,6 +24,7 @@ RATE = re.compile(
 )
 MEASURED = ("default", "table", "article")
 SEATS = ("first", "second")
+VERSUS = (r"v\ random", r"vs?\.?\ random")  # as older and newer output has it
 MEAN_WINS = r"mean wins vs?\.? random"
 OURS = re.compile(r"(?:\w+, )?20 seeds").fullmatch
 """Whether a row is of our own agents."""
@@ -109,9 +110,8 @@ def test_the_pages_name_the_same_failing_seeds(rates):
     first = [seed for seed in named if seed < 1020]
     section = PUBLISHED.rpartition("\narticle: ")[2].partition("\ntictac-q: ")[0]
     assert seeds(one(r"Beatable seeds: ([\d, ]+)\.", section)) == first
-    (proven,) = (
-        row[1] for label, row in published_rows("article").items() if OURS(label)
-    )
+    rows = published_rows("article")
+    (proven,) = (row[1] for label, row in rows.items() if OURS(label))
     assert proven == f"{20 - len(first)} of 20"
 
 
@@ -166,7 +166,8 @@ TEXT = re.sub(r"^```.*?^```", "", PERFORMANCE, flags=re.MULTILINE | re.DOTALL)
 
 def printed(label):
     """Return the figures of the benchmark's only line so named: median and range."""
-    pattern = rf"^{re.escape(label)}  +([\d.,]+) (\S+) +\(([\d.,]+ to [\d.,]+)\)"
+    escaped = re.escape(label).replace(*VERSUS)
+    pattern = rf"^{escaped}  +([\d.,]+) (\S+) +\(([\d.,]+ to [\d.,]+)\)"
     ((median, unit, span),) = re.findall(pattern, PERFORMANCE, re.MULTILINE)
     return median, unit, span
 
@@ -225,18 +226,17 @@ def test_the_pages_state_what_openspiel_came_to():
         rf"^{name}: (\d of 5) seeds .*not proven: (.*)$", PERFORMANCE, re.MULTILINE
     ).groups()
     cells = PUBLISHED.partition("\n| OpenSpiel's")[2].split("|")[1:4]
-    wins = [printed(rf"{name}, wins vs?\.? random as {seat}")[0] for seat in SEATS]
+    wins = [printed(f"{name}, wins v random as {seat}")[0] for seat in SEATS]
     seconds = printed(f"{name}, all 200,000 episodes")[0]
     assert [cell.strip() for cell in cells] == [
         " / ".join(f"{float(share):.2f}" for share in wins),
         proven,
         f"{float(seconds):.0f}",
     ]
-    mean_wins = printed(rf"{name}, {MEAN_WINS}")[0]
+    mean_wins = printed(f"{name}, mean wins v random")[0]
     assert readme_row("OpenSpiel's") == [proven, mean_wins, seconds]
     last = PUBLISHED.partition("[OpenSpiel's learner]")[2].partition("\n\n")[0]
-    named = search(
-        r"agents of seeds ([\d, and]+) end beatable", " ".join(last.split())
-    )[1]
+    last = " ".join(last.split())
+    named = search(r"agents of seeds ([\d, and]+) end beatable", last)[1]
     assert seeds(named) == seeds(failing)
     assert int(proven[0]) == 5 - len(seeds(failing))
