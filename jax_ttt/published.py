@@ -132,7 +132,9 @@ def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
     for name, rows in found.items():
         system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
         lines += ["", f"{name}: {system.title}"]
-        ours = reproduced(name, rows, f"redone, {seeds}" if system.results else seeds)
+        ours = reproduced(
+            name, rows, f"reproduced, {seeds}" if system.results else seeds
+        )
         for result in (*system.results, ours):
             cells = result.first, result.second, result.unbeatable, result.seconds
             lines.append(_cells(result.source, *(cell or "" for cell in cells)))

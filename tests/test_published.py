@@ -28,7 +28,7 @@ def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
     title = next(i for i, x in enumerate(lines) if x.startswith("matlab: D. Ton"))
     assert lines[title + 1].split()[:3] == ["its", "saved", "tables"]
     assert "90.55/5.64/3.81" in lines[title + 1]
-    assert lines[title + 2].startswith("  redone, 2 seeds ")
+    assert lines[title + 2].startswith("  reproduced, 2 seeds ")
     assert "0 of 2" in lines[title + 2]
     assert "\ngo-second: Fixed as in go-first" in out
     assert "Beatable seeds: 7, 8." in out
@@ -87,7 +87,7 @@ def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp
         path = tmp_path / "agents.csv"
         assert published.main(["--only", "web", "--csv", str(path)]) == 0
         out = capsys.readouterr().out
-        (ours,) = (line for line in out.splitlines() if line.startswith("  redone"))
+        (ours,) = (line for line in out.splitlines() if line.startswith("  reproduced"))
         assert count in ours
         assert ("50.00/50.00/0.00" in ours) == (len(found) == 2)
         assert "Diverged seeds: 8." in out
@@ -124,7 +124,7 @@ def test_an_unknown_system_is_refused(capsys):
     "preset",
     ["tictac-q", "web", "matlab", "tictac-neural", "go-first", "go-second"],
 )
-def test_the_redone_systems_cannot_be_beaten(preset):
+def test_the_reproduced_systems_are_unbeatable(preset):
     args = published.Args(only=(preset,), num_seeds=4, first_seed=0)
     assert all(row.is_proven for _, row in published.graded_agents(args, []))
 
