@@ -43,7 +43,7 @@ class SelfPlay:
     ) -> pgx.State:
         """Return the one new game that replaces all finished games.
 
-        The agent plays both sides, so no player to start has to be drawn.
+        The agent plays both sides, so either player may begin in all of them.
         """
         del run, settings, key
         return new_game

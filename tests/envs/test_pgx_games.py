@@ -167,7 +167,7 @@ def test_the_first_player_is_random():
         if not record.enumerable
     ],
 )
-def test_a_random_game_behaves_as_the_package_expects(env_id):
+def test_a_random_game_keeps_the_contract(env_id):
     env = pgx_games.make_env(env_id)
     env_state = pgx_games.init(env, jax.random.key(0), 8)
 
