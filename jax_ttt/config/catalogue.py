@@ -110,7 +110,7 @@ GAMES: dict[str, Game] = {
     "gardner_chess": Game(pgx_id="gardner_chess", shape=(5, 5)),
     "go_9x9": Game(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
 }
-"""The games by their names in `--env-id`."""
+"""The games, by their names in `--env-id`."""
 
 DEFAULT = "tic_tac_toe"
 """The default game."""
