@@ -8,6 +8,7 @@ import os
 import re
 import runpy
 import shlex
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import export
+from jax_ttt.runtime import compile_cache
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
@@ -52,6 +54,13 @@ COMMAND = re.compile(r"python3? -m jax_ttt\.(\w+)(.*)")
 NOTEBOOK = ROOT / "notebooks" / "jax_ttt.ipynb"
 SOURCE = re.compile(r"\[(\d+)\](?!\()")
 MOST_README_LINES = 200
+CACHES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+OLD_WORDS = re.compile(
+    r"\b(mend(s|ed)?|redone?|walk(s|ed)?|anew|by lot|by sample|for good|v (random|mini)"
+    r"|everybody|in a blink|aside|ties|roster|fleet|told|errs?|be had|at hand)\b",
+    re.IGNORECASE,
+)
+"""Words that a reader has to read twice, or that stand for a term of the glossary."""
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -334,6 +343,15 @@ def test_the_address_stands_in_one_place():
     assert f'REPO = \\"https://github.com/{ours}\\"' in notebook
 
 
+def words_of(page):
+    """Return a page's text without code."""
+    text = page.read_text("utf-8")
+    if page == NOTEBOOK:
+        cells = [c for c in json.loads(text)["cells"] if c["cell_type"] == "markdown"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells)
+    return SPAN.sub("", prose(text))
+
+
 @pytest.mark.parametrize("page", [*PAGES, NOTEBOOK], ids=lambda page: page.name)
 def test_sources_have_the_numbers_of_the_readme(page):
     text = (ROOT / "README.md").read_text("utf-8")
@@ -341,11 +359,34 @@ def test_sources_have_the_numbers_of_the_readme(page):
     listed = re.findall(r"^\| \[(\d+)\] \| (?:.*?\[)?(\S+)", section, re.MULTILINE)
     numbers = [number for number, _ in listed]
     assert numbers == [str(n) for n in range(1, len(listed) + 1)]
-    if page == NOTEBOOK:
-        cells = json.loads(page.read_text("utf-8"))["cells"]
-        found = "".join("".join(c["source"]) for c in cells if c["cell_type"] != "code")
-    else:
-        found = SPAN.sub("", prose(page.read_text("utf-8")))
+    found = words_of(page)
     assert set(SOURCE.findall(found)) <= set(numbers)
     # A number and its author stand side by side wherever a source is introduced.
     assert "J. Antognini" not in found or "[1]" in found
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in (*PAGES, NOTEBOOK) if page != API], ids=lambda p: p.name
+)
+def test_pages_use_plain_words(page):
+    assert [match[0] for match in OLD_WORDS.finditer(words_of(page))] == []
+
+
+def test_the_glossary_is_in_order_and_has_the_terms_of_the_learner():
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    terms = re.findall(r"^\| (.+?) \| .+ \|$", text, re.MULTILINE)[1:]
+    plain = [re.sub(r"[^\w ,-]", "", term).casefold() for term in terms]
+    assert plain == sorted(plain)
+    needed = {
+        *("TD target", "Polyak average", "exploitability", "two-ply target"),
+        *("epsilon-greedy", "self-play", "canonical board", "proof"),
+    }
+    assert needed <= set(terms)
+
+
+def test_the_cache_is_where_the_page_says(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    system = CACHES[sys.platform]
+    (said,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
+    assert compile_cache.folder().parent == Path(os.path.expandvars(said)).expanduser()
