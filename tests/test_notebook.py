@@ -63,14 +63,14 @@ def test_the_first_cell_says_what_to_set_where_nothing_is_found(
     def find_spec(name):
         return None if name in missing else "found"
 
-    def pip():
+    def install():
         if installs:
             missing.clear()
 
     monkeypatch.setattr("importlib.util.find_spec", find_spec)
-    code = re.sub(r"^( *)%pip install .*", r"\1pip()", source, flags=re.MULTILINE)
+    code = re.sub(r"^( *)%pip install .*", r"\1install()", source, flags=re.MULTILINE)
     assert code != source
-    names = {"pip": pip}
+    names = {"install": install}
     exec(code, names)
     said = "" if installs else f"{names['REPO']} can't be reached: set REPO to "
     out, _ = capsys.readouterr()
