@@ -113,7 +113,7 @@ def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
         (["--games", "0"], "--games must be a whole number from 1"),
         (["--csv", "/none/at/all.csv"], "--csv /none/at/all.csv: no folder /none/at"),
         (["--seed", "-1"], "--seed must be a whole number from 0"),
-        (["minimax", "--env-id", "hex"], "needs a game whose tree can be walked"),
+        (["minimax", "--env-id", "hex"], "needs an enumerable game"),
         (["lookahead:7:AGENT"], "at most 3 moves deep in tic_tac_toe"),
         (["AGENT", "--env-id", "connect_four"], "made for tic_tac_toe"),
     ],

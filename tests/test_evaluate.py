@@ -200,7 +200,7 @@ def test_the_game_is_read_from_the_agent(around, other_game, capsys):
 @pytest.mark.parametrize("around", ["", "blend:0.1:"])
 def test_another_game_than_the_one_asked_for_is_refused(around, other_game, capsys):
     flags = [f"{around}{other_game}", "--env-id", "tic_tac_toe"]
-    assert "made for connect_four, asked for tic_tac_toe" in refuse(flags, capsys)
+    assert "made for connect_four, not for tic_tac_toe" in refuse(flags, capsys)
 
 
 def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, capsys):

@@ -56,7 +56,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     argv = [agent_path, "--env-id", "connect_four"]
     code, out, err = command(argv, "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
-    assert "made for tic_tac_toe, asked for connect_four" in err
+    assert "made for tic_tac_toe, not for connect_four" in err
 
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):

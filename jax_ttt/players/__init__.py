@@ -1,1 +1,1 @@
-"""Players, by name or from a file, and a game against one."""
+"""Players, by name or from a file, and game sessions against a player."""

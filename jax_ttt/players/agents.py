@@ -1,6 +1,6 @@
-"""A trained agent as one safetensors file, with everything needed to use it.
+"""Trained agents as safetensors files, with everything needed to use them.
 
-The same agent gives the same bytes: the file holds no time and no path.
+Saving the same agent gives the same bytes: the file holds no time and no path.
 """
 
 import contextlib
@@ -35,29 +35,29 @@ _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
 
 
 class AgentError(PlayerError):
-    """A file that is no usable agent; the message names the file and the reason."""
+    """An agent file is unusable; the message names the file and the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Agent:
-    """A network with its settings, and how it came about."""
+    """A trained network with its settings, seed and last evaluation."""
 
     config: Config
     params: Any  # nnx.State, or its leaves by name
     seed: int
-    num_updates: int  # updates done, fewer than the settings' if stopped early
+    num_updates: int  # learned from; fewer than in the settings if stopped early
     score: Grades = dataclasses.field(default_factory=Grades)  # the last evaluation
 
     @property
     def network(self) -> "Network":
-        """What its weights need to give values."""
+        """The network that computes action values from `params`."""
         from jax_ttt.players.network import network_of
 
         return network_of(self.config.architecture)
 
 
 def save_agent(agent: Agent, path: Path) -> None:
-    """Write the agent; the file is there whole or not at all.
+    """Write the agent to a file, completely or not at all.
 
     Raises:
         FloatingPointError: a weight is not finite.
@@ -65,7 +65,7 @@ def save_agent(agent: Agent, path: Path) -> None:
     """
     tensors = _tensors(agent.params)
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise FloatingPointError("a weight is not finite: nothing was saved")
+        raise FloatingPointError("a weight is not finite; the agent was not saved")
     about = {
         "format_version": FORMAT_VERSION,
         "version": __version__,
@@ -83,11 +83,11 @@ def save_agent(agent: Agent, path: Path) -> None:
 
 
 def load_agent(path: Path, env_id: str | None = None) -> Agent:
-    """Read an agent file, or the one in a run's folder.
+    """Return the agent of a file or of a run's folder.
 
     Raises:
-        AgentError: the file is missing, damaged, of another program or version, or
-            made for another game than `env_id` (None accepts any).
+        AgentError: the file is missing or damaged, another program or version wrote
+            it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
     with _reading(path) as file:
@@ -97,10 +97,10 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
-    """Return the game of players: the one that is asked for, else their saved agents'.
+    """Return the game that the players play.
 
-    It is the default where no agent is among them. Of a file it reads the description
-    only.
+    It is `asked` if given, else the game of the saved agents among them, else the
+    default game. Only the descriptions of the files are read.
 
     Raises:
         AgentError: a file can't be read, or two agents are made for different games.
@@ -123,7 +123,7 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
 
 
 def _file(path: Path) -> Path:
-    """Return the agent's file, if what is there may be one."""
+    """Return the path of the agent's file; `path` may be its folder."""
     path = path / "agent.safetensors" if path.is_dir() else path
     if not path.is_file():
         reason = "not a regular file" if path.exists() else "no such file"
@@ -135,24 +135,24 @@ def _file(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """Open an agent's file, and name it in what is wrong with its contents."""
+    """Open an agent's file; errors in its contents name the file."""
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             yield file
     except (
         *(safetensors.SafetensorError, OSError, ValueError, RecursionError),
-        *(AttributeError, TypeError),  # a kind of number that NumPy has not
+        *(AttributeError, TypeError),  # a dtype that NumPy does not have
     ) as error:
         raise AgentError(f"{path}: damaged or not an agent ({error})") from error
 
 
 def _about(file: Any) -> object:  # noqa: ANN401
-    """Return a file's description, whatever it is."""
+    """Return a file's description, unchecked; None if it has none."""
     return json.loads((file.metadata() or {}).get(_KEY, "null"))
 
 
 def _of_this_format(path: Path, about: object) -> dict[str, Any]:
-    """Return a file's description, refused if another program or version wrote it."""
+    """Return a file's description if this program and version can read it."""
     if not isinstance(about, dict):
         raise AgentError(f"{path}: not saved by jax_ttt")
     if about.get("format_version") not in READABLE:
@@ -164,21 +164,21 @@ def _of_this_format(path: Path, about: object) -> dict[str, Any]:
 
 
 def _described_game(path: Path, about: object) -> EnvId:
-    """Return the game that an agent is made for, as its description says."""
+    """Return the game of an agent, read from its description."""
     named = _of_this_format(path, about).get("env_id")
     if isinstance(named, str) and named in GAMES:
         return named
-    raise AgentError(f"{path}: made for {named!r}, which is none of our games")
+    raise AgentError(f"{path}: made for {named!r}, which is an unknown game")
 
 
 def _read(
     path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
 ) -> Agent:
-    """Turn a file's contents into an agent, believing none of them."""
+    """Return the agent of a file's contents, all of which are checked."""
     about = _of_this_format(path, about)
     game = about.get("env_id")
     if env_id is not None and game != env_id:
-        raise AgentError(f"{path}: made for {game}, asked for {env_id}")
+        raise AgentError(f"{path}: made for {game}, not for {env_id}")
     try:
         config = _settings(dict(about["config"]), about["format_version"])
         seed, updates = about["seed"], about["num_updates"]
@@ -190,20 +190,20 @@ def _read(
         reason = str(error) if isinstance(error, SettingError) else repr(error)
         raise AgentError(f"{path}: damaged description ({reason})") from error
     if config.env_id != game:
-        raise AgentError(f"{path}: made for {game}, but its settings say otherwise")
+        raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
-        raise AgentError(f"{path}: a network of another kind than its settings say")
+        raise AgentError(f"{path}: its network does not match its settings")
     architecture = config.architecture.as_dict()
     if about.get("architecture", architecture) != architecture:
-        raise AgentError(f"{path}: another architecture than its settings say")
+        raise AgentError(f"{path}: its architecture does not match its settings")
     params = _params(path, config, tensors)
     if digest != _digest(tensors):
-        raise AgentError(f"{path}: the weights were changed since they were saved")
+        raise AgentError(f"{path}: the weights were changed after they were saved")
     return Agent(config, params, seed, updates, score)
 
 
 def _settings(fields: dict[str, Any], version: int) -> Config:
-    """Return the settings of a file of this format version.
+    """Return the settings of a file with this format version.
 
     Raises:
         SettingError: a field is unknown or outside its range.
@@ -215,37 +215,37 @@ def _settings(fields: dict[str, Any], version: int) -> Config:
 
 
 def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
-    """Return the weights in the network's own tree, checked against it."""
+    """Return the weights as the network's pytree, checked against its shapes."""
     from jax_ttt.players import network
 
     own = network.network_of(config.architecture)
     flat = named_arrays.flat(network.shapes(own))
-    turned = {name: _turned(name, tensor) for name, tensor in tensors.items()}
+    leaves = {name: _transposed(name, tensor) for name, tensor in tensors.items()}
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
-        n: (t.shape, t.dtype) for n, t in turned.items()
+        n: (t.shape, t.dtype) for n, t in leaves.items()
     }:
         raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    return network.params_from(own, turned)
+    return network.params_from(own, leaves)
 
 
 def _tensors(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
     flat = named_arrays.flat(params)
-    return {name: _turned(name, np.asarray(leaf)) for name, leaf in flat.items()}
+    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat.items()}
 
 
-def _turned(name: str, tensor: np.ndarray) -> np.ndarray:
-    """Turn a leaf of a network into a file's tensor, or back.
+def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
+    """Return a network's leaf as a file's tensor, or a file's tensor as a leaf.
 
-    Files hold a kernel as `(inputs, outputs)`, networks as `(outputs, inputs)`.
+    A kernel is `(inputs, outputs)` in files and `(outputs, inputs)` in networks.
     """
     return np.ascontiguousarray(tensor.T) if name.endswith(".kernel") else tensor
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:
-    """Return the SHA-256 of the weights: safetensors itself sees no flipped bit."""
+    """Return the SHA-256 of the weights; safetensors does not detect a flipped bit."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(name.encode())

@@ -1,4 +1,4 @@
-"""Search a few moves ahead by stepping PGX: for games too large for a tree.
+"""Depth-limited search on PGX states, for games too large to enumerate.
 
 Axes: `B` games, `A` actions.
 """
@@ -19,10 +19,10 @@ from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
 MAX_BOARDS = 2**18
-"""Boards held at once, at most; more games than these allow are searched in turn."""
+"""Most boards in memory at once; games beyond this number are searched in batches."""
 
 QFunction = Callable[[pgx.State], jax.Array]
-"""Action values `(B, A)` to the mover of each game."""
+"""A function from states to action values `(B, A)` for the player to move."""
 
 
 def negamax(
@@ -32,9 +32,10 @@ def negamax(
     depth: int,
     gamma: equations.Scalar = 1.0,
 ) -> Float[Array, "B A"]:
-    """Return `q_fn`'s values backed up over `depth` moves of best play, its own at 0.
+    """Return action values from `depth` moves of best play, then `q_fn`.
 
-    Each level is one TD target, discounted by `gamma`, and has A times as many boards.
+    With depth 0 they are those of `q_fn`. Each level computes one TD target with
+    discount `gamma`, for A times as many boards as the level above.
     """
     if not depth:
         return q_fn(env_state)
@@ -52,9 +53,9 @@ def negamax(
 def lookahead_player(
     network: Network, params: nnx.State, gamma: float, depth: int
 ) -> Partial:
-    """Return who plays best `depth` moves deep, and then trusts the network.
+    """Return the player that searches `depth` moves deep, then uses the network.
 
-    `gamma` is the discount per move that the network learned with.
+    `gamma` is the discount per move that the network was trained with.
     """
     return Partial(_played, Depth(depth), network, params, jnp.float32(gamma))
 
@@ -62,7 +63,7 @@ def lookahead_player(
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True)
 class Depth:
-    """How many moves to look ahead: static, as it shapes the program."""
+    """The number of moves to look ahead; static, since the program depends on it."""
 
     moves: int
 
@@ -75,7 +76,7 @@ def _played(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    del key  # always the same move
+    del key  # the player is deterministic
     env = pgx_games.make_env(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:

@@ -1,9 +1,8 @@
-"""Monte Carlo tree search (UCT) over an enumerated game, many searches at once.
+"""Monte Carlo tree search (UCT) over an enumerated game, in batches.
 
-Positions that are turned or mirrored copies of each other are one node, which so has
-several parents. Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo
-planning"; Childs et al. 2008, "Transpositions and move groups in Monte Carlo tree
-search".
+Rotated and mirrored copies of a position share one node, so a node can have several
+parents. Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo planning";
+Childs et al. 2008, "Transpositions and move groups in Monte Carlo tree search".
 
 Axes: `B` searches, `N` nodes, `A` actions, `P` positions, `L` moves of the longest
 game, `K` board numbers.
@@ -30,36 +29,36 @@ EXPLORATION = 2**0.5
 
 
 class Graph(NamedTuple):
-    """A game whose symmetric positions are one node."""
+    """A game graph in which symmetric positions are one node."""
 
     node: jax.Array  # (P,) int32 node of each position
-    after: jax.Array  # (P, A) int32 node after each of its moves; N where illegal
-    child: jax.Array  # (N, A) int32 the same of the position that stands for the node
-    first_moved: jax.Array  # (N,) bool: the first player made the move that led here
+    after: jax.Array  # (P, A) int32 node after each move; N for an illegal move
+    child: jax.Array  # (N, A) int32 `after` of the node's representative position
+    first_moved: jax.Array  # (N,) bool: the first player made the latest move
     terminal: jax.Array  # (N,) bool
-    outcome: jax.Array  # (N,) float32, the first player's: lost 0, tied 0.5, won 1
-    depth: jax.Array  # (L,) moves played, up to the longest game's
+    outcome: jax.Array  # (N,) float32 of the first player: loss 0, draw 0.5, win 1
+    depth: jax.Array  # (L,) numbers of moves, from 0 to L - 1
 
 
 class Records(NamedTuple):
-    """What each search knows of each node; scores are of the player who moved there."""
+    """The statistics of each search; a score is of the player who moved to the node."""
 
     visits: jax.Array  # (B, N) float32
-    score: jax.Array  # (B, N) float32: wins and half of the draws
+    score: jax.Array  # (B, N) float32: wins plus half of the draws
 
 
 class _Playout(NamedTuple):
-    """A playout under way."""
+    """The state of unfinished playouts."""
 
-    moves: int | jax.Array  # made so far
-    node: jax.Array  # (B,) where it stands
-    visits: jax.Array  # (B,) the node's, 0 once among nodes without records
+    moves: int | jax.Array  # played so far
+    node: jax.Array  # (B,) current node
+    visits: jax.Array  # (B,) visits of the node, 0 after the first unvisited node
     path: jax.Array  # (L + 1, B) nodes to record; N for none
 
 
 @functools.cache
 def graph(env_id: EnvId) -> Graph:
-    """Return the nodes of an enumerable game."""
+    """Return the graph of an enumerable game."""
     tree = trees.enumerated(env_id)
     classes, _ = positions.first_views(env_id)
     stands_for, node = np.unique(classes, return_inverse=True)
@@ -82,7 +81,7 @@ def ucb(
 ) -> Float[Array, "*shape"]:
     """Return `score / visits + c * sqrt(ln(parent_visits) / visits)`, c = sqrt 2.
 
-    Infinite for a node without visits. Source: UCB1, Auer et al. 2002.
+    It is infinite for an unvisited node. Source: UCB1, Auer et al. 2002.
     """
     tried = jnp.maximum(visits, 1)
     spread = jnp.sqrt(jnp.log(jnp.maximum(parent_visits, 1)) / tried)
@@ -95,7 +94,10 @@ def search(
     root: Int[Array, " B"],
     num_playouts: int | Int[Array, ""],
 ) -> Records:
-    """Return the records of `num_playouts` playouts from each root; key is consumed."""
+    """Return the records of `num_playouts` playouts from each root.
+
+    `key` is consumed.
+    """
     none = jnp.zeros((len(root), len(graph.terminal)))
 
     def step(number: Int[Array, ""], records: Records) -> Records:
@@ -107,10 +109,10 @@ def search(
 def playout(
     graph: Graph, records: Records, key: Key[Array, ""], root: Int[Array, " B"]
 ) -> Records:
-    """Play one game of each search from its root, and record it.
+    """Play one game of each search from its root and record it.
 
-    Its moves are the best by UCB, of equals any, up to the first node without visits,
-    which is still recorded, and random from there. `key` is consumed.
+    Up to the first unvisited node, which is also recorded, moves maximize UCB; a
+    random one of equal moves is played. All later moves are random. `key` is consumed.
     """
     row = jnp.arange(len(root))
     num_nodes, longest = len(graph.terminal), len(graph.depth)
@@ -124,8 +126,8 @@ def playout(
         bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
         best = bound == bound.max(axis=1, keepdims=True)
-        # XLA may compute a bound twice and round it differently. Then no bound equals
-        # the maximum, and without the next line an illegal move would be chosen.
+        # XLA may compute a bound twice with different rounding. Then no bound equals
+        # the maximum; without the next line, an illegal move would be chosen.
         best |= bound.argmax(axis=1)[:, None] == jnp.arange(bound.shape[1])[None]
         action = equations.random_legal(draws[moves], best)
         over = graph.terminal[node]
@@ -137,7 +139,7 @@ def playout(
     def going(walk: _Playout) -> jax.Array:
         return ~graph.terminal[walk.node].all()
 
-    # What is `num_nodes` is dropped. The root counts as visited in its first playout.
+    # The index `num_nodes` is dropped. The root counts as visited from the start.
     path = jnp.full((longest + 1, len(root)), num_nodes).at[0].set(root)
     visits = jnp.maximum(records.visits[row, root], 1)
     _, last, _, path = jax.lax.while_loop(going, ply, _Playout(0, root, visits, path))
@@ -150,7 +152,7 @@ def playout(
 
 
 def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A"]:
-    """Return the mean scores of nodes, one search a row; -1 without visits."""
+    """Return the mean scores of nodes, one search per row; -1 for unvisited nodes."""
     row = jnp.arange(len(after))[:, None]
     visits, score = (x[row, after] for x in records)
     return jnp.where(visits > 0, score / jnp.maximum(visits, 1), -1.0)
@@ -159,9 +161,9 @@ def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A
 def offline_policy(
     tree: Tree, graph: Graph, key: Key[Array, ""], num_playouts: int
 ) -> Float[np.ndarray, "P A"]:
-    """Return who searches once, in advance, and then plays the best mean score.
+    """Return the policy of one search in advance: the moves with the best mean score.
 
-    Equals are shared; `tree` is of NumPy arrays. `key` is consumed.
+    Equal moves have equal probability. `tree` holds NumPy arrays. `key` is consumed.
     """
     values = np.asarray(_offline_values(graph, key, num_playouts))
     values = np.where(tree.legal_action_mask, values, -np.inf)
@@ -173,7 +175,7 @@ def offline_policy(
 def _offline_values(
     graph: Graph, key: Key[Array, ""], num_playouts: int | Int[Array, ""]
 ) -> Float[Array, "P A"]:
-    """Return the mean score of each move after one search from the first position."""
+    """Return the mean score of each move after one search from the start position."""
     records = search(graph, key, graph.node[:1], num_playouts)
     everywhere = jax.tree.map(
         lambda x: jnp.broadcast_to(x, (len(graph.after), x.shape[1])), records
@@ -184,7 +186,7 @@ def _offline_values(
 def online_player(
     graph: Graph, index: Int[AnyArray, " K"], num_playouts: int
 ) -> Partial:
-    """Return who searches anew at each move, all games of the batch at once."""
+    """Return the player that searches again at each move, for a batch of games."""
     return Partial(_online, graph, jnp.asarray(index), jnp.int32(num_playouts))
 
 

@@ -1,6 +1,6 @@
-"""Players' names: the one grammar, read without JAX, so that a slip is refused at once.
+"""The grammar of players' names, read without JAX: a wrong name is refused immediately.
 
-A name is a kind, or a kind and what it needs between colons, or an agent's path.
+A name is a kind, a kind with its arguments after colons, or the path of an agent.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from jax_ttt.config.ranges import Range
 
 KINDS = {
     "random": "any legal move",
-    "minimax": "a best move, one of equals at random",
+    "minimax": "a best move, a random one if several are equal",
     "minimax-first": "the first best move, row by row",
     "minimax-quick": "the first best move that wins soonest or loses latest",
     "mcts[:N]": "UCT, N playouts in advance (4000)",
@@ -22,7 +22,7 @@ KINDS = {
     "lookahead:D:AGENT": "best play D moves deep, then the agent's values",
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
-"""The players, and how each plays."""
+"""The kinds of players, and how each plays."""
 
 BUILT_IN = (
     *("random", "blend:0.7:minimax", "minimax", "minimax-first", "minimax-quick"),
@@ -41,37 +41,35 @@ _NUMBERS = {
 
 
 DEEPEST = 20
-"""Players within each other, at most: each is read, entered and compiled by itself."""
+"""Most levels of nested players; each level is compiled separately."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """A name, read."""
+    """The parts of a player's name."""
 
     name: str
-    kind: str  # the name's first word, or "agent"
+    kind: str  # the first word of the name, or "agent"
     number: int | float = 0  # probability, playouts or depth
-    inner: "Spec | None" = None  # whom a blend or a lookahead asks
+    inner: "Spec | None" = None  # the player within a blend or a lookahead
 
     @property
     def path(self) -> Path:
-        """An agent's file or folder."""
+        """The agent's file or folder."""
         return Path(self.name)
 
 
 def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
-    """Return what a name stands for in this game; `depth` others are around it.
+    """Return the parts of a player's name, which `depth` other players enclose.
 
     Raises:
-        PlayerError: it is no known player's, or not one for this game.
+        PlayerError: no player has this name, or it can't play this game.
     """
     if depth > DEEPEST:
-        raise PlayerError(f"at most {DEEPEST} players may be nested around another")
+        raise PlayerError(f"players may be nested at most {DEEPEST} levels deep")
     kind, _, rest = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
-        raise PlayerError(
-            f"{name}: needs a game whose tree can be walked: {', '.join(ENUMERABLE)}"
-        )
+        raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
     if kind in _PLAYOUTS:
         playouts = _number(name, kind, rest) if ":" in name else _PLAYOUTS[kind]
         return Spec(name, kind, playouts)
@@ -81,7 +79,7 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
             raise _unknown(name)
         asked = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and asked.kind != "agent":
-            raise PlayerError(f"{name}: looks ahead with a saved agent, not {inner!r}")
+            raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
         return Spec(name, kind, _number(name, kind, number), asked)
     if name in BUILT_IN:
         return Spec(name, name)
@@ -91,7 +89,7 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
 
 
 def check_opponent(name: str, env_id: EnvId) -> None:
-    """Raise `PlayerError` unless a name is `self` or a player's in this game."""
+    """Raise `PlayerError` unless the name is `self` or a player of this game."""
     if name != SELF:
         read_name(name, env_id)
 
@@ -99,7 +97,7 @@ def check_opponent(name: str, env_id: EnvId) -> None:
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
-    except (OSError, ValueError):  # too long, or a character that no path has
+    except (OSError, ValueError):  # too long, or with a character not allowed in paths
         return False
 
 

@@ -1,4 +1,4 @@
-"""Players that a user writes: a function or a policy, checked before it plays.
+"""Players written by users: functions and policies, checked before they play.
 
 Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
 """
@@ -23,13 +23,13 @@ from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import policies
 
 Function = Callable[[jax.Array, pgx.State], Any]
-"""A function `(key, env_state of B games) -> B actions`, written with `jax.numpy`."""
+"""A function `(key, env_state of B games) -> B actions` of `jax.numpy`."""
 
 
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True)
 class _Own:
-    """A user's function: static, as it is the program."""
+    """A user's function; static, since it is the program."""
 
     function: Function
 
@@ -37,12 +37,12 @@ class _Own:
 def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     """Return a user's function as a player.
 
-    Where the game can be enumerated and the function reads nothing but the board, its
-    policy is known, and its results are exact.
+    If the game is enumerable and the function reads only the board, the policy is
+    known and results are exact.
 
     Raises:
-        PlayerError: JAX can't compile the function, it does not return an action for
-            each game, or it plays an illegal move.
+        PlayerError: JAX can't compile the function, it does not return one action per
+            game, or it plays an illegal move.
     """
     player = Partial(_moves, _Own(function))
     boards = _boards(env_id)
@@ -60,10 +60,10 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
 def enter_policy(
     name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId
 ) -> Entrant:
-    """Return a user's policy, the chance of each move in each position, as a player.
+    """Return a user's policy, `(P, A)` probabilities of moves, as a player.
 
     Raises:
-        PlayerError: the game can't be enumerated, or it is no policy of its tree.
+        PlayerError: the game is not enumerable, or the array is no policy of its tree.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
@@ -77,8 +77,9 @@ def enter_policy(
     sums = np.isclose(probs.sum(axis=1), 1, atol=1e-5)
     wrong = np.flatnonzero(~(allowed.all(axis=1) & (sums | tree.terminal)))
     if len(wrong):
-        rule = "must be chances of legal moves that add up to 1"
-        raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} in {wrong[0]}")
+        rule = "must be probabilities of legal moves with the sum 1"
+        at = f"in position {wrong[0]}"
+        raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} {at}")
     return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
 
 
@@ -87,7 +88,7 @@ def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, "
 
 
 def _boards(env_id: EnvId) -> pgx.State:
-    """Return the game's positions to decide, or else those of random games."""
+    """Return the game's positions to decide if enumerable, else boards of random games."""
     tree = trees.game_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))
@@ -98,14 +99,14 @@ def _boards(env_id: EnvId) -> pgx.State:
 def _check_shape(
     name: str, function: Function, key: Key[Array, ""], boards: pgx.State
 ) -> None:
-    rule = "must return an array with a whole number for each game"
+    rule = "must return an array with one whole number per game"
     try:
         action = jax.eval_shape(function, key, boards)
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise PlayerError(
-            f"{name}: can't be compiled; is it a function (key, env_state) of "
-            f"jax.numpy? {reason}"
+            f"{name}: can't be compiled; a player is a function (key, env_state) "
+            f"written with jax.numpy: {reason}"
         ) from error
     wanted = boards.terminated.shape
     if not isinstance(action, jax.ShapeDtypeStruct):
@@ -124,18 +125,18 @@ def _check_legal(name: str, action: Int[Array, " B"], boards: pgx.State) -> None
     wrong = np.flatnonzero(~legal & ~np.asarray(pgx_games.finished(boards)))
     if len(wrong):
         raise PlayerError(
-            f"{name}: plays {played[wrong[0]]} where "
-            f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))} are legal"
+            f"{name}: plays {played[wrong[0]]}, but the legal moves are "
+            f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))}"
         )
 
 
 def _reads_board_alone(
     function: Function, key: Key[Array, ""], boards: pgx.State
 ) -> bool:
-    """Return whether a function uses neither the key nor who has which player id.
+    """Return whether a function uses neither the key nor the players' ids.
 
-    Then it plays the same move whenever a position comes up. Read from its program: an
-    input that no step of it takes has no influence.
+    It then always plays the same move in a position. This is read from its jaxpr: an
+    input that no equation uses has no influence.
     """
     program = jax.make_jaxpr(function)(key, boards).jaxpr
     leaves = jax.tree.leaves((True, pgx_games.drawn_ids(boards)))

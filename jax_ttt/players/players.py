@@ -1,7 +1,7 @@
 """Players: functions `(key, env_state of B games) -> actions`.
 
-Each key is consumed. What a player returns in a finished game does not matter. A player
-is a `jax.tree_util.Partial`, so that its arrays are data: players of one kind share one
+A player consumes its key. Its action in a finished game is ignored. Players are
+`jax.tree_util.Partial` objects, so their arrays are data: players of one kind share a
 compiled match.
 
 Axes: `B` games, `A` actions, `P` positions, `N` board numbers.
@@ -26,13 +26,13 @@ def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
 
 
 random_player = Partial(_random)
-"""Plays any legal move with the same chance."""
+"""Plays each legal move with equal probability."""
 
 
 def blended(chance: float, player: Partial) -> Partial:
-    """Return who plays a random legal move with this chance, 0 to 1, else `player`'s.
+    """Return the player of a random move with probability `chance`, else `player`'s.
 
-    A greedy player so blended is epsilon-greedy.
+    `chance` is from 0 to 1. With a greedy `player`, the result is epsilon-greedy.
     """
     return Partial(_blended, jnp.float32(chance), player)
 
@@ -51,7 +51,7 @@ def _blended(
 def policy_player(
     index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
-    """Return the player of a policy; `index` as `positions.index` gives it."""
+    """Return the player of a policy; `index` is that of `positions.index`."""
     return Partial(_drawn, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 
 
@@ -69,9 +69,9 @@ def _drawn(
 def boards_of_random_games(
     env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
 ) -> pgx.State:
-    """Return what random games look like, `num_games * num_moves` boards in a batch.
+    """Return a batch of `num_games * num_moves` boards of random games.
 
-    They are those before each game's first `num_moves` moves. `key` is consumed.
+    They are the boards before each game's first `num_moves` moves. `key` is consumed.
     """
 
     def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:

@@ -1,4 +1,4 @@
-"""From a name to who plays: a function, and on an enumerated game a policy too.
+"""Player registry: a name gives a function and, in enumerable games, a policy.
 
 Axes: `P` positions, `A` actions.
 """
@@ -23,27 +23,27 @@ from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.names import Spec
 from jax_ttt.solver import minimax, policies
 
-_MAX_BOARDS = 5000  # of a lookahead at each move: more would take minutes a match
+_MAX_BOARDS = 5000  # per move of a lookahead; with more, a match takes minutes
 
 
 class Entrant(NamedTuple):
-    """Who plays."""
+    """A player that takes part in matches."""
 
     name: str
     player: Partial  # (key, env_state of B games) -> actions
-    probs: np.ndarray | None  # (P, A) float64, where the policy is known
-    agent: Agent | None = None  # the file, where the name is one
-    seats: tuple[Seat, ...] = SEATS  # those that it learned
+    probs: np.ndarray | None  # (P, A) float64 policy; None if unknown
+    agent: Agent | None = None  # the saved agent, if the player is one
+    seats: tuple[Seat, ...] = SEATS  # the seats that it learned
 
 
 def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
-    """Return the player of this name; what it draws in advance comes from `key`.
+    """Return the player of this name; `key` is for searches in advance.
 
     Raises:
         AgentError: the file is no usable agent for this game.
         PlayerError: a lookahead is too deep for this game.
     """
-    # So that a player does not depend on who else takes part.
+    # The name makes a player independent of the other players of a command.
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
@@ -65,7 +65,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
 
 
 def enter_agent(name: str, agent: Agent) -> Entrant:
-    """Return an agent as a player, its greedy policy included on an enumerated game.
+    """Return an agent as a player, with its greedy policy in an enumerable game.
 
     Raises:
         AgentError: an action value is not finite.
@@ -76,7 +76,7 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
 
 
 def _policy(name: str, agent: Agent) -> np.ndarray | None:
-    """Return an agent's greedy policy in an enumerable game.
+    """Return an agent's greedy policy; None if the game is not enumerable.
 
     Raises:
         AgentError: an action value is not finite.
@@ -89,7 +89,7 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
         env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
         seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
         values = q_network.q_values(agent.network, agent.params, seen.observation)
-    # Over NaN, the best legal move would be the first one.
+    # With NaN values, the greedy move would be the first legal one.
     if not np.isfinite(values).all():
         raise AgentError(f"{name}: its action values are not finite")
     return None if tree is None else np.asarray(values, float)
@@ -107,7 +107,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     depth = int(spec.number)
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
-        raise PlayerError(f"{spec.name}: at most {most} moves deep in {env_id}")
+        raise PlayerError(f"{spec.name}: the depth is at most {most} in {env_id}")
     agent = agents.load_agent(inner.path, env_id)
     _policy(inner.name, agent)
     player = lookahead.lookahead_player(
@@ -125,7 +125,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
 def _tree_policy(
     spec: Spec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
-    """Return the policy of a player who has the whole tree."""
+    """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
         return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))

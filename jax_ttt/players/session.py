@@ -1,7 +1,7 @@
 """A game between a person and a player, as data.
 
-A `Session` is never changed: every function returns a new one. Nothing here reads or
-writes text, so that a terminal and a server can share it.
+A `Session` is immutable: every function returns a new one. The module reads and writes
+no text, so the terminal and the server share it.
 
 Axes: `B` games, here 1; `A` actions.
 """
@@ -28,13 +28,13 @@ from jax_ttt.solver import minimax
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Session:
-    """A game under way, or over."""
+    """A game, unfinished or finished."""
 
     env_id: EnvId
     opponent: Entrant
     seat: Seat  # the person's
-    key: Key[Array, ""]  # what the opponent's next moves are drawn from
-    states: tuple[pgx.State, ...]  # (1, ...): before the first move, and after each
+    key: Key[Array, ""]  # for the opponent's next moves
+    states: tuple[pgx.State, ...]  # (1, ...): before the first and after each move
     moves: tuple[int, ...]  # of both players, the oldest first
 
     @property
@@ -44,17 +44,17 @@ class Session:
 
 
 class MoveValue(NamedTuple):
-    """What a legal move is worth to the player to move: -1 a loss, 1 a win."""
+    """The value of a legal move to the player to move: -1 loss, 1 win."""
 
     move: int
-    minimax_value: float | None  # under best play; None where the game is too large
-    q_value: float | None  # the opponent's own; None where it is no saved agent
+    minimax_value: float | None  # under best play; None if not enumerable
+    q_value: float | None  # the opponent's estimate; None if it is no saved agent
 
 
 def start_session(
     env_id: EnvId, opponent: Entrant, seat: Seat, key: Key[Array, ""]
 ) -> Session:
-    """Return a new game, before its first move; `key` is consumed."""
+    """Return a new game before its first move; `key` is consumed."""
     key, init_key = jax.random.split(key)
     state = pgx_games.init(pgx_games.make_env(env_id), init_key, 1)
     return Session(env_id, opponent, seat, key, (state,), ())
@@ -66,9 +66,9 @@ def legal_moves(session: Session) -> tuple[int, ...]:
 
 
 def to_move(session: Session) -> Seat:
-    """Return the seat whose turn it is and whose view the latest observation is.
+    """Return the seat to move, whose view the latest observation shows.
 
-    After the last move it is that of the player who would be next.
+    After the last move it is the seat that would move next.
     """
     return one_game.seat_to_move(session.states[0], session.state)
 
@@ -79,15 +79,12 @@ def is_over(session: Session) -> bool:
 
 
 def is_persons_turn(session: Session) -> bool:
-    """Return whether the game is on and the person is to move."""
+    """Return whether the game is not over and it is the person's turn."""
     return not is_over(session) and to_move(session) == session.seat
 
 
 def result(session: Session, seat: Seat | None = None) -> Result | None:
-    """Return how the game ended for a seat, by default the person's.
-
-    None while it is on.
-    """
+    """Return the result for a seat, by default the person's; None before the end."""
     return one_game.result(session.states[0], session.state, seat or session.seat)
 
 
@@ -95,11 +92,10 @@ def play_move(session: Session, move: int) -> Session:
     """Return the game after a move of the person.
 
     Raises:
-        MoveError: the move is not legal, it is not the person's turn, or the game
-            is over.
+        MoveError: the move is illegal, it is the opponent's turn, or the game is over.
     """
     if not is_over(session) and not is_persons_turn(session):
-        raise MoveError(f"it is the opponent's turn, not that of the {session.seat}")
+        raise MoveError("it is the opponent's turn, not the person's")
     return _after(session, move)
 
 
@@ -107,7 +103,7 @@ def play_reply(session: Session) -> Session:
     """Return the game after one move of the opponent.
 
     Raises:
-        MoveError: it is not the opponent's turn, or the game is over.
+        MoveError: it is the person's turn, or the game is over.
     """
     if is_persons_turn(session):
         raise MoveError("it is the person's turn, not the opponent's")
@@ -119,10 +115,10 @@ def play_reply(session: Session) -> Session:
 
 
 def undo(session: Session) -> Session:
-    """Return the game before the person's latest move, where the person decides anew.
+    """Return the game before the person's latest move.
 
-    It stays as it is where the person has not moved yet. The key is not set back: a
-    player who draws its moves may then reply with another one.
+    The same session is returned if the person has not moved yet. The key is not
+    restored: a player with random moves may reply differently.
     """
     for count in reversed(range(len(session.moves))):
         earlier = dataclasses.replace(
@@ -136,7 +132,7 @@ def undo(session: Session) -> Session:
 
 
 def move_values(session: Session) -> tuple[MoveValue, ...]:
-    """Return what the legal moves are worth to the player to move, in their order."""
+    """Return the values of the legal moves, in the order of the moves."""
     moves = legal_moves(session)
     exact = minimax_values(session.env_id, session.state)
     learned = _q_values(session)
@@ -169,9 +165,9 @@ def _chosen(
 def minimax_values(
     env_id: EnvId, env_state: pgx.State
 ) -> Float[np.ndarray, " A"] | None:
-    """Return what each move of a game is worth to its mover under best play.
+    """Return the value of each move to the player to move under best play.
 
-    The state is `(1, ...)`. None where the game is too large to enumerate.
+    The state is `(1, ...)`. The result is None if the game is not enumerable.
     """
     tree = trees.host_tree(env_id)
     if tree is None:

@@ -1,4 +1,4 @@
-"""What the tests of players share."""
+"""Fixtures of the tests of players."""
 
 import jax
 import pytest
@@ -15,7 +15,7 @@ CONFIG = Config.of(hidden_size=16, eval_games=0)
 
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
-    """Return the file of an agent that has learned nothing."""
+    """Return the file of an untrained agent."""
     path = tmp_path_factory.mktemp("players") / "agent.safetensors"
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(5))
     agents.save_agent(Agent(CONFIG, params, 5, 0), path)

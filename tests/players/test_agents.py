@@ -1,4 +1,4 @@
-"""The agent file: what is saved comes back, and what is damaged never does."""
+"""The agent file: saved agents are loaded unchanged; damaged files are refused."""
 
 import dataclasses
 import json
@@ -105,7 +105,7 @@ def test_a_truncated_file_is_refused_at_any_length(saved):
 
 
 def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
-    """A flip in the score or the seed is no damage to the weights, nor hides any."""
+    """A flip in the score or the seed may load; the weights are then unchanged."""
     whole = saved.read_bytes()
     header = 8 + int.from_bytes(whole[:8], "little")
     random = np.random.default_rng(0)
@@ -169,19 +169,19 @@ USUAL = Config().architecture.as_dict()
     ("changes", "reason"),
     [
         ({"format_version": 99}, "format version 99; this program reads 1 and 2"),
-        ({"env_id": "connect_four"}, "made for connect_four, asked for tic_tac_toe"),
-        ({"config": FIELDS | {"env_id": "hex"}}, "settings say otherwise"),
+        ({"env_id": "connect_four"}, "made for connect_four, not for tic_tac_toe"),
+        ({"config": FIELDS | {"env_id": "hex"}}, "its game does not match"),
         ({"config": FIELDS | {"more": 1}}, "more must be absent"),
-        ({"network": "table"}, "a network of another kind"),
-        ({"config": {"env_id": "tic_tac_toe"}}, "another architecture"),  # 128 neurons
+        ({"network": "table"}, "its network does not match"),
+        ({"config": {"env_id": "tic_tac_toe"}}, "its architecture"),  # 128 neurons
         (
             {"config": {"env_id": "tic_tac_toe"}, "architecture": USUAL},
             "don't fit",
         ),
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
-        ({"config": FIELDS | {"hidden_size": 16}}, "another architecture"),
-        ({"architecture": USUAL}, "another architecture"),
-        ({"architecture": None}, "another architecture"),
+        ({"config": FIELDS | {"hidden_size": 16}}, "architecture does not match"),
+        ({"architecture": USUAL}, "architecture does not match"),
+        ({"architecture": None}, "architecture does not match"),
         ({"config": FIELDS | {"hidden_size": "8"}}, "damaged description"),
         ({"config": 3}, "damaged description"),
         ({"config": None}, "damaged description"),
@@ -225,7 +225,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
     ("env_id", "canonical"), [("tic_tac_toe", True), ("connect_four", False)]
 )
 def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, canonical):
-    """It knew no mirror image of Connect Four, so its agents did not learn with one."""
+    """The first format had no mirror image of Connect Four; its agents used none."""
     agent = agents.load_agent(DATA / f"agent-1-{env_id}.safetensors")
     assert agent.config.network.canonical == canonical
     assert (agent.config.env_id, agent.num_updates) == (env_id, 2)
@@ -235,7 +235,7 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
 
 
 def test_an_agent_of_the_second_format_loads_without_its_useless_settings():
-    """It was saved with values that had no effect and are refused by now."""
+    """It was saved with settings that had no effect and are refused now."""
     path = DATA / "agent-2-tic_tac_toe.safetensors"
     agent = agents.load_agent(path)
     with safetensors.safe_open(path, framework="numpy") as file:

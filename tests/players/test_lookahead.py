@@ -1,4 +1,4 @@
-"""Search a few moves ahead: exact values, values by hand, and what gamma does."""
+"""Depth-limited search: exact values, values by hand, and the effect of gamma."""
 
 import jax
 import jax.numpy as jnp
@@ -30,11 +30,11 @@ def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
 
 
 def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
-    """With values of 0 everywhere, as the tree's own successors say."""
+    """With values of 0 everywhere, results are those of the tree's successors."""
     env = pgx_games.make_env("tic_tac_toe")
     legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
     to_mover = np.where(tree.first_to_move, 1, -1)
-    won = np.asarray(tree.outcome) * to_mover  # as the one to move sees it
+    won = np.asarray(tree.outcome) * to_mover  # to the player to move
     expected = np.where(legal, -won[successor], 0)  # depth 1
     q_fn = lambda env_state: jnp.zeros(env_state.legal_action_mask.shape)  # noqa: E731
     for depth in (1, 2):
@@ -51,9 +51,9 @@ def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
 
 @pytest.fixture(scope="module")
 def forked():
-    """Return a game, as a batch of one, in which X wins in 8 and O threatens 6.
+    """Return a game, as a batch of one, in which X can win in 8 and O threatens 6.
 
-    X has 2 and 5, O has 0 and 3. In 6 X makes two more threats, and wins after them.
+    X has 2 and 5, O has 0 and 3. In 6, X makes two more threats and wins later.
     """
     env = pgx_games.make_env("tic_tac_toe")
     env_state = pgx_games.init(env, jax.random.key(0), 1)
@@ -63,7 +63,7 @@ def forked():
 
 
 def test_each_move_looked_ahead_is_discounted(forked):
-    """Gamma is 0.5, and all positions are thought to be worth 0.75 to the mover."""
+    """Gamma is 0.5, and every value of the network is 0.75 to the player to move."""
     env = pgx_games.make_env("tic_tac_toe")
 
     def q_fn(env_state):
@@ -85,7 +85,7 @@ def test_each_move_looked_ahead_is_discounted(forked):
 
 @pytest.mark.parametrize(("gamma", "cell"), [(1.0, 6), (0.5, 8)])
 def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, forked):
-    """Undiscounted, both cells win for sure, and the lowest is played."""
+    """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     player = jax.jit(

@@ -67,7 +67,7 @@ def test_published_bounds_of_a_won_and_a_lost_move(graph, at):
     records = SEARCH(graph, jax.random.key(0), root, 102)
     after = graph.after[position]
     assert records.visits[0, after[jnp.array([2, 5])]].tolist() == [96, 6]
-    # The position itself, seen by X, who moved there: 6 of 102 won.
+    # The position itself, for X, who moved there: 6 wins of 102.
     assert [float(x[0, root[0]]) for x in records] == [102, 6]
     assert bounds(graph, records, position)[[2, 5]] == pytest.approx(
         [1.3104087632087014, 1.2416350528348057], abs=1e-6
@@ -137,7 +137,7 @@ def test_a_few_playouts_do_not_suffice(host_tree, graph):
 
 
 def test_symmetric_moves_are_shared(host_tree, offline):
-    """On a board turned or mirrored it plays the moves turned or mirrored."""
+    """On a rotated or mirrored board, its moves are rotated or mirrored."""
     probs = offline(1000)
     assert set(np.flatnonzero(probs[0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
     features = np.asarray(stones.cells(host_tree.obs))

@@ -1,4 +1,4 @@
-"""Players' names: what is read, and what is refused, with what it says."""
+"""Players' names: which are read, and which are refused with which message."""
 
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
         ("mcts-online:x", "got 'x'"),
         ("blend:1.5:random", "blend needs a number from 0 to 1, got '1.5'"),
         ("blend:nan:random", "got 'nan'"),
-        ("lookahead:2:random", "looks ahead with a saved agent, not 'random'"),
+        ("lookahead:2:random", "lookahead needs a saved agent, got 'random'"),
         ("lookahead:0:tests", "lookahead needs a whole number from 1 to 9, got '0'"),
     ],
 )
@@ -88,15 +88,15 @@ def test_names_are_nested_only_so_deep():
     deepest = "blend:0.1:" * names.DEEPEST + "random"
     assert names.read_name(deepest, "tic_tac_toe").kind == "blend"
     for many in (1, 100_000):
-        with pytest.raises(PlayerError, match="at most 20 players may be nested"):
+        with pytest.raises(PlayerError, match="nested at most 20 levels deep"):
             names.read_name("blend:0.1:" * many + deepest, "tic_tac_toe")
 
 
 @pytest.mark.parametrize(
     "name", ["minimax", "mcts", "mcts-online:5", "blend:1:minimax"]
 )
-def test_who_needs_a_tree_is_refused_in_a_large_game(name):
-    with pytest.raises(PlayerError, match=r"needs a game whose tree can be walked"):
+def test_a_player_that_needs_a_tree_is_refused_in_a_large_game(name):
+    with pytest.raises(PlayerError, match=r"needs an enumerable game"):
         names.read_name(name, "connect_four")
 
 
@@ -110,5 +110,5 @@ def test_an_opponent_is_the_agent_itself_or_a_player():
     names.check_opponent("mcts:9", "tic_tac_toe")
     with pytest.raises(PlayerError, match="self: no such file"):
         names.read_name("self", "tic_tac_toe")
-    with pytest.raises(PlayerError, match="needs a game whose tree"):
+    with pytest.raises(PlayerError, match="needs an enumerable game: tic_tac_toe"):
         names.check_opponent("minimax", "othello")

@@ -1,4 +1,4 @@
-"""A network as a player: its best legal move, as a function and as a policy."""
+"""A network's greedy player: its best legal move, as a function and as a policy."""
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ def test_the_matrix_of_an_agent_is_its_greedy_policy(enter, agent_path, tree):
     np.testing.assert_array_equal(enter(str(agent_path))[1], expected)
 
 
-def test_ties_go_to_the_lowest_index(enter, agent_path, tree, tmp_path, deciding):
+def test_the_lowest_of_equal_moves_is_played(enter, agent_path, tree, tmp_path, deciding):
     agent = agents.load_agent(agent_path)
     flat = jax.tree.map(jnp.zeros_like, agent.params)
     path = tmp_path / "flat.safetensors"
@@ -32,7 +32,7 @@ def test_ties_go_to_the_lowest_index(enter, agent_path, tree, tmp_path, deciding
 
 
 def test_agents_of_one_architecture_share_their_programs(tree, caplog):
-    """However they learned: the programs of matches and policies are not made again."""
+    """Programs of matches and policies are compiled once, whatever the training."""
     alike = [
         Config.of(hidden_size=9),
         Config.of(hidden_size=9, learning_rate=0.5, gamma=0.5, num_updates=7, tau=1.0),

@@ -1,4 +1,4 @@
-"""Players that a user writes: what is checked, and when results are exact."""
+"""Players written by users: what is checked, and when results are exact."""
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ def any_free(key, env_state):
 
 
 def by_player_id(key, env_state):
-    """Play the last free cell as PGX's player 1, whom chance lets move first."""
+    """Play the last free cell as PGX's player 1, whose seat is random."""
     mask = env_state.legal_action_mask
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=-1)
     return jnp.where(env_state.current_player == 1, last, mask.argmax(axis=-1))
@@ -61,25 +61,25 @@ def of_no_arguments():
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
-        (of_numpy, "mine: can't be compiled; is it a function .* of jax.numpy"),
+        (of_numpy, "mine: can't be compiled; a player is a function .* with jax.numpy"),
         (of_no_arguments, "mine: can't be compiled"),
-        (one_move, r"whole number for each game, got int32 of shape \(\)"),
+        (one_move, r"one whole number per game, got int32 of shape \(\)"),
         (as_floats, "got float32"),
         (lambda key, env_state: None, "got NoneType"),
-        (lambda key, env_state: first_free(key, env_state) * 0, "plays 0 where"),
-        (lambda key, env_state: first_free(key, env_state) + 99, "plays 99 where"),
-        (lambda key, env_state: first_free(key, env_state) - 99, "plays -99 where"),
+        (lambda key, env_state: first_free(key, env_state) * 0, "plays 0, but the"),
+        (lambda key, env_state: first_free(key, env_state) + 99, "plays 99, but"),
+        (lambda key, env_state: first_free(key, env_state) - 99, "plays -99, but"),
     ],
 )
-def test_a_function_that_is_no_player_is_refused(function, told):
-    with pytest.raises(PlayerError, match=told):
+def test_a_function_that_is_no_player_is_refused(function, message):
+    with pytest.raises(PlayerError, match=message):
         own.enter_function("mine", function, "tic_tac_toe")
 
 
 def test_an_illegal_move_is_found_in_a_large_game():
-    with pytest.raises(PlayerError, match="plays 3 where"):
+    with pytest.raises(PlayerError, match="plays 3, but the legal moves are 0"):
         own.enter_function(
             "mine", lambda key, s: jnp.full(len(s.terminated), 3), "connect_four"
         )

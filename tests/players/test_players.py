@@ -13,7 +13,7 @@ NUM_KEYS = 100
 
 @jax.jit
 def frequencies(player, states):
-    """Return how often each action is played, over keys: `(D, A)`."""
+    """Return how often each action is played over the keys, `(D, A)`."""
     keys = jax.random.split(jax.random.key(7), NUM_KEYS)
     return jax.lax.fori_loop(
         0,

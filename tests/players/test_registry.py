@@ -1,4 +1,4 @@
-"""From a name to who plays."""
+"""The player registry: from names to players."""
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
         0,
     )
     huge = jax.tree.map(lambda x: jnp.full_like(x, 3e38), agent.params)
-    # Infinite neurons, half of them counted against the other half: not a number.
+    # Infinite activations, half of them with the opposite sign: their sum is NaN.
     *others, last = jax.tree.leaves(huge)
     assert last.shape[1] == 16
     last = last * jnp.where(jnp.arange(16) % 2, 1, -1)[None]

@@ -36,7 +36,7 @@ def answered(game):
 
 
 def facts(game):
-    """Return what can be compared of a session."""
+    """Return the parts of a session that can be compared."""
     leaves = [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(game.states)]
     return game.env_id, game.seat, game.moves, leaves
 
@@ -77,7 +77,7 @@ def test_results_are_a_seats(row_by_row):
 
 @pytest.mark.parametrize("move", [-1, 9, 4, 0, 2**40])
 def test_an_illegal_move_is_refused(row_by_row, move):
-    """Out of range, or a cell with a stone: PGX would take it as a lost game."""
+    """Out of range or an occupied cell; PGX would count it as a loss."""
     game = played(row_by_row, (4,))
     before = facts(game)
     with pytest.raises(ValueError, match=f"{move} is not a legal move of tic_tac_toe"):
@@ -137,7 +137,7 @@ def test_the_opponents_first_move_is_not_undone():
 
 
 def test_a_replay_is_the_same_game():
-    """Who draws its moves draws them from the key: equal keys, equal games."""
+    """Random moves come from the key: equal keys give equal games."""
     games = [played(entrant("random"), (), "second", jax.random.key(5)) for _ in "ab"]
     while not session.is_over(games[0]):
         move = session.legal_moves(games[0])[0]
