@@ -88,7 +88,7 @@ def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, "
 
 
 def _boards(env_id: EnvId) -> pgx.State:
-    """Return the game's positions to decide if enumerable, else boards of random games."""
+    """Return the positions to decide, or boards of random games if not enumerable."""
     tree = trees.game_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))

@@ -22,7 +22,9 @@ def test_the_matrix_of_an_agent_is_its_greedy_policy(enter, agent_path, tree):
     np.testing.assert_array_equal(enter(str(agent_path))[1], expected)
 
 
-def test_the_lowest_of_equal_moves_is_played(enter, agent_path, tree, tmp_path, deciding):
+def test_the_lowest_of_equal_moves_is_played(
+    enter, agent_path, tree, tmp_path, deciding
+):
     agent = agents.load_agent(agent_path)
     flat = jax.tree.map(jnp.zeros_like, agent.params)
     path = tmp_path / "flat.safetensors"
