@@ -1,4 +1,4 @@
-"""Everybody against everybody, in both seats: exact where it can be, else sampled.
+"""Round-robin results in both seats, exact where possible and sampled elsewhere.
 
 Axes: `N` entrants, rows as first player and columns as second.
 """
@@ -23,31 +23,31 @@ from jax_ttt.solver import outcomes
 
 @dataclasses.dataclass(frozen=True)
 class CrossTable:
-    """Results of the row's player, who moves first, against the column's."""
+    """The results of each row's player, who moves first, against each column's."""
 
     names: tuple[str, ...]
-    rates: np.ndarray  # (N, N, 3) float64: won, drawn and lost, adding up to 1
-    counts: np.ndarray  # (N, N, 3) int64: games of a sampled pair, 0 of an exact one
+    rates: np.ndarray  # (N, N, 3) float64: won, drawn and lost, with the sum 1
+    counts: np.ndarray  # (N, N, 3) int64: games of a sampled pair; 0 if exact
 
     @property
     def sampled(self) -> Bool[np.ndarray, "N N"]:
-        """Which pairs are sampled, not exact."""
+        """Whether each pair is sampled, not exact."""
         return self.counts.sum(axis=-1) > 0
 
     @property
     def scores(self) -> Float[np.ndarray, "N N"]:
-        """What the row's player gets of the column's, both seats together: 0 to 1.
+        """The row player's mean score against the column player, over both seats.
 
-        A win is 1, a draw 0.5.
+        A win counts 1, a draw 0.5.
         """
         moving_first = self.rates @ [1, 0.5, 0]
         return (moving_first + 1 - moving_first.T) / 2
 
     @property
     def order(self) -> list[tuple[int, float, float]]:
-        """The entrants' numbers, ratings and mean scores, the strongest first.
+        """The entrants' indices, ratings and mean scores, the strongest first.
 
-        The score is against all others; 0.5 for one who has none.
+        The score is against all others; it is 0.5 if there are none.
         """
         size = len(self.names)
         others = ~np.eye(size, dtype=bool)
@@ -59,9 +59,9 @@ class CrossTable:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """A record for each pair.
+        """One record per pair.
 
-        `num_games` is 0 for an exact pair; its intervals are then the value itself.
+        For an exact pair, `num_games` is 0 and the ends of an interval are the rate.
         """
         return tuple(self._pair(*place) for place in np.ndindex(self.sampled.shape))
 
@@ -74,14 +74,14 @@ class CrossTable:
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:
-        """A record for each entrant, the strongest first."""
+        """One record per entrant, the strongest first."""
         return tuple(
             Ranked(player=self.names[i], elo=rating, score=score)
             for i, rating, score in self.order
         )
 
     def interval(self, row: int, column: int) -> tuple[list[float], list[float]]:
-        """Return the ends of a pair's 95 % intervals; the rates themselves if exact."""
+        """Return the ends of a pair's 95 % intervals; both are the rates if exact."""
         games = self.counts[row, column]
         if not games.any():
             return self.rates[row, column].tolist(), self.rates[row, column].tolist()
@@ -90,7 +90,7 @@ class CrossTable:
 
 
 Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
-"""Hands on the pairs to sample one by one, for instance to show a progress bar."""
+"""Takes the pairs to sample and yields them one by one, e.g. with a progress bar."""
 
 
 def round_robin(
@@ -100,9 +100,9 @@ def round_robin(
     num_games: int,
     watch: Watch = iter,
 ) -> CrossTable:
-    """Return the results of all pairs, each sampled one of `num_games` games.
+    """Return the results of all pairs of entrants.
 
-    `key` is consumed.
+    A pair without known policies is sampled with `num_games` games. `key` is consumed.
     """
     size = len(entrants)
     known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]
@@ -112,7 +112,7 @@ def round_robin(
         probs = np.stack([e.probs for e in entrants if e.probs is not None])
         table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
         rates[np.ix_(known, known)] = np.stack(table, axis=-1)
-    # As policies, all of the known share one compiled match.
+    # All known policies share one compiled match.
     all_players = [
         entrant.player
         if entrant.probs is None

@@ -1,6 +1,6 @@
-"""An agent's evaluation: exact where the tree is known, by sampling elsewhere.
+"""An agent's evaluation: exact where a tree is given, else by sampling.
 
-It needs no game and no network, so that a run need not load them.
+The module imports neither games nor networks, so a run need not load them.
 """
 
 from typing import NamedTuple
@@ -17,24 +17,27 @@ from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
 
 
 class Evaluation(NamedTuple):
-    """An agent's results; a part is None if not asked for, or not available."""
+    """An agent's results; a part is None if not requested or not available."""
 
     exact: Report | None
-    unbeatable: jax.Array | None  # () bool, in the seats that it learned
+    unbeatable: jax.Array | None  # () bool, in the seats that the agent learned
     sampled: Match | None  # against random
     moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
 
 
 TYPES = (Evaluation, Report, SeatResults, Outcome, Match, Counts)
-"""The types that an evaluation is made of."""
+"""All types of the pytree of an evaluation."""
 
 
-class Standing(NamedTuple):
-    """What agents are compared by, `(S,)` each where many were evaluated at once."""
+class Criteria(NamedTuple):
+    """The criteria that compare agents; `(S,)` each if S were evaluated at once.
 
-    proven: np.ndarray  # bool: unbeatable in the seats that it learned
-    loss_rate: np.ndarray  # float64, 0 to 1: the worst case's if exact, mean of seats
-    win_rate: np.ndarray  # float64, 0 to 1: against random, mean of its seats
+    The rates are means over the seats that the agent learned.
+    """
+
+    proven: np.ndarray  # bool: unbeatable in these seats
+    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact
+    win_rate: np.ndarray  # float64, 0 to 1: against random
 
 
 def summary(evaluation: Evaluation) -> Grades:
@@ -70,10 +73,11 @@ def seat_grades(seat: SeatResults) -> SeatExact:
     )
 
 
-def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
-    """Return where agents that learned these seats stand; rates NaN if not evaluated.
+def criteria(evaluation: Evaluation, seat: SeatSetting) -> Criteria:
+    """Return the criteria of agents that learned these seats.
 
-    `evaluation` is of NumPy arrays. Exact rates go before sampled ones.
+    `evaluation` holds NumPy arrays. Rates are exact if available, else sampled, else
+    NaN.
     """
     seats = SEATS_OF[seat]
     if (report := evaluation.exact) is not None:
@@ -91,4 +95,4 @@ def standing(evaluation: Evaluation, seat: SeatSetting) -> Standing:
     proven = evaluation.unbeatable
     if proven is None:
         proven = np.zeros(means[0].shape, bool)
-    return Standing(np.asarray(proven), *means)
+    return Criteria(np.asarray(proven), *means)

@@ -1,4 +1,4 @@
-"""The full report of a player: everything that the game's tree proves of it.
+"""The full exact report of a policy, computed from the game's tree.
 
 Rates are fractions, 0 to 1. Axes: `P` positions, `A` actions, `D` positions to decide.
 """
@@ -31,10 +31,10 @@ def exactly(
     seats: Sequence[Seat],
     mean_abs_q_error: float | None = None,
 ) -> FullExact:
-    """Return everything that the tree, of NumPy arrays, proves of a policy.
+    """Return the full report of a policy; `tree` holds NumPy arrays.
 
-    `unbeatable` holds for `seats`, those that the player learned. The error of its
-    values, if it has some, is of `q_error`.
+    `unbeatable` is for `seats`, which the player learned. `mean_abs_q_error` is the
+    result of `q_error`, None for a player without action values.
     """
     opponents = {
         "random": policies.uniform(tree),
@@ -73,13 +73,13 @@ def _by_seat(
 
 
 def _rates(outcome: outcomes.Outcome) -> Rates:
-    # A sum of float64 can end a little below 0.
+    # Rounding can make a sum of float64 slightly negative.
     found = outcome._asdict().items()
     return Rates(**{name: max(float(rate), 0.0) for name, rate in found})
 
 
 def optimal_move_rate(tree: Tree, probs: Float[np.ndarray, "P A"]) -> OptimalMoveRate:
-    """Return how often the policy plays a move that minimax might."""
+    """Return how often the policy plays a move that is optimal by minimax."""
     good = minimax.optimal_moves(tree, probs)
     reached = np.zeros(tree.num_positions, bool)
     for seat in SEATS:
@@ -93,14 +93,14 @@ def optimal_move_rate(tree: Tree, probs: Float[np.ndarray, "P A"]) -> OptimalMov
 
 
 def q_error(tree: Tree, q_values: Float[np.ndarray, "D A"]) -> float:
-    """Return the mean of |Q - minimax| over the legal moves of all positions."""
+    """Return the mean of `|Q - minimax|` over the legal moves of all positions."""
     worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
     legal = tree.legal_action_mask[tree.decisions]
     return float(np.abs(q_values - worth)[legal].mean())
 
 
 def disagreements(exact: Exact, sampled: Sampled) -> tuple[Disagreement, ...]:
-    """Return the seats and rates whose exact value is outside the sample's interval."""
+    """Return the seats and rates whose exact value is outside the sampled interval."""
     found = []
     for seat in SEATS:
         for rate in RATES:

@@ -1,4 +1,4 @@
-"""What came of a match: counts by seat, and rates with their error bars."""
+"""Results of a match: counts by seat, and rates with 95 % intervals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,21 +18,21 @@ class Counts(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match from the first named player's side, by who moved first."""
+    """The results of a match's first player, by its seat."""
 
     first: Counts
     second: Counts
 
 
 def sampled(match: Match) -> Sampled:
-    """Return a match's rates with their 95 % intervals, by seat and in all."""
+    """Return a match's rates with 95 % intervals, by seat and in total."""
     first, second = ([int(count) for count in counts] for counts in match)
     total = rates([a + b for a, b in zip(first, second, strict=True)])
     return Sampled(**vars(total), first=rates(first), second=rates(second))
 
 
 def rates(games: Sequence[int]) -> SampledRates:
-    """Return the rates of games won, drawn and lost; 0 where there are no games."""
+    """Return the rates of counts of won, drawn and lost games; 0 without games."""
     total = sum(games)
     shares = [count / max(total, 1) for count in games]
     intervals = [wilson_interval(count, total) for count in games]

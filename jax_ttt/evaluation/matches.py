@@ -1,4 +1,4 @@
-"""Matches played out on PGX, counted seat by seat.
+"""Sampled matches on PGX, counted by seat.
 
 Axes: `B` games.
 """
@@ -18,12 +18,12 @@ from jax_ttt.evaluation.match_counts import Counts, Match
 
 
 class _Games(NamedTuple):
-    """Games under way."""
+    """The state of unfinished games."""
 
     key: jax.Array
     env_state: pgx.State
-    total: jax.Array  # (B,) float32 reward so far
-    moves: jax.Array  # () int32 made so far, in all games
+    total: jax.Array  # (B,) float32 sum of rewards so far
+    moves: jax.Array  # () int32 moves so far, in all games
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_games"))
@@ -34,7 +34,7 @@ def play_match(
     opponent: Partial,
     num_games: int,
 ) -> Match:
-    """Play `num_games` games at once to the end; PGX draws who moves first.
+    """Play `num_games` games at once to the end, with random seats.
 
     `key` is consumed.
     """
@@ -56,7 +56,7 @@ def play_seats(
 ) -> tuple[Counts, Int[Array, ""]]:
     """Play `num_games` games, `first` moving first; `key` is consumed.
 
-    Returns the first player's results, and the moves made in all games.
+    Returns the first player's results and the number of moves in all games.
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
@@ -72,9 +72,10 @@ def _play(
     players: tuple[Player, Player],
     seated: Int[Array, " B"],
 ) -> tuple[Float[Array, " B"], Int[Array, ""]]:
-    """Play all games to the end; the first of `players` is `seated`, the other one not.
+    """Play all games to the end; `seated` are the PGX ids of the first player.
 
-    Returns that player's total reward in each game, and the moves made in all games.
+    Returns the first player's total reward in each game, and the number of moves in
+    all games.
     """
 
     def going(carry: _Games) -> jax.Array:
@@ -93,7 +94,7 @@ def _play(
         total += jnp.where(ours, move.reward, -move.reward)
         return _Games(key, env_state, total, moves + move.live.sum())
 
-    # Rewards are added up: stepping a finished game again gives 0.
+    # Rewards are summed over all steps: a step of a finished game gives 0.
     begin = _Games(key, start, jnp.zeros(len(seated)), jnp.int32(0))
     end = jax.lax.while_loop(going, ply, begin)
     return end.total, end.moves
@@ -102,12 +103,12 @@ def _play(
 def _asked(
     turn: Bool[Array, " B"], player: Player, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
-    """Return the player's moves, and 0 unasked where it has no turn in any game."""
+    """Return the player's moves; zeros, without a call, if it is never its turn."""
     return jax.lax.cond(
         turn.any(), player, lambda *_: jnp.zeros(len(turn), jnp.int32), key, env_state
     )
 
 
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
-    """Count wins, draws and losses among the games marked."""
+    """Count the wins, draws and losses of the games where `counted` is True."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))

@@ -1,4 +1,4 @@
-"""Grading the greedy player of a network: exactly, and by a match."""
+"""Grades of a network's greedy player: exact, and by a sampled match."""
 
 import functools
 
@@ -21,9 +21,9 @@ from jax_ttt.solver import outcomes, proof
 def grade_exactly(
     network: Network, params: nnx.State, tree: Tree, seats: tuple[Seat, ...]
 ) -> Evaluation:
-    """Return what the tree says of the greedy player of `params`.
+    """Return the exact evaluation of the greedy player of `params`.
 
-    It learned these seats.
+    `unbeatable` is for `seats`, which the agent learned.
     """
     moves, probs = greedy_moves(network, params, tree)
     return Evaluation(
@@ -37,7 +37,10 @@ def grade_exactly(
 def play_random(
     network: Network, params: nnx.State, key: Key[Array, ""], num_games: int
 ) -> Match:
-    """Play a match of the greedy player of `params` against random; `key` is used."""
+    """Play a match of the greedy player of `params` against random.
+
+    `key` is consumed.
+    """
     env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
     return matches.play_match(env, key, player, players.random_player, num_games)

@@ -1,4 +1,4 @@
-"""Grades of any player: exactly where its policy is known, and by sampling."""
+"""Grades of any player: exact where its policy is known, and by sampling."""
 
 import dataclasses
 
@@ -22,13 +22,13 @@ def grade_player(
     key: Key[Array, ""],
     tree: Tree | None,
 ) -> FullGrades:
-    """Return what can be said of the player, exactly and by sampling.
+    """Return the player's grades, exact and sampled.
 
-    `num_games` of a sampled match against random, None for 1,024 where nothing is exact
-    and 0 elsewhere. `tree` is of NumPy arrays. `key` is consumed.
+    `num_games` are played against random. None means 1,024 if nothing is exact, else
+    0. `tree` holds NumPy arrays. `key` is consumed.
 
     Raises:
-        GameError: nothing is exact, and no game is to be played.
+        GameError: nothing is exact and `num_games` is 0.
     """
     exact = sampled = None
     if tree is not None and entrant.probs is not None:
@@ -37,7 +37,7 @@ def grade_player(
     if num_games is None:
         num_games = 1024 if exact is None else 0
     if exact is None and not num_games:
-        rule = "nothing is exact, so a grade needs a game or more against random"
+        rule = "nothing is exact, so a grade needs at least one game against random"
         raise GameError(f"{entrant.name} in {env_id}: {rule}")
     if num_games:
         env = pgx_games.make_env(env_id)
@@ -50,7 +50,7 @@ def grade_player(
 
 
 def _q_error(entrant: Entrant, tree: Tree) -> float | None:
-    """Return the mean error of a saved agent's values; None for other players."""
+    """Return the mean error of a saved agent's action values, or None."""
     if (agent := entrant.agent) is None:
         return None
     q_values = network.decision_values(agent.network, agent.params, tree)

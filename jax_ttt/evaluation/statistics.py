@@ -12,10 +12,10 @@ from jaxtyping import Float
 def wilson_interval(
     successes: int, num_games: int, z: float = 1.96
 ) -> tuple[float, float]:
-    """Return the interval, 95 % by default, for a rate seen in `num_games` games.
+    """Return the interval, 95 % by default, of a rate observed in `num_games` games.
 
-    Source: Wilson 1927, "Probable inference, the law of succession, and statistical
-    inference". With no games it is all of 0 to 1.
+    Without games it is 0 to 1. Source: Wilson 1927, "Probable inference, the law of
+    succession, and statistical inference".
     """
     if not num_games:
         return 0.0, 1.0
@@ -26,13 +26,12 @@ def wilson_interval(
 
 
 def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
-    """Return strengths on Elo's scale, 400 points for odds of 10 to 1; their mean is 0.
+    """Return maximum-likelihood ratings on the Elo scale, with the mean 0.
 
-    They make the scores likeliest, where the odds of two players are those of their
-    strengths. A hundredth of each score is taken from a draw: who always wins would be
-    infinitely strong. Sources: Elo 1978, "The rating of chessplayers"; Bradley and
-    Terry 1952; the iteration is Hunter 2004, "MM algorithms for generalized
-    Bradley-Terry models".
+    A difference of 400 points means odds of 10 to 1. Each score is mixed with 1 % of a
+    draw; otherwise a player that always wins would have an infinite rating. Sources:
+    Elo 1978, "The rating of chessplayers"; Bradley and Terry 1952; the iteration is
+    Hunter 2004, "MM algorithms for generalized Bradley-Terry models".
     """
     if len(scores) < 2:
         return np.zeros(len(scores))

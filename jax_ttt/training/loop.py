@@ -182,8 +182,8 @@ def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     update = state.learner["update"]
     result = program.evaluate(state.params, update, state.key, fixed.tree)
     result = jax.device_get(result)
-    standing = evaluation.standing(result, fixed.config.opponent.seat)
-    state = run_state.after_evaluation(state, result, *standing)
+    criteria = evaluation.criteria(result, fixed.config.opponent.seat)
+    state = run_state.after_evaluation(state, result, *criteria)
     return Progress(state, None, result)
 
 

@@ -1,4 +1,4 @@
-"""Cross tables: exact where they can be, sampled and so marked elsewhere."""
+"""Cross tables: exact where possible, else sampled and marked as sampled."""
 
 from typing import Any
 
@@ -23,16 +23,16 @@ def enter(*chosen):
 
 @pytest.fixture(scope="module")
 def table():
-    """Return everybody whose policy is known against everybody."""
-    everybody = enter(*(name for name in names.BUILT_IN if name != "mcts-online"))
-    return crosstable.round_robin(everybody, ENV, jax.random.key(1), 10)
+    """Return the round robin of all built-in players with a known policy."""
+    everyone = enter(*(name for name in names.BUILT_IN if name != "mcts-online"))
+    return crosstable.round_robin(everyone, ENV, jax.random.key(1), 10)
 
 
 def test_known_policies_meet_exactly(table, host_tree):
-    everybody = enter(*table.names)
+    everyone = enter(*table.names)
     assert not table.sampled.any()
-    for row, first in enumerate(everybody):
-        for column, second in enumerate(everybody):
+    for row, first in enumerate(everyone):
+        for column, second in enumerate(everyone):
             expected = outcomes.outcome(host_tree, first.probs, second.probs)
             np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
 
@@ -57,8 +57,8 @@ def test_constants_of_the_game(table):
             np.testing.assert_allclose(percent(first, second), [0, 100, 0], atol=1e-9)
 
 
-def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
-    """Policies that see the board turned fare as they do without."""
+def test_rotated_and_mirrored_boards_give_the_same_results(host_tree):
+    """Policies on rotated and mirrored boards have the results of the originals."""
     rng = np.random.default_rng(0)
     legal = host_tree.legal_action_mask
     first, second = (rng.random((2, *legal.shape)) + 1e-3) * legal
@@ -79,7 +79,7 @@ def test_boards_turned_and_mirrored_give_the_same_results(host_tree):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Return a table of a known policy and a search that has none."""
+    """Return a table of a known policy and a search without one."""
     pair = enter("minimax", "mcts-online:30")
     return crosstable.round_robin(pair, ENV, jax.random.key(2), 64)
 
@@ -106,7 +106,7 @@ def test_the_same_key_gives_the_same_sample(mixed):
 
 
 def keys_of_pairs(entrants, key, monkeypatch):
-    """Return the key that each sampled pair is played with, by its names."""
+    """Return the key of each sampled pair's match, by the pair."""
     found = {}
 
     def play_seats(env, key, first, second, num_games):
@@ -119,9 +119,9 @@ def keys_of_pairs(entrants, key, monkeypatch):
 
 
 def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
-    """Both seats, a player against itself and one who is entered twice included."""
-    everybody: list[Any] = list(range(7))  # they are not asked for a move
-    entrants = [registry.Entrant("same", player, None) for player in everybody]
+    """Pairs include both seats, a player against itself and a player entered twice."""
+    stand_ins: list[Any] = list(range(7))  # no match is played
+    entrants = [registry.Entrant("same", player, None) for player in stand_ins]
     found = keys_of_pairs(entrants, 3, monkeypatch)
     assert set(found) == set(np.ndindex(7, 7))
     assert len(set(found.values())) == 49
@@ -129,7 +129,7 @@ def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
     assert not set(found.values()) & set(others.values())
 
 
-def test_players_entered_twice_play_other_games():
+def test_players_entered_twice_play_different_games():
     twice = [registry.Entrant("random", players.random_player, None)] * 2
     table = crosstable.round_robin(twice, ENV, jax.random.key(5), 256)
     assert table.sampled.all()

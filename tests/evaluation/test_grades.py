@@ -1,4 +1,4 @@
-"""What can be said of a policy, in plain numbers."""
+"""The exact report of a policy."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from jax_ttt.solver import minimax, policies, proof
 
 
 def test_a_proof_is_of_the_seats_that_were_learned(tree, host_tree):
-    """One who is best as X and random as O can be beaten, but not where it learned."""
+    """A player that is perfect as X and random as O is unbeatable as X only."""
     probs = np.where(
         host_tree.first_to_move[:, None],
         minimax.policy(host_tree),
@@ -40,19 +40,19 @@ def test_optimal_moves_of_a_random_player(host_tree, position):
 
 def test_q_error(host_tree, q_star):
     decided = q_star[host_tree.decisions]
-    assert grades.q_error(host_tree, decided) == 0  # whatever stands at illegal moves
+    assert grades.q_error(host_tree, decided) == 0  # illegal moves are ignored
     legal = host_tree.legal_action_mask[host_tree.decisions]
     assert grades.q_error(host_tree, decided + legal * 0.25) == pytest.approx(0.25)
 
 
 def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
-    """Errors by hand, 0, 1, 4, 9 ... with signs in turn, over the 16,167 pairs."""
+    """The errors are 0, 1, 4, 9 ... with alternating signs, over all 16,167 moves."""
     legal = host_tree.legal_action_mask[host_tree.decisions]
     n = int(legal.sum())
     assert n == 16_167
     off = np.zeros(legal.shape)
     off[legal] = np.arange(n) ** 2.0 * np.where(np.arange(n) % 2, -1, 1)
-    off[~legal] = np.nan  # of no account
+    off[~legal] = np.nan  # ignored
     found = grades.q_error(host_tree, q_star[host_tree.decisions] + off)
     assert found == pytest.approx((n - 1) * (2 * n - 1) / 6, rel=1e-12)
     one = np.zeros(legal.shape)

@@ -1,4 +1,4 @@
-"""Sampled matches: their seats, and exact results inside their error bars."""
+"""Sampled matches: their seats, and their agreement with exact results."""
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from jax_ttt.players import players
 from jax_ttt.solver import minimax, outcomes
 
 
-def test_seats_are_as_asked(host_tree):
-    """Whoever PGX calls player 0, the first player is the first player."""
+def test_the_first_player_moves_first(host_tree):
+    """PGX's player ids, which are random, don't matter."""
     env = pgx_games.make_env("tic_tac_toe")
     index = positions.index("tic_tac_toe")
     best = players.policy_player(index, minimax.policy(host_tree))
@@ -25,14 +25,14 @@ def test_seats_are_as_asked(host_tree):
 
 
 def test_sampled_matches_agree_with_exact_results(tree):
-    """20 matches of a fixed policy, each inside its 99.9 % interval, seat by seat."""
+    """20 matches of a fixed policy: each seat's counts are inside 99.9 % intervals."""
     obs = np.asarray(stones.cells(tree.obs))
     digits = np.asarray(3 ** np.arange(9), np.float32)
     legal = np.asarray(tree.legal_action_mask)
     chances = np.random.default_rng(11).random(legal.shape) * legal
     action = chances.argmax(axis=1)
     table = np.zeros((19_683 * 2,), np.int32)
-    code = (obs @ digits).astype(int) + 9841  # the mover's view; level tells who moves
+    code = (obs @ digits).astype(int) + 9841  # in the view of the player to move
     table[code + 19_683 * ~np.asarray(tree.first_to_move)] = action
     policy = np.eye(9, dtype=np.float32)[action] * legal
     report = jax.jit(outcomes.report)(tree, policy)

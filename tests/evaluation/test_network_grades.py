@@ -1,4 +1,4 @@
-"""The grade of a network in training: what it proves, and of which seats."""
+"""Exact grades of a network in training, and the seats that they are for."""
 
 import itertools
 
@@ -29,7 +29,7 @@ def test_a_network_of_nan_has_no_evaluation(tree):
 def test_training_and_evaluate_agree_on_the_seat(
     setting, one_seat, tree, host_tree, q_star
 ):
-    """Tables that are perfect or the worst in each seat, for every setting."""
+    """The tables are perfect or worst in each seat, for every setting."""
     agent = agents.load_agent(one_seat)
     config = agent.config.replace(seat=setting)
     first = host_tree.first_to_move[:, None]

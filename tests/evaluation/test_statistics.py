@@ -1,4 +1,4 @@
-"""Intervals against published ones, ratings against scores by hand."""
+"""Intervals compared with published ones, and ratings with values by hand."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from jax_ttt.evaluation import statistics
 
 
 def test_ratings_by_hand():
-    # 10 to 1, a hundredth taken from a draw: 400 log10(0.905 / 0.095).
+    # Odds of 10 to 1, mixed with 1 % of a draw: 400 log10(0.905 / 0.095).
     scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
     odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
     half = 200 * np.log10(odds)
@@ -19,11 +19,11 @@ def test_ratings_by_hand():
 def test_ratings_explain_scores_made_from_ratings():
     true = np.array([300.0, 0.0, -100.0, -200.0])
     expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
-    made = (expected - 0.005) / 0.99  # so that the draw's share leaves these
+    made = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
     np.testing.assert_allclose(statistics.ratings(made), true, atol=1e-3)
 
 
-def test_who_always_wins_is_not_infinitely_strong():
+def test_a_player_that_always_wins_has_a_finite_rating():
     rating = statistics.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
     assert 300 < rating[0] < 1000
 
