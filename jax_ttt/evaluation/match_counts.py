@@ -18,7 +18,7 @@ class Counts(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The results of a match's first player, by its seat."""
+    """The results of `player` against `opponent`, by the player's seat."""
 
     first: Counts
     second: Counts

@@ -72,9 +72,9 @@ def _play(
     players: tuple[Player, Player],
     seated: Int[Array, " B"],
 ) -> tuple[Float[Array, " B"], Int[Array, ""]]:
-    """Play all games to the end; `seated` are the PGX ids of the first player.
+    """Play all games to the end; `seated` are the PGX ids of `players[0]`.
 
-    Returns the first player's total reward in each game, and the number of moves in
+    Returns the total reward of `players[0]` in each game, and the number of moves in
     all games.
     """
 

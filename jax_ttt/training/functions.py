@@ -1,8 +1,8 @@
-"""The functions that the programs of a run are made of.
+"""The functions that a run compiles into programs.
 
-Their arguments and results are plain arrays by name, so that a program which is kept
-can be called without the libraries that these functions are written with. `key` is a
-run's key, as its data. `state` holds the leaves of a `learner.TrainState`.
+Their arguments and results are plain arrays by name, so a cached program can be called
+without the libraries that these functions import. `key` is a run's key as its data.
+`state` holds the leaves of a `learner.TrainState`.
 """
 
 import jax
@@ -35,9 +35,9 @@ def start_run(
     opponent: Opponent | None,
     positions: Positions | None,
 ) -> Named:
-    """Return the state of a run before its first update, by the names of its leaves.
+    """Return the leaves of the state before the first update, by name.
 
-    Without an opponent the agent plays against itself. `positions` are a table's.
+    Without an opponent, the agent plays against itself. `positions` are for a table.
     """
     return named_arrays.flat(_start(config, key, hyper, opponent, positions))
 
@@ -62,7 +62,7 @@ def run_updates(
     opponent: Opponent | None,
     positions: Positions | None,
 ) -> tuple[Named, Metrics]:
-    """Return the state after some updates, and their metrics; `state` is used up."""
+    """Return the state after `num_updates` and their metrics; `state` is donated."""
     key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
     args = key, hyper, opponent, positions
     like = jax.eval_shape(lambda *args: _start(config, *args), *args)
@@ -85,7 +85,7 @@ def grade_agent(
     tree: Tree,
     positions: Positions | None,
 ) -> Evaluation:
-    """Return what the tree says of an agent that learned these seats."""
+    """Return the exact evaluation of an agent that learned these seats."""
     network = Network(architecture, positions)
     weights = params_from(network, params)
     return network_grades.grade_exactly(network, weights, tree, seats)
@@ -99,7 +99,7 @@ def sample_games(
     key: KeyData,
     positions: Positions | None,
 ) -> Match:
-    """Play a match of an agent against random, drawn anew at each update."""
+    """Play a match of an agent against random; each update has different games."""
     grading = keys(jax.random.wrap_key_data(key)).grading
     match_key = jax.random.fold_in(grading, update)
     network = Network(architecture, positions)

@@ -1,4 +1,4 @@
-"""What a run comes to, step by step: grades, and rows of metrics."""
+"""The steps of a run with their grades, and as rows of metrics."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def with_grades(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
 
 
 def row(progress: Progress, grades: Grades) -> Row:
-    """Return a step as a row of metrics: its numbers, and an evaluation's grades."""
+    """Return a step as a row of metrics, for a chunk or an evaluation."""
     counts = vars(progress.counts())
     if (metrics := progress.metrics) is None:
         return Evaluated(**counts, **vars(grades))

@@ -1,4 +1,4 @@
-"""The streams of random numbers of a run."""
+"""The random number streams of a run."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from jaxtyping import Array, Key, UInt32
 
 
 class Keys(NamedTuple):
-    """A run's streams of random numbers, independent of each other."""
+    """The keys of a run's independent random number streams."""
 
     training: jax.Array
     grading: jax.Array
@@ -16,10 +16,10 @@ class Keys(NamedTuple):
 
 
 def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
-    """Return the key of the run with this seed, as its data: 2 words by default."""
+    """Return the key of the run with this seed as its data, 2 words by default."""
     return np.array(jax.random.key_data(jax.random.key(seed)))
 
 
 def keys(key: Key[Array, ""]) -> Keys:
-    """Return the streams of the run with this key, which is consumed."""
+    """Return the keys of the streams of a run; `key` is consumed."""
     return Keys(*jax.random.split(key, 3))

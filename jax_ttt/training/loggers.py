@@ -1,7 +1,8 @@
-"""A run's metrics, mirrored to TensorBoard and to Weights & Biases. Imports neither.
+"""Loggers of a run's metrics: TensorBoard and Weights & Biases.
 
-`metrics.jsonl` stays the source: a logger has its numbers and no others, each at its
-update. A logger that fails is given up with a line on stderr, and the run goes on.
+Importing this module imports neither. Loggers receive exactly the numbers of
+`metrics.jsonl`, each at its update. A logger that fails is dropped with a warning on
+stderr, and the run continues.
 """
 
 import os
@@ -16,56 +17,56 @@ from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
 
 EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
-"""TensorBoard's file in a run's folder, by its time."""
+"""Path of TensorBoard's file in a run's folder, with a place for the time."""
 
 Numbers = dict[str, int | float]
-"""A row's numbers, by name."""
+"""The numbers of a row by name."""
 
 
 class Logger(NamedTuple):
-    """One place that rows go to."""
+    """One destination of rows."""
 
     write: Callable[[Numbers, int], object]
-    """Takes a row's numbers, and their update."""
+    """Takes the numbers of a row and its update."""
     close: Callable[[], object]
 
 
 class Loggers:
-    """Sends rows to all loggers that still work."""
+    """Sends rows to all loggers that have not failed."""
 
     def __init__(self, openers: dict[str, Callable[[], Logger]]) -> None:
-        """Open loggers, by the names that a failure is reported with."""
+        """Open loggers by name; warnings use these names."""
         self._loggers: dict[str, Logger] = {}
         for name, opener in openers.items():
             if (logger := self._tried(name, opener)) is not None:
                 self._loggers[name] = logger
 
     def write_row(self, row: Row) -> None:
-        """Send a row of the metrics."""
+        """Send a row of the metrics to all loggers."""
         sent = flat_numbers(plain.to_dict(row))
         del sent["update"]
         for name, logger in list(self._loggers.items()):
             self._tried(name, logger.write, sent, row.update)
 
     def close(self) -> None:
-        """Write what is not written yet, and close all loggers."""
+        """Flush and close all loggers."""
         for name, logger in list(self._loggers.items()):
             self._tried(name, logger.close)
 
     def _tried(self, name: str, function: Callable, *args: object) -> Any:  # noqa: ANN401
         try:
             return function(*args)
-        except Exception as error:  # whatever it is, it must not cost the run
+        except Exception as error:  # no failure of a logger may end the run
             self._loggers.pop(name, None)
-            streams.tell(f"warning: {name} is given up: {error!r}")
+            streams.tell(f"warning: logging to {name} stopped: {error!r}")
             return None
 
 
 def flat_numbers(row: JsonObject) -> Numbers:
-    """Return the numbers of a row, without levels: `exact/first/win_rate`.
+    """Return the numbers of a row by flat names, for instance `exact/first/win_rate`.
 
-    Booleans are 0 or 1, an interval is two numbers, `_low` and `_high`; texts are left
-    out.
+    Booleans become 0 or 1. An interval becomes two numbers, `_low` and `_high`. Texts
+    are omitted.
     """
     found: Numbers = {}
     for name, value in plain.flattened(row, "/").items():
@@ -75,15 +76,15 @@ def flat_numbers(row: JsonObject) -> Numbers:
 
 
 def tensorboard_logger(folder: Path) -> Logger:
-    """Log to an event file below the run's folder, a row an event.
+    """Return a logger to a TensorBoard event file in the run's folder.
 
-    A number is a float32 there. A row is on disk when it is written.
+    Each row is one event and is flushed to disk at once. Numbers become float32.
     """
-    # Not SummaryWriter: it writes in a thread, and once that has died of a full disk
-    # the run would wait for it for ever.
+    # Not SummaryWriter: it writes in a thread. If a full disk ends the thread, the run
+    # waits for it forever.
     from tensorboardX import RecordWriter
 
-    # protobuf makes these classes on import, where a checker can't see them.
+    # protobuf creates these classes on import; type checkers don't see them.
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
     from tensorboardX.proto.summary_pb2 import Summary  # type: ignore[attr-defined]
 
@@ -105,11 +106,11 @@ def tensorboard_logger(folder: Path) -> Logger:
 
 
 def wandb_logger(folder: Path, about: JsonObject) -> Logger:
-    """Log to a run of W&B, with its files below the run's folder.
+    """Return a logger to a run of Weights & Biases, with its files in the run's folder.
 
-    `about` is what W&B calls its config. Offline unless $WANDB_MODE says otherwise.
+    `about` is the run's config. The mode is $WANDB_MODE, offline by default.
     """
-    # Not as an argument of init: W&B would report to its server that a run begins.
+    # Not an argument of init: W&B would report the start of the run to its server.
     os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
     import wandb  # type: ignore[import-not-found]
 
@@ -118,7 +119,7 @@ def wandb_logger(folder: Path, about: JsonObject) -> Logger:
         name=folder.resolve().name,
         dir=str(folder),
         config=about,
-        # What the command prints stays its own.
+        # Without these, W&B captures and adds to the command's output.
         settings=wandb.Settings(console="off", silent=True),
     )
     return Logger(lambda sent, update: run.log(sent, step=update), run.finish)

@@ -1,6 +1,6 @@
-"""Training runs, seen from the host: chunks and evaluations, one after another.
+"""The host-side training loop: chunks of updates, and evaluations between them.
 
-Axes: `S` agents that train at once; where there is one, the axis is absent.
+Axes: `S` agents that train at once; the axis is absent for a single agent.
 """
 
 import time
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
 
 CHUNK = 50
-"""Updates in one call of the compiled program, at most: the host looks in between."""
+"""Most updates in one call of the compiled program; the host runs between calls."""
 
 
 def train_from_scratch(
@@ -37,18 +37,17 @@ def train_from_scratch(
     opponent: "Opponent | None" = None,
     times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
-    """Train from scratch, yielding after each chunk and at each evaluation.
+    """Train from scratch, yielding after each chunk and each evaluation.
 
-    Evaluations come before the first update, every `eval_every` updates and
-    after the last one, which is where `stop()` first holds if it ever does; they are
-    exact if a tree is given. Their random numbers are independent of training's. The
-    same seed gives the same bits on the same machine and versions. `opponent` is made
-    of the settings where it is not given. `times` records compilation, training and
-    evaluation.
+    Evaluations are before the first update, every `eval_every` updates and after the
+    last update. The run ends early once `stop()` is true. Evaluations are exact if a
+    tree is given; their random numbers are independent of training's. The same seed
+    gives the same bits on the same machine and versions. `opponent` is by default that
+    of the settings. `times` records compilation, training and evaluation.
 
     Raises:
-        PlayerError: there is no such opponent.
-        SettingError: the game has no such first move.
+        PlayerError: the opponent is unknown.
+        SettingError: the first move is illegal in this game.
         FloatingPointError: the loss or its gradient is no longer finite.
     """
     key = run_key(seed)
@@ -58,9 +57,9 @@ def train_from_scratch(
 def compile_ahead(
     config: Config, seed: int, opponent: "Opponent | None", times: TimeSpans
 ) -> None:
-    """Begin to compile what `train_from_scratch` needs before its first evaluation.
+    """Start to compile what `train_from_scratch` needs before its first evaluation.
 
-    Meanwhile the tree can be found.
+    It returns at once, so the game can be enumerated during compilation.
     """
     args = run_key(seed), programs.hyper_arrays(config), opponent
     with times.recording("compile"):
@@ -75,11 +74,10 @@ def continue_training(
     opponent: "Opponent | None" = None,
     times: TimeSpans | None = None,
 ) -> Iterator[Progress]:
-    """Train on from a state, of `run_state.on_host` or of a step.
+    """Continue training from a state of `run_state.on_host` or of a step.
 
-    The steps are those that the run itself would still have made, to the bit; the
-    rest is as in `train_from_scratch`. The learner of a state on the device is
-    used up.
+    The steps are bit for bit those of the uninterrupted run; otherwise the function is
+    like `train_from_scratch`. The learner of a state on the device is donated.
     """
     state = run_state.on_device(state)
     return _run(_fixed(config, state.key, tree, opponent), state, stop, times)
@@ -100,14 +98,14 @@ def train_at_once(
     tree: Tree | None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
-    """Train agents at once, in one vmapped program.
+    """Train several agents at once, in one vmapped program.
 
-    Each has its settings and its seed. They may differ in the numbers of
-    `Hyper` alone. An agent is not the same to the bit as that of `train_from_scratch`.
+    Each agent has its own seed and settings, which may differ only in the numbers of
+    `Hyper`. An agent is not bit for bit that of `train_from_scratch`.
     """
     check_first_move(configs[0])
     if len({config.static for config in configs}) > 1:
-        raise ValueError("the agents differ in settings that are not data")
+        raise ValueError("the agents may differ only in settings that are data")
     made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
     opponents = None
     if made[0] is not None:
@@ -120,16 +118,16 @@ def train_at_once(
 
 
 class _Fixed(NamedTuple):
-    """What stays as it is during a run."""
+    """The inputs of a run, which never change."""
 
     config: Config
     hyper: Hyper
-    opponent: Any  # an Opponent; None is the agent itself
+    opponent: Any  # an Opponent; None in self-play
     tree: Tree | None
     many: bool = False
 
     def programs(self, key: np.ndarray) -> Programs:
-        """Return the run's programs, all compiled; `key` is the run's."""
+        """Return the compiled programs of the run with this key."""
         made = Programs(self.config, self.many)
         lengths = _lengths(self.config)
         made.prepare(lengths, key, self.hyper, self.opponent, self.tree)
@@ -142,7 +140,7 @@ def _run(
     stop: Callable[[], bool],
     times: TimeSpans | None,
 ) -> Iterator[Progress]:
-    """Train on from a state, or from the start of the run with this key."""
+    """Continue from a state, or start the run with this key."""
     times = times or TimeSpans()
     key = state.key if isinstance(state, RunState) else state
     with times.recording("compile"):
@@ -163,22 +161,22 @@ def _run(
             with times.recording("train"):
                 step = _learned(fixed, program, state)
         state = step.state
-        if state.diverged.any() and not fixed.many:  # of many, the others go on
+        if state.diverged.any() and not fixed.many:  # of many, the others continue
             raise FloatingPointError(
-                f"training diverged: the loss is not finite by update {state.update}; "
-                "a lower --learning-rate helps"
+                "training diverged: the loss is not finite by update "
+                f"{int(state.update):,}; try a lower --learning-rate"
             )
         yield step
 
 
 def _due(config: Config, state: RunState, ended: bool) -> bool:
-    """Return whether an evaluation comes next."""
+    """Return whether an evaluation is next."""
     regular = int(state.update) % config.evaluation.eval_every == 0
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
 def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
-    """Evaluate the agents, and keep the best of each."""
+    """Evaluate the agents and update the best parameters of each."""
     update = state.learner["update"]
     result = program.evaluate(state.params, update, state.key, fixed.tree)
     result = jax.device_get(result)
@@ -188,7 +186,7 @@ def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
 
 
 def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
-    """Do a chunk of updates; the learner of `state` is used up."""
+    """Run a chunk of updates; the learner of `state` is donated."""
     length = _length(fixed.config, int(state.update))
     begin = time.perf_counter()
     args = (length, state.learner, fixed.hyper, fixed.opponent)
@@ -200,27 +198,27 @@ def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
 
 
 def size(config: Config, tree: Tree | None) -> int:
-    """Return the bytes of the device's memory that one agent takes, about."""
+    """Return about how many bytes of device memory one agent needs."""
     opponent = make_opponent(config, 0)
     args = run_key(0), programs.hyper_arrays(config), opponent, tree
     return Programs(config).prepare(_lengths(config), *args)
 
 
 def _lengths(config: Config) -> set[int]:
-    """Return all lengths that `_length` gives in a run."""
+    """Return all lengths that `_length` returns during a run."""
     every, end = config.evaluation.eval_every, config.run.num_updates
     spans = {min(every, end), end % every}  # between evaluations
     return ({CHUNK for n in spans if n >= CHUNK} | {n % CHUNK for n in spans}) - {0}
 
 
 def _length(config: Config, update: int) -> int:
-    """Return how many updates come next in one call."""
+    """Return the number of updates of the next chunk."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
     return min(CHUNK, to_evaluation, config.run.num_updates - update)
 
 
 def check_first_move(config: Config) -> None:
-    """Raise `SettingError` if no game can open with the move that is asked for."""
+    """Raise `SettingError` if the setting `first_move` is an illegal first move."""
     if config.opponent.first_move is None:
         return
     from jax_ttt.envs import pgx_games
@@ -233,10 +231,10 @@ def check_first_move(config: Config) -> None:
 
 
 def make_opponent(config: Config, seed: int) -> "Opponent | None":
-    """Return the opponent that the settings name; None is the agent itself.
+    """Return the opponent that the agent trains against; None in self-play.
 
     Raises:
-        PlayerError: there is no such opponent.
+        PlayerError: the opponent is unknown.
     """
     return _opponent(config, run_key(seed))
 

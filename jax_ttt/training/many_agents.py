@@ -1,8 +1,8 @@
-"""Many agents: runs that differ in their seeds or settings, a row of results for each.
+"""Many agents: runs that differ in seeds or settings, with one row of results each.
 
-On an accelerator runs of one program train at once, vmapped. On a CPU they train one
-after another: at once they are hardly faster (0.80 for 0.88 ms an update, 16 agents on
-two cores), and alone each is the agent of a run of its own.
+On an accelerator, runs that share a program train at once, vmapped. On a CPU they
+train one after another. There, vmapped training is hardly faster (0.80 vs. 0.88 ms per
+update, 16 agents on two cores), and each agent is that of a single run.
 """
 
 import contextlib
@@ -30,11 +30,11 @@ from jax_ttt.training import loop
 from jax_ttt.training.run_state import Progress
 
 MOST = 4096
-"""Agents at once, even where more would fit."""
+"""Most agents that train at once, even if memory allows more."""
 
 
 class Job(NamedTuple):
-    """A run to do."""
+    """The settings and the seed of a run."""
 
     config: Config
     seed: int
@@ -45,13 +45,11 @@ def train_jobs(
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[AgentResult]:
-    """Train every agent and grade it at its end, until `stop()`; yield their rows.
+    """Train and grade an agent per job until `stop()`, yielding rows in this order.
 
-    `at_once` train at once; by default what `agents_that_fit` says.
-
-    The rows come in the order of the jobs. The seconds of agents that train at once
-    are shared evenly among them. An agent that trains alone is that of
-    `loop.train_from_scratch`, to the bit; one that trains beside others is not.
+    `at_once` agents train at once, by default as many as `agents_that_fit` returns.
+    They share the seconds evenly. An agent that trains alone is bit for bit that of
+    `loop.train_from_scratch`; an agent that trains with others is not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
@@ -66,8 +64,8 @@ def train_jobs(
 
 def _graded_at_the_end(job: Job) -> Job:
     config = job.config.replace(eval_every=job.config.run.num_updates)
-    if trees.game_tree(config.env_id) is not None:  # exactly, then
-        config = config.replace(eval_games=0)
+    if trees.game_tree(config.env_id) is not None:
+        config = config.replace(eval_games=0)  # the exact grade is enough
     return job._replace(config=config)
 
 
@@ -102,7 +100,7 @@ def _row(
     place: int | tuple[()] = (),
     num_at_once: int = 1,
 ) -> AgentResult:
-    """Return an agent's row after its last step; `place` is its own among many."""
+    """Return an agent's row after its last step; `place` is its index among many."""
     grades = None
     with contextlib.suppress(FloatingPointError):
         grades = None if graded is None else evaluation.summary(graded)
@@ -113,9 +111,9 @@ def _row(
 
 
 def agents_that_fit(config: Config, most: int = MOST) -> int:
-    """Return how many agents to train at once on the device that is in use.
+    """Return how many agents to train at once on the current device.
 
-    On a CPU that is 1; else as many as half of its free memory holds, up to `most`.
+    It is 1 on a CPU, else the number that half of the free memory holds, up to `most`.
     """
     device = devices.current()
     if device.platform == "cpu":
@@ -131,9 +129,9 @@ def agents_that_fit(config: Config, most: int = MOST) -> int:
 def group_summary(
     rows: Sequence[AgentResult], config: Config, settings: JsonObject | None = None
 ) -> GroupResult:
-    """Return what came of agents with these settings, `settings` those of a grid.
+    """Return the summary of agents with these settings.
 
-    The win rates are those of the agents that did not diverge.
+    `settings` are those of a grid. Agents that diverged have no win rates.
     """
     graded = [row.best_known for row in rows if not row.diverged]
     wins: dict[Seat, list[float]] = {
@@ -162,12 +160,12 @@ def group_summary(
 
 
 def win_rate_spread(rates: Sequence[float]) -> Spread:
-    """Return the mean, the least and the greatest."""
+    """Return the mean, minimum and maximum."""
     return Spread(mean=mean(rates), min=min(rates), max=max(rates))
 
 
 def as_cells(row: AgentResult) -> JsonObject:
-    """Return a row without levels, for a file of columns."""
+    """Return a row as one level of columns, for CSV."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
     if (known := row.best_known) is not None:

@@ -1,10 +1,10 @@
-"""The programs of a run: its start, its updates, its grade and its match.
+"""The compiled programs of a run: start, updates, exact grade and sampled match.
 
-Each serves one agent or, vmapped, many. Seeds and the numbers of `Hyper` are data, so
-that runs which differ in nothing else share programs. They are kept for the next
-process, which then needs neither `functions` nor the libraries below it.
+Each program serves one agent or, vmapped, many. Seeds and the numbers of `Hyper` are
+data, so runs that differ only in these share programs. Programs are cached on disk for
+the next process, which then imports neither `functions` nor its libraries.
 
-Axes: `S` agents; where there is one, the axis is absent.
+Axes: `S` agents; the axis is absent for a single agent.
 """
 
 import functools
@@ -28,41 +28,40 @@ from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
 
 Name = Literal["start_run", "run_updates", "grade_agent", "sample_games"]
-"""The functions of `functions`."""
+"""The functions of the module `functions`."""
 _AXES: dict[Name, tuple[int | None, ...]] = {
     "start_run": (0, 0, 0, None),
     "run_updates": (0, 0, 0, None),
     "grade_agent": (0, None, None),
     "sample_games": (0, 0, 0, None),
 }
-"""Which arguments that are data have the axis S where there are many agents."""
+"""The `in_axes` of the data arguments with many agents: 0 for the axis S."""
 _EFFORTS: dict[Name, Effort] = {"start_run": "least"}  # it runs once
 _LONG = 1_000_000
-"""Moves of a run whose updates are worth all effort: some seconds of training."""
+"""Moves of a run from which full optimization pays off: some seconds of training."""
 _WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
 """Functions whose last argument is the opponent."""
 
 
 def hyper_arrays(config: Config) -> Hyper:
-    """Return the numbers of the settings as float32 arrays, data of the programs."""
+    """Return the hyperparameters as float32 arrays, which are data of the programs."""
     return Hyper(*map(np.float32, config.hyper))
 
 
 class Programs:
-    """The programs of the runs with these settings, of one agent or of `many` at once.
+    """The programs of runs with these settings, for one agent or `many` at once.
 
-    Each is compiled once in a process, when it is first called or ahead by `prepare`.
-    An opponent that is None is the agent itself. `key` is a run's key, as the data of
-    its words, uint32 `(S, 2)`.
+    Each is compiled once per process, at its first call or ahead by `prepare`. The
+    opponent None means self-play. `key` is a run's key as its data, uint32 `(S, 2)`.
     """
 
     def __init__(self, config: Config, many: bool = False) -> None:
-        """Begin; a table's game is enumerated."""
+        """Prepare the settings; the game of a table is enumerated."""
         self._config, self._many = config.static, many
         self._positions = positions.of_network(config.architecture)
 
     def start(self, key: Any, hyper: Hyper, opponent: Any = None) -> Named:  # noqa: ANN401
-        """Return the leaves of a learner's state before its first update."""
+        """Return the leaves of the learner's state before the first update."""
         return self._call("start_run", (self._config,), key, hyper, opponent)
 
     def updates(
@@ -72,7 +71,7 @@ class Programs:
         hyper: Hyper,
         opponent: Any = None,  # noqa: ANN401
     ) -> tuple[Named, Metrics]:
-        """Return the state after some updates, and metrics; `state` is used up."""
+        """Return the state after `num_updates`, and metrics; `state` is donated."""
         static = self._config, num_updates
         return self._call("run_updates", static, state, hyper, opponent)
 
@@ -83,10 +82,10 @@ class Programs:
         key: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> Evaluation:
-        """Grade agents exactly if a tree is given, and by a match if one is asked for.
+        """Grade agents exactly if a tree is given, and by the settings' `eval_games`.
 
-        `params` are leaves by name, `(S, ...)` each. `update` is `(S,)` int32; each has
-        a match of its own.
+        `params` are leaves by name, `(S, ...)` each. `update` is `(S,)` int32; each
+        update has different games.
         """
         found = Evaluation(None, None, None)
         if tree is not None:
@@ -112,10 +111,10 @@ class Programs:
         opponent: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> int:
-        """Compile all of a run with updates in these lengths, and wait for it.
+        """Compile all programs of a run with chunks of these lengths, and wait.
 
-        They are compiled side by side, as compiling one keeps one core busy. Returns
-        the bytes of the device's memory that the largest takes, about.
+        They compile in parallel, since compiling a program uses one core. Returns about
+        how many bytes of device memory the largest program needs.
         """
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
         params = named_arrays.part(start.result, "average_params")
@@ -133,7 +132,7 @@ class Programs:
         hyper: Hyper,
         opponent: Any,  # noqa: ANN401
     ) -> list["_Program"]:
-        """Begin to compile the start and the updates in these lengths."""
+        """Start to compile the start and the chunks of these lengths."""
         args = key, hyper, opponent
         start = self._compiling("start_run", (self._config,), *args)
         return [start] + [
@@ -149,7 +148,7 @@ class Programs:
         given = (*args, self._positions)
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), given)
         flat, structure = jax.tree.flatten(shapes)
-        # An opponent's functions have no name that another process would know.
+        # An opponent's functions have no name that identifies them in other processes.
         keep = name not in _WITH_OPPONENT or args[-1] is None
         return _compiling(name, static, self._many, structure, tuple(flat), keep)
 
@@ -163,7 +162,7 @@ def _bytes(program: jax.stages.Compiled) -> int:
 
 
 class _Program(NamedTuple):
-    """A program that is being compiled, and the shapes of what it returns."""
+    """A program under compilation, and the shapes of its results."""
 
     result: Any
     compiled: Future[jax.stages.Compiled]
@@ -189,8 +188,8 @@ def _compiling(
         state, *_ = jax.tree.unflatten(structure, range(len(shapes)))
         donated = tuple(state.values())
     about = str((name, static, many, structure, shapes))
-    # Traced here, not in the pool: two that trace at once don't always give the same
-    # program, and one that differs is not found in the cache.
+    # Traced here, not in the pool: concurrent traces don't always give the same
+    # program, and a different program is not found in the cache.
     program = lowering.lowered(
         make, shapes, donated, about if keep else None, (Metrics, *evaluation.TYPES)
     )
@@ -204,7 +203,7 @@ def _compiling(
 
 
 def _moves(config: Config) -> int:
-    """Return how many moves a run learns from, about."""
+    """Return about how many moves a run learns from."""
     return config.run.num_updates * config.run.num_envs
 
 

@@ -1,8 +1,8 @@
-"""A run's folder: its settings, its metrics, its agent.
+"""A run's folder: its settings, metrics, agent and times.
 
-`config.json` says what was run and where, `metrics.jsonl` has a row for each chunk of
-training and each evaluation, `agent.safetensors` is the result, `times.json` says
-where the time of the run went.
+`config.json` holds the settings and the environment of the run, `metrics.jsonl` a row
+for each chunk and each evaluation, `agent.safetensors` the trained agent, and
+`times.json` the seconds of the run's parts.
 """
 
 import errno
@@ -26,15 +26,15 @@ from jax_ttt.training import loggers
 
 
 class RunFolder:
-    """Writes one run's files, and nothing else."""
+    """Writes the files of one run."""
 
     def __init__(self, path: Path, times: TimeSpans | None = None) -> None:
-        """Make the folder, or take one whose last run ended without an agent.
+        """Make the folder, or reuse that of a run that ended without an agent.
 
-        `times` are the run's; writing is recorded there.
+        `times` are the run's; the time of writing is added to them.
 
         Raises:
-            FileExistsError: there is an agent in it, or a file that is not a run's.
+            FileExistsError: the folder holds an agent, or a file of another program.
             BlockingIOError: another run is writing to it.
             OSError: it can't be made.
         """
@@ -75,16 +75,16 @@ class RunFolder:
 
     @property
     def agent_path(self) -> Path:
-        """Where the agent is saved."""
+        """The path of the agent's file."""
         return self.path / "agent.safetensors"
 
     @property
     def times_path(self) -> Path:
-        """Where it is written what the time went into."""
+        """The path of the seconds of the run's parts."""
         return self.path / "times.json"
 
     def write_config(self, config: Config, seed: int, preset: str) -> None:
-        """Say what is run: settings, seed, versions, device, command."""
+        """Write the settings, seed, versions, device and command of the run."""
         device = devices.current()
         about = {
             "format_version": FORMAT_VERSION,
@@ -96,7 +96,7 @@ class RunFolder:
                 "platform": device.platform,
                 "kind": device.device_kind,
                 "count": jax.device_count(),
-                # The results on a CPU depend on the number of threads.
+                # Results on a CPU depend on the number of threads.
                 "cpu_count": len(os.sched_getaffinity(0))
                 if hasattr(os, "sched_getaffinity")
                 else os.cpu_count(),
@@ -110,13 +110,13 @@ class RunFolder:
             files.write_whole(self.path / "config.json", text.encode())
 
     def write_row(self, row: Row) -> None:
-        """Add a row to the metrics; it is on disk when this returns."""
+        """Append a row to the metrics and flush it to disk."""
         with self.times.recording("write"):
             self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
             self._metrics.flush()
 
     def save_agent(self, agent: agents.Agent) -> None:
-        """Write the agent, in place of an earlier one."""
+        """Write the agent; an earlier one is replaced."""
         with self.times.recording("write"):
             agents.save_agent(agent, self.agent_path)
 
@@ -131,7 +131,7 @@ class RunFolder:
         files.write_whole(self.times_path, text.encode())
 
     def close(self) -> None:
-        """Close the metrics; without an agent, the folder is the next run's."""
+        """Close the metrics; without an agent, the next run may use the folder."""
         self._metrics.close()
 
 
@@ -145,9 +145,9 @@ def _is_config(path: Path) -> bool:
 
 
 def _locked(path: Path) -> TextIO:
-    """Open a file for this process alone, until it ends or closes the file.
+    """Open a file and lock it until it is closed or the process ends.
 
-    Where the system or the file system has no locks, the file must not exist yet.
+    If the system or the file system has no locks, the file must not exist yet.
     """
     try:
         file, new = path.open("x", encoding="utf-8"), True
@@ -171,7 +171,7 @@ def _locked(path: Path) -> TextIO:
 def new_folder(
     parent: Path, preset: str, seed: int, times: TimeSpans | None = None
 ) -> RunFolder:
-    """Make `<time>-<preset>-seed<seed>` below `parent`; a number is added if taken."""
+    """Make `<time>-<preset>-seed<seed>` in `parent`; a number is added if it exists."""
     parent.mkdir(parents=True, exist_ok=True)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{preset}-seed{seed}"
     for count in range(2, 1000):

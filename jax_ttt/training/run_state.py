@@ -1,8 +1,8 @@
-"""The state of a run: everything that a run needs to go on, besides its settings.
+"""The state of a run: everything that a run needs to continue, besides its settings.
 
-Arrays of the learner are on the device; the rest is NumPy, as counts need 64 bits.
+The learner's arrays are on the device. All others are NumPy, since counts need 64 bits.
 
-Axes: `S` agents that train at once; where there is one, the axis is absent.
+Axes: `S` agents that train at once; the axis is absent for a single agent.
 """
 
 import dataclasses
@@ -23,32 +23,32 @@ _COUNTS = ("games", "wins", "losses", "env_steps")
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Best:
-    """The best evaluation so far, and the agent of that moment."""
+    """The best evaluation so far, and the parameters at that update."""
 
     # Any: JAX also builds trees of shapes.
-    update: Any  # (S,) int64, updates that the agent had learned from
+    update: Any  # (S,) int64, updates of the agent at the evaluation
     proven: Any  # (S,) bool: unbeatable in the seats that it learned
-    loss_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
-    win_rate: Any  # (S,) float64, 0 to 1; NaN where nothing was evaluated
-    params: Any  # of NumPy arrays by name: the next chunk uses up the learner's
+    loss_rate: Any  # (S,) float64, 0 to 1; NaN if nothing was evaluated
+    win_rate: Any  # (S,) float64, 0 to 1; NaN if nothing was evaluated
+    params: Any  # NumPy arrays by name, since the next chunk donates the learner's
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class RunState:
-    """Everything that changes during a run, and the key that it all came from."""
+    """Everything that changes during a run, and the run's key."""
 
     learner: Named  # the leaves of a `learner.TrainState`
-    key: Any  # (S, 2) uint32, the run's key: evaluations draw from it
-    update: Any  # () int64, updates done
+    key: Any  # (S, 2) uint32, the run's key, also used by evaluations
+    update: Any  # () int64, updates so far
     evaluated: Any  # () int64, the update of the last evaluation; -1 before the first
-    games: Any  # (S,) int64, like the next three: ended since the start
-    wins: Any  # of the agent against an opponent, in self-play of the first player
+    games: Any  # (S,) int64, like the next three: finished so far
+    wins: Any  # of the agent against an opponent; in self-play, of the first player
     losses: Any
-    env_steps: Any  # moves since the start
+    env_steps: Any  # moves so far
     seconds: Any  # () float64, training all S, excluding compilation and evaluation
-    diverged: Any  # (S,) bool: its loss or gradient was not finite
-    last: Any  # Evaluation of the last one, in NumPy arrays; None before the first
+    diverged: Any  # (S,) bool: the loss or the gradient was not finite
+    last: Any  # the last Evaluation, of NumPy arrays; None before the first
     best: Best | None  # None before the first evaluation
 
     @property
@@ -58,9 +58,9 @@ class RunState:
 
 
 class Progress(NamedTuple):
-    """A step of a run: its state after a chunk, or at an evaluation.
+    """A step of a run: its state after a chunk or after an evaluation.
 
-    Of `metrics` and `evaluation` one is None. The state is good until the next step.
+    Either `metrics` or `evaluation` is None. The state is valid until the next step.
     """
 
     state: RunState
@@ -74,17 +74,17 @@ class Progress(NamedTuple):
 
     @property
     def update(self) -> int:
-        """Updates done."""
+        """Updates so far."""
         return int(self.state.update)
 
     @property
     def games(self) -> Any:  # noqa: ANN401
-        """Games ended since the start, `(S,)` int64."""
+        """Finished games so far, `(S,)` int64."""
         return self.state.games
 
     @property
     def seconds(self) -> float:
-        """Seconds spent training all S, excluding compilation and evaluation."""
+        """Seconds of training all S, excluding compilation and evaluation."""
         return float(self.state.seconds)
 
     @property
@@ -93,10 +93,9 @@ class Progress(NamedTuple):
         return self.state.diverged
 
     def counts(self, place: int | tuple[()] = (), num_at_once: int = 1) -> Counts:
-        """Return how far an agent's training has come.
+        """Return an agent's counts so far.
 
-        Of many agents that train at once, `place` is its own; it is given its share of
-        the seconds.
+        `place` is its index among `num_at_once` agents, which share the seconds evenly.
         """
         counts = {name: int(getattr(self.state, name)[place]) for name in _COUNTS}
         seconds = round(self.seconds / num_at_once, 4)
@@ -104,7 +103,7 @@ class Progress(NamedTuple):
 
 
 def fresh(learner: Named, key: np.ndarray) -> RunState:
-    """Return the state of a run before its first update; `key`, `(S, 2)` uint32."""
+    """Return the state before the first update; `key` is `(S, 2)` uint32."""
     shape = key.shape[:-1]
     return RunState(
         learner=learner,
@@ -126,7 +125,7 @@ def after_chunk(
     num_updates: int,
     seconds: float,
 ) -> RunState:
-    """Return the state after a chunk of updates, which took so many seconds."""
+    """Return the state after a chunk of `num_updates` that took `seconds`."""
     finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
     return dataclasses.replace(
         state,
@@ -145,10 +144,9 @@ def after_evaluation(
     loss_rate: np.ndarray,
     win_rate: np.ndarray,
 ) -> RunState:
-    """Return the state after an evaluation, `result`, and what it is compared by.
+    """Return the state after an evaluation with this result and these criteria.
 
-    The latter are `(S,)` each. The params are copied only if an agent is better than
-    before.
+    The criteria are `(S,)` each. The parameters are copied only if an agent improved.
     """
     shape = np.shape(state.games)
     params, old = state.params, state.best
@@ -166,10 +164,10 @@ def after_evaluation(
 
 
 def better(new: Best, old: Best) -> np.ndarray:
-    """Return whether the later of two evaluations is the better one, `(S,)` bool.
+    """Return whether the new evaluation is better than the old one, `(S,)` bool.
 
-    Proven beats not proven; then the lower rate of losses does, then the higher rate
-    of wins. Of equals the later one is better, and a rate that is NaN is the worst.
+    The order of the criteria is: proven, lower loss rate, higher win rate. If all are
+    equal, the new one is better. NaN is the worst rate.
     """
 
     def worth(best: Best) -> tuple[np.ndarray, ...]:
@@ -194,9 +192,9 @@ def on_host(state: RunState) -> RunState:
 
 
 def on_device(state: RunState) -> RunState:
-    """Return a state of `on_host` with its learner on the device.
+    """Return the state with its learner on the device.
 
-    What is on the device already stays as it is.
+    Arrays on the device are not copied.
     """
     learner = {
         name: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)

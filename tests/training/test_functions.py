@@ -1,4 +1,4 @@
-"""A run's functions on arrays by name do what the learner and the evaluator do."""
+"""A run's functions on named arrays do the same as the learner and the evaluator."""
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +46,7 @@ def test_updates_by_name_are_the_learners(config, tree):
     assert same(found, expected)
 
 
-def test_a_match_is_drawn_anew_at_each_update_and_key():
+def test_each_update_and_key_has_different_games():
     named = functions.start_run(MLP, jnp.array(run_key(3)), MLP.hyper, None, None)
     params = named_arrays.part(named, "params")
     rows = [

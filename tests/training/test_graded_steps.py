@@ -4,7 +4,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.training import graded_steps, loop
 
 
-def test_a_run_that_goes_on_knows_its_last_evaluation(tree):
+def test_a_continued_run_knows_its_last_evaluation(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0
     )

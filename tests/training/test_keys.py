@@ -1,4 +1,4 @@
-"""A run's streams of random numbers."""
+"""The random number streams of a run."""
 
 import jax
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from jax_ttt.training.keys import keys, run_key
 
 
-def test_a_runs_streams_of_random_numbers_are_apart():
+def test_the_random_number_streams_of_a_run_differ():
     key = jax.random.key(1)
     grading = keys(key).grading
     used = [key, *keys(key)]

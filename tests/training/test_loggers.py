@@ -1,4 +1,4 @@
-"""The loggers of a run's metrics: what they hold, and that no run depends on them."""
+"""The loggers of a run's metrics: their contents, and runs that outlive them."""
 
 import importlib
 import json
@@ -33,7 +33,7 @@ def rows(path):
 
 
 def events(path):
-    """Return the events of the run's one event file, which is a file of TFRecords."""
+    """Return the events of the run's event file, which holds TFRecords."""
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
 
     (file,) = (path / "tensorboard").iterdir()
@@ -49,7 +49,7 @@ def events(path):
 
 
 def looked_up(row, tag):
-    """Return what a row says at `a/b/c`, or at one end of an interval."""
+    """Return a row's value at `a/b/c`, or one end of an interval."""
     *above, name = tag.split("/")
     for level in above:
         row = row[level]
@@ -68,7 +68,7 @@ def leaves(value):
 
 
 class FakeWandb(SimpleNamespace):
-    """Notes what W&B is told; `broken` names the function that fails."""
+    """Records the calls of W&B; `broken` names the function that fails."""
 
     def __init__(self, broken=None):
         self.__spec__ = ModuleSpec("wandb", None, origin="here")
@@ -92,7 +92,7 @@ class FakeWandb(SimpleNamespace):
 
 @pytest.fixture
 def wandb(monkeypatch):
-    """Put a fake in W&B's place."""
+    """Return a function that replaces W&B by a fake."""
     monkeypatch.setenv("WANDB_MODE", "")
 
     def put(broken=None):
@@ -103,7 +103,7 @@ def wandb(monkeypatch):
     return put
 
 
-def test_a_rows_numbers_lose_their_levels_and_nothing_else():
+def test_a_rows_numbers_get_flat_names():
     row = {
         "event": "evaluation",
         "update": 50,
@@ -160,7 +160,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
 @pytest.mark.parametrize(
     ("flag", "module"), [("--tensorboard", "tensorboardX"), ("--wandb", "wandb")]
 )
-def test_a_package_that_is_absent_is_told_before_any_work(
+def test_an_absent_package_is_refused_before_any_work(
     flag, module, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
@@ -177,7 +177,7 @@ def test_a_package_that_is_absent_is_told_before_any_work(
 
 
 def test_a_folder_is_no_package(tmp_path, monkeypatch):
-    """W&B leaves a folder of its own name wherever it is used."""
+    """W&B creates a folder named wandb wherever it is used."""
     (tmp_path / "no_package").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(cli.UsageError, match="no_package, which is not installed"):
@@ -185,7 +185,7 @@ def test_a_folder_is_no_package(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
-def test_a_logger_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, capsys):
+def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     fake, sent = wandb(broken), []
     other = Logger(lambda *args: sent.append(args), lambda: sent.append("closed"))
     openers = {
@@ -200,7 +200,7 @@ def test_a_logger_that_fails_is_given_up_and_no_other(broken, wandb, tmp_path, c
     assert sent[-1] == "closed"
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"warning: wandb is given up: RuntimeError('no {broken}')\n"
+    assert err == f"warning: logging to wandb stopped: RuntimeError('no {broken}')\n"
     before = {"init": [], "log": ["init"], "finish": ["init", "log", "log"]}
     assert [call[0] for call in fake.calls] == before[broken]
 

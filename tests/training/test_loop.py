@@ -55,19 +55,19 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
         for found, own, targets in zip(*rows, strict=True):
             np.testing.assert_allclose(found, own, atol=1e-6)
             differs |= bool((found != targets).any())
-    assert differs, "the target's results are others"
+    assert differs, "the target network's results must differ"
 
 
 def test_the_opponent_is_the_one_that_the_settings_name():
-    assert loop.make_opponent(Config(), 1) is None  # the agent itself
+    assert loop.make_opponent(Config(), 1) is None  # self-play
     for name in ("random", "minimax", "blend:0.5:minimax"):
         opponent = loop.make_opponent(Config.of(opponent=name), 1)
         assert isinstance(opponent, Versus)
         assert opponent.name == name
 
 
-def test_what_an_opponent_draws_comes_from_the_runs_seed():
-    """A search draws its playouts: the same seed gives the same player."""
+def test_an_opponents_random_numbers_come_from_the_runs_seed():
+    """A search has random playouts: the same seed gives the same player."""
 
     def drawn(seed):
         opponent = loop.make_opponent(Config.of(opponent="mcts:4"), seed)

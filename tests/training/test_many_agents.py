@@ -1,4 +1,4 @@
-"""Many agents: each as if alone, beside whom it trains; and what is said of them."""
+"""Many agents: each is that of a run alone; and the summary of a group."""
 
 import functools
 import itertools
@@ -36,7 +36,7 @@ def leaves(params):
     return [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
 
 
-def test_settings_that_are_data_leave_one_program():
+def test_settings_that_are_data_share_one_program():
     other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
     assert CONFIG.static == other.static != other
     assert (other.hyper.tau, other.hyper.gamma) == (0.5, 0.9)
@@ -46,14 +46,14 @@ def test_settings_that_are_data_leave_one_program():
 
 
 def changed(config, usual):
-    """Return the numbers that are data in which two settings differ."""
+    """Return the hyperparameters that differ from the usual ones."""
     pairs = zip(Hyper._fields, config.hyper, usual.hyper, strict=True)
     return {name: number for name, number, old in pairs if number != old}
 
 
 @pytest.mark.parametrize("field", Hyper._fields)
-def test_each_of_them_reaches_the_learner(field):
-    """The same program gives another agent when one of them is another."""
+def test_each_hyperparameter_reaches_the_learner(field):
+    """The same program gives a different agent for a different value."""
     config = CONFIG.replace(
         num_updates=12,
         epsilon_schedule="exponential",
@@ -101,7 +101,7 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
 
 @pytest.mark.parametrize("opponent", ["self", "mcts:4"])
 def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
-    """Not to the bit, but to float32's rounding, each with its seed and settings."""
+    """They are equal up to float32 rounding, each with its seed and settings."""
     config = CONFIG.replace(opponent=opponent)
     other = config.replace(learning_rate=1e-2, epsilon_end=0.2)
     configs, seeds = (config, other, config), (4, 4, 5)
@@ -139,7 +139,7 @@ def test_a_second_run_compiles_nothing(caplog):
         list(many_agents.train_jobs(jobs, 1))
         assert "Compiling" not in caplog.text
         jax.block_until_ready(jax.jit(lambda x: x - 17)(1.0))
-        assert "Compiling" in caplog.text  # it does count
+        assert "Compiling" in caplog.text  # compilations are logged
 
 
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
@@ -244,14 +244,14 @@ def test_cells_are_of_the_best_known_grades():
 
 
 @pytest.mark.parametrize(
-    ("limit", "room"), [(None, 100), (14_000, 7), (1, 1), (10**9, 100)]
+    ("limit", "fit"), [(None, 100), (14_000, 7), (1, 1), (10**9, 100)]
 )
-def test_as_many_train_at_once_as_the_memory_holds(limit, room, monkeypatch):
+def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
     stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(many_agents.devices, "current", lambda: device)
     monkeypatch.setattr(loop, "size", lambda config, tree: 1000)
-    assert many_agents.agents_that_fit(CONFIG, most=100) == room
+    assert many_agents.agents_that_fit(CONFIG, most=100) == fit
 
 
 def test_on_a_cpu_they_train_one_after_another():

@@ -1,4 +1,4 @@
-"""A run's programs: kept for the next process, which then traces nothing."""
+"""A run's programs: cached for the next process, which then traces nothing."""
 
 import importlib
 
@@ -42,7 +42,7 @@ def test_a_run_of_kept_programs_traces_nothing_and_is_the_same(
     first = trained(tree, seeds)
     assert len(store) == 4
     programs._compiling.cache_clear()
-    monkeypatch.setattr(importlib, "import_module", None)  # how it comes to trace
+    monkeypatch.setattr(importlib, "import_module", None)  # tracing would fail
     second = trained(tree, seeds)
     assert jax.tree.structure(first) == jax.tree.structure(second)
     pairs = zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True)

@@ -1,4 +1,4 @@
-"""A run's folder: whose it is, and what is on disk."""
+"""A run's folder: who may use it, and what is on disk."""
 
 import json
 import sys

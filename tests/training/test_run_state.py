@@ -1,4 +1,4 @@
-"""The state of a run is all that it needs to go on; it keeps the best agent."""
+"""The state of a run: a run continues from it; it holds the best agent."""
 
 import dataclasses
 import itertools
@@ -20,7 +20,7 @@ TABLE = CONFIG.replace(network="table", opponent="mcts:4", eval_games=0)
 
 
 def host(state):
-    """Return the state without its seconds, which are another run's."""
+    """Return the state without its seconds, which differ between runs."""
     state = run_state.on_host(state)
     return jax.tree.map(np.array, dataclasses.replace(state, seconds=np.float64(0)))
 
@@ -34,7 +34,7 @@ def same(a, b):
 
 
 def steps_of(run):
-    """Return what a run tells at each step, without its seconds."""
+    """Return the counts, state and evaluation of each step, without seconds."""
     return [
         (
             dataclasses.replace(step.counts(), seconds=0.0),
@@ -54,8 +54,8 @@ def assert_same_steps(found, wanted):
 
 
 @pytest.mark.parametrize("config", [REPLAY, TABLE], ids=["replay", "table"])
-def test_a_run_goes_on_from_its_leaves_alone_as_if_it_had_not_ended(config, tree):
-    """After each of its steps; what is no leaf comes from the run of another seed."""
+def test_a_run_continues_from_its_leaves_as_if_it_had_not_ended(config, tree):
+    """The rest of the state is that of a run with another seed."""
     whole = steps_of(loop.train_from_scratch(config, 3, tree))
     other = next(loop.train_from_scratch(config, 4, tree)).state
     structure = jax.tree.structure(run_state.on_host(other))
@@ -69,7 +69,7 @@ def test_a_run_goes_on_from_its_leaves_alone_as_if_it_had_not_ended(config, tree
         )
 
 
-def test_a_run_goes_on_from_a_state_on_the_device(tree):
+def test_a_run_continues_from_a_state_on_the_device(tree):
     whole = steps_of(loop.train_from_scratch(CONFIG, 3, tree))
     *_, step = itertools.islice(loop.train_from_scratch(CONFIG, 3, tree), 4)
     assert_same_steps(
@@ -77,8 +77,8 @@ def test_a_run_goes_on_from_a_state_on_the_device(tree):
     )
 
 
-def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
-    """Its evaluation at the stop is one more; it changes nothing that is learned."""
+def test_a_run_that_was_stopped_continues_with_the_same_learner(tree):
+    """The stop adds an evaluation, which does not change the learner."""
     config = CONFIG.replace(num_updates=120, eval_every=110)
     *_, (_, whole, _) = steps_of(loop.train_from_scratch(config, 3, tree))
     steps = []
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_learner(tree):
 
 @pytest.mark.parametrize("kind", [RunState, Best, TrainState])
 def test_every_field_is_data(kind):
-    """A field that is no part of the tree would be lost when the state is saved."""
+    """A field outside the pytree would be lost when the state is saved."""
     names = [field.name for field in dataclasses.fields(kind)]
     one = object.__new__(kind)  # the types of its fields don't matter
     for name in names:
@@ -126,7 +126,7 @@ def test_a_state_on_the_host_does_not_change_with_the_run(tree):
     assert not same(host(last.state), host(first))
 
 
-def standing(proven, loss_rate, win_rate):
+def best(proven, loss_rate, win_rate):
     return Best(0, np.array(proven), np.array(loss_rate), np.array(win_rate), {})
 
 
@@ -142,16 +142,16 @@ ORDER = [
 """Results of evaluations, each better than those before it."""
 
 
-def test_proven_goes_before_losses_and_losses_before_wins():
+def test_proofs_count_before_losses_and_losses_before_wins():
     for (i, a), (j, b) in itertools.product(enumerate(ORDER), repeat=2):
-        ahead = run_state.better(standing(*a), standing(*b))
-        assert bool(ahead) == (i >= j)  # of equals, the later one
+        ahead = run_state.better(best(*a), best(*b))
+        assert bool(ahead) == (i >= j)  # of equal results, the later one
 
 
 def test_each_of_many_is_compared_with_itself():
     ahead = run_state.better(
-        standing([True, False], [0.0, 0.5], [0.5, 0.5]),
-        standing([False, False], [0.0, 0.0], [0.9, 0.5]),
+        best([True, False], [0.0, 0.5], [0.5, 0.5]),
+        best([False, False], [0.0, 0.0], [0.9, 0.5]),
     )
     assert ahead.tolist() == [True, False]
 
@@ -181,7 +181,7 @@ def test_the_best_agent_of_each_is_kept():
 
 
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
-    """Later chunks use up the learner's arrays, not those of the best agent."""
+    """Later chunks donate the learner's arrays, not those of the best agent."""
     found, best = [], None
     for step in loop.train_from_scratch(CONFIG.replace(num_updates=20), 2, tree):
         last, best = best, step.state.best
