@@ -1,7 +1,7 @@
-"""Board games learned by self-play in JAX, with proofs in place of win rates.
+"""Self-play learning of board games in JAX, with proofs that agents are unbeatable.
 
-What this package offers to Python is loaded when it is first asked for: importing the
-package loads no JAX. `docs/api.md` describes it.
+Importing the package loads no JAX: each public name is loaded when it is first used.
+`docs/api.md` describes the public names.
 
 Example:
     >>> jax_ttt.PRESETS["table"].run.num_updates
@@ -74,11 +74,11 @@ _MODULES = {
     "train": "api.training",
     "train_many": "api.training",
 }
-"""The modules that the public names come from."""
+"""The module of each public name."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """Load a public name; the module that has it is imported the first time."""
+    """Return a public name; its module is imported at the first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -91,10 +91,10 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """A package whose public names stay what they are.
+    """A package whose public names are never replaced by modules.
 
-    `train` is a function here, and the command `jax_ttt.train` a module: importing the
-    latter would set it in place of the former.
+    `train` is a public function, and the command `jax_ttt.train` is a module. Without
+    this class, importing the module would replace the function.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

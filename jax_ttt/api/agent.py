@@ -1,4 +1,4 @@
-"""Trained agents: to load, to save, to look at."""
+"""Trained agents: loaded, saved, printed and drawn."""
 
 import dataclasses
 import os
@@ -11,6 +11,7 @@ from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.players import agents
 from jax_ttt.reports import boards, result_text
 from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.results.counting import counted
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -18,10 +19,10 @@ class Agent(agents.Agent):
     """A trained agent; a notebook shows its results and a game against itself.
 
     Attributes:
-        config: The settings that it was trained with.
+        config: The settings of its training.
         params: The weights of its network, a pytree.
-        seed: The seed that it was trained with.
-        num_updates: Updates that it has learned from.
+        seed: The seed of its training.
+        num_updates: The number of updates that it learned from.
         score: The grades of its last evaluation.
 
     Example:
@@ -34,7 +35,7 @@ class Agent(agents.Agent):
 
     @classmethod
     def of(cls, agent: agents.Agent) -> "Agent":
-        """Return an agent of a file as one that shows itself."""
+        """Return an agent of a file as one that notebooks show."""
         fields = dataclasses.fields(agent)
         return cls(**{field.name: getattr(agent, field.name) for field in fields})
 
@@ -46,7 +47,7 @@ class Agent(agents.Agent):
         """
         if not GAMES[self.config.env_id].enumerable:
             raise GameError(
-                f"{self.config.env_id}: draw a game that was played instead"
+                f"{self.config.env_id} is too large to draw an agent; draw a game"
             )
         return boards.animation(boards.self_play_states(self), theme)
 
@@ -64,7 +65,7 @@ class Agent(agents.Agent):
         about = self._about()
         return (
             f"<agent of {about['game']}: {about['network']}, seed {self.seed}, "
-            f"{about['updates']} updates>"
+            f"{counted(self.num_updates, 'update')}>"
         )
 
     def _repr_html_(self) -> str:
@@ -83,7 +84,7 @@ def load(path: str | os.PathLike[str]) -> Agent:
         path: An `agent.safetensors` file, or the folder of a run that has one.
 
     Raises:
-        Refused: there is no such file, or it is no usable agent.
+        Refused: the file does not exist, or it holds no usable agent.
 
     Example:
         >>> run = jax_ttt.train(seed=1, preset="table")
@@ -95,18 +96,17 @@ def load(path: str | os.PathLike[str]) -> Agent:
 
 
 def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
-    """Write an agent to a file; the file is there whole or not at all.
+    """Write an agent to a file, completely or not at all.
 
-    The file holds all that is needed to use the agent: the weights, the settings, the
-    seed and the last grades. The commands, such as `python -m jax_ttt.play`, take it
-    as well.
+    The file holds everything needed to use the agent: weights, settings, seed and last
+    grades. Commands such as `python -m jax_ttt.play` read it too.
 
     Args:
         agent: An agent of `train` or `load`.
-        path: The file, by custom `agent.safetensors`.
+        path: The file, usually named `agent.safetensors`.
 
     Raises:
-        Refused: it is no agent.
+        Refused: `agent` is not an agent.
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
 
@@ -119,17 +119,14 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
 
 
 def check_agent(function: str, agent: object) -> None:
-    """Raise `PlayerError` unless `agent` is a trained agent.
-
-    `function` is the name of the function that needs one.
-    """
+    """Raise `PlayerError` for `function`, a name, unless `agent` is a trained agent."""
     if not isinstance(agent, agents.Agent):
         rule = "needs an agent of train or load"
         raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
 
 
 def in_words(thing: object) -> str:
-    """Return what a wrong argument is, in one line: `'minimax'`, `3`, `a Match`."""
+    """Return a wrong argument in one line: `'minimax'`, `3`, `a Match`."""
     if thing is None or isinstance(thing, str | int | float | os.PathLike):
         return repr(thing)
     if isinstance(thing, type):

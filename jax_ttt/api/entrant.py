@@ -1,4 +1,4 @@
-"""Players: whoever can choose a move, brought into one form."""
+"""Players in one form: agents, built-in players, functions and policies."""
 
 import dataclasses
 import itertools
@@ -21,11 +21,11 @@ from jax_ttt.players.registry import Entrant
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Player:
-    """Whoever can choose a move in a game.
+    """A player of a game: it chooses moves.
 
     Attributes:
         env_id: The game.
-        entrant: The function that plays, and the policy if it is known.
+        entrant: The function that chooses moves, and the policy if it is known.
 
     Example:
         >>> minimax = jax_ttt.player("minimax")
@@ -38,19 +38,19 @@ class Player:
 
     @property
     def name(self) -> str:
-        """What the player is called in a match or a table."""
+        """The player's name in matches and tables."""
         return self.entrant.name
 
     @property
     def is_exact(self) -> bool:
-        """Whether its policy is known, so that its results can be exact."""
+        """Whether the policy is known, so results can be exact."""
         return self.entrant.probs is not None
 
     @property
     def policy(self) -> np.ndarray | None:
-        """The chance of each move in each position, `(P, A)`; None if not known.
+        """The probability of each move in each position, `(P, A)`; None if unknown.
 
-        The positions are those of `jax_ttt.envs.tree`, in its order.
+        The positions are in the order of `jax_ttt.envs.tree`.
         """
         return self.entrant.probs
 
@@ -63,7 +63,7 @@ Function: TypeAlias = Callable[[jax.Array, pgx.State], Any]
 PlayerLike: TypeAlias = (
     Player | agents.Agent | str | os.PathLike[str] | Function | np.ndarray
 )
-"""A player in any of its forms."""
+"""Everything that can be a player."""
 
 
 def player(
@@ -73,27 +73,27 @@ def player(
     name: str | None = None,
     seed: int = 0,
 ) -> Player:
-    """Return a player: an agent, a built-in player, a function or policy of your own.
+    """Return a player: an agent, a built-in player, or your own function or policy.
 
-    Every function that takes a player takes the same forms, so this one is needed only
-    to give a player a name or a game.
+    All functions that take a player accept the same values as `who`. Call `player` only
+    to give a player a name, a game or a seed.
 
     Args:
         who: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
-            agent; a policy in the form of `Player.policy`; or a function
+            agent; a policy with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
-            PGX state of B games, such as `env_state.observation` and
-            `env_state.legal_action_mask`, and returns B legal actions. Where it draws
-            no random number from `key`, its results in an enumerable game are exact;
-            else they are sampled.
+            PGX state of B games, with fields such as `env_state.observation` and
+            `env_state.legal_action_mask`, and returns B legal actions. Its results are
+            exact if the game is enumerable and the function does not use `key`;
+            otherwise they are sampled.
         env_id: The game; by default the agent's, else tic-tac-toe.
-        name: What to call the player.
-        seed: What the player draws in advance comes from.
+        name: The player's name.
+        seed: The seed of a search in advance.
 
     Raises:
-        Refused: there is no such player in this game; the function can't be compiled;
-            the function or policy plays an illegal move; or the name is empty.
+        Refused: no player of this game has the name; the function can't be compiled;
+            the function or policy plays an illegal move; or `name` is empty.
 
     Example:
         >>> def first_free(key, env_state):
@@ -114,13 +114,13 @@ def player(
 def entrants(
     several: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
 ) -> tuple[EnvId, list[Entrant]]:
-    """Return the players' game, and all of them under different names."""
+    """Return the players' game, and all players with different names."""
     game = game_of(several, env_id)
     found = [_entrant(who, game, key) for who in several]
     taken, used = {entrant.name for entrant in found}, set()
     for i, entrant in enumerate(found):
         name = entrant.name
-        if name in used:  # a number that makes it another name than all others
+        if name in used:  # add a number that makes the name unique
             numbered = (f"{name} ({count})" for count in itertools.count(2))
             name = next(other for other in numbered if other not in taken)
             found[i] = entrant._replace(name=name)
@@ -130,26 +130,26 @@ def entrants(
 
 
 def game_of(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
-    """Return the game that is asked for, else the players', else the default.
+    """Return the game: `asked` if given, else that of the players, else the default.
 
     Raises:
-        Refused: there is no such game, or a player is made for another one.
+        Refused: the game is unknown, or a player is made for another game.
     """
     if asked is not None and asked not in GAMES:
         raise SettingError("env_id", f"one of {', '.join(GAMES)}", asked)
-    found = {} if asked is None else {asked: "this game is asked for"}
+    found = {} if asked is None else {asked: "env_id"}
     for who in several:
         own_game = _game(who)
         if own_game is not None:
-            found.setdefault(own_game, f"{_name(who)} is made for it")
+            found.setdefault(own_game, _name(who))
     if len(found) > 1:
         (first, why), (second, other), *_ = found.items()
-        raise GameError(f"one game at a time: {first} ({why}), {second} ({other})")
+        raise GameError(f"more than one game: {first} ({why}) and {second} ({other})")
     return cast(EnvId, next(iter(found), catalogue.DEFAULT))
 
 
 def _game(who: PlayerLike) -> str | None:
-    """Return the game that a player is made for, None if it may play others."""
+    """Return the game that a player is made for; None if it plays several games."""
     if isinstance(who, Player):
         return who.env_id
     if isinstance(who, agents.Agent):

@@ -30,9 +30,9 @@ _STATUS = {
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Game:
-    """A game against a player, never changed: each move returns a new one.
+    """A game against a player; each move returns a new `Game`.
 
-    A notebook shows its board.
+    A notebook shows the board.
 
     Attributes:
         session: The states and moves so far, and the opponent.
@@ -68,7 +68,7 @@ class Game:
 
     @property
     def legal_moves(self) -> tuple[int, ...]:
-        """The moves to choose from, ascending; none once the game is over."""
+        """The legal moves in ascending order; empty when the game is over."""
         return session.legal_moves(self.session)
 
     @property
@@ -78,14 +78,14 @@ class Game:
 
     @property
     def result(self) -> Result | None:
-        """How it ended for you: `"won"`, `"drawn"`, `"lost"`; None while it is on."""
+        """Your result: `"won"`, `"drawn"` or `"lost"`; None before the end."""
         return session.result(self.session)
 
     def play(self, move: SupportsIndex) -> "Game":
-        """Return the game after your move and the opponent's replies to it.
+        """Return the game after your move and the opponent's reply.
 
         Raises:
-            Refused: the move is not legal, or the game is over.
+            Refused: the move is illegal, or the game is over.
         """
         moves = as_moves([move])
         if moves is None:
@@ -93,7 +93,7 @@ class Game:
         return _after_replies(session.play_move(self.session, *moves))
 
     def undo(self) -> "Game":
-        """Return the game before your latest move; the same one if there is none."""
+        """Return the game before your latest move; the same game if there is none."""
         return Game(session.undo(self.session))
 
     def picture(self, theme: Theme = "light") -> Picture:
@@ -130,16 +130,16 @@ def new_game(
     env_id: str | None = None,
     seed: int = 0,
 ) -> Game:
-    """Return a new game against a player, who opens it if you move second.
+    """Return a new game against a player, which moves first if you are second.
 
     Args:
         opponent: An agent, a built-in player's name or a function; see `player`.
-        seat: Yours, `"first"` or `"second"`.
+        seat: Your seat, `"first"` or `"second"`.
         env_id: The game; by default the opponent's, else tic-tac-toe.
-        seed: What the opponent's random numbers come from.
+        seed: The seed of the opponent's random numbers.
 
     Raises:
-        Refused: there is no such player, seat or game.
+        Refused: the player, seat or game is unknown.
 
     Example:
         >>> game = jax_ttt.new_game("random", seat="second", seed=3)
@@ -157,7 +157,7 @@ def new_game(
 
 
 def _after_replies(current: Session) -> Game:
-    """Return the game once it is the person's turn, or over."""
+    """Return the game after the opponent's replies: your turn, or the end."""
     while not session.is_over(current) and not session.is_persons_turn(current):
         current = session.play_reply(current)
     return Game(current)
@@ -167,13 +167,12 @@ def states_of(board: Board, env_id: str) -> tuple[pgx.State, ...]:
     """Return the states of one game, from before its first move to the board.
 
     Raises:
-        Refused: a move is not legal, or the board is none, or of another game than
-            `env_id`.
+        Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
     if not isinstance(board, Game):
         moves = as_moves(board)
         if moves is None:
-            rule = "a board is a Game or moves from its start, for instance [4, 0]"
+            rule = "a board is a Game or the moves from its start, e.g. [4, 0]"
             raise MoveError(f"{rule}; got {in_words(board)}")
         return one_game.states(env_id, moves)
     if board.env_id != env_id:
@@ -182,7 +181,7 @@ def states_of(board: Board, env_id: str) -> tuple[pgx.State, ...]:
 
 
 def as_moves(thing: object) -> tuple[int, ...] | None:
-    """Return moves, of whatever whole numbers, as ints; None for what is no moves."""
+    """Return moves of any integer type as ints; None if `thing` is not moves."""
     if isinstance(thing, str | Mapping | Set) or not isinstance(thing, Iterable):
         return None
     try:

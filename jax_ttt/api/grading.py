@@ -1,4 +1,4 @@
-"""How strong a player is, in numbers."""
+"""Grades of a player: exact results, and sampled ones."""
 
 import dataclasses
 import math
@@ -17,17 +17,17 @@ from jax_ttt.results.grades import FullGrades, Rate
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
 class Grade(FullGrades):
-    """How strong a player is; rates from 0 to 1.
+    """The grades of a player; rates are from 0 to 1.
 
     Attributes:
         env_id: The game.
         player: The player's name.
-        seats: The seats that it learned; both if it does not learn.
-        verdict: The proof that it is unbeatable or the shortest line that beats it; in
-            words, and without a proof what the match says.
-        exact: What the game's tree proves of it; None if it is too large, or if the
-            policy is not known.
-        sampled: A match against random with 95 % intervals; None if none was played.
+        seats: The seats that the player learned; both if it does not learn.
+        verdict: The result in words: that the player is unbeatable, or the shortest
+            line that beats it, or, without exact results, the sampled loss rate.
+        exact: The exact results; None if the game is too large to enumerate or the
+            policy is unknown.
+        sampled: A match against random with 95 % intervals; None if not played.
 
     Example:
         >>> found = jax_ttt.grade("minimax")
@@ -44,22 +44,22 @@ class Grade(FullGrades):
 
     @property
     def unbeatable(self) -> bool | None:
-        """Whether it is proven unbeatable in the seats it learned; None if unknown."""
+        """Whether it is proven unbeatable in its seats; None without exact results."""
         return None if self.exact is None else self.exact.unbeatable
 
     @property
     def win_rate(self) -> float:
-        """Wins against random, both seats; exact if it is known, else sampled."""
+        """Win rate against random over both seats; exact if available, else sampled."""
         return self._rate("win_rate")
 
     @property
     def draw_rate(self) -> float:
-        """Draws against random, both seats; exact if it is known, else sampled."""
+        """Draw rate against random, as `win_rate`."""
         return self._rate("draw_rate")
 
     @property
     def loss_rate(self) -> float:
-        """Losses against random, both seats; exact if it is known, else sampled."""
+        """Loss rate against random, as `win_rate`."""
         return self._rate("loss_rate")
 
     def _rate(self, name: Rate) -> float:
@@ -92,17 +92,17 @@ def grade(
     num_games: int | None = None,
     seed: int = 0,
 ) -> Grade:
-    """Return how strong a player is: against random, minimax and the best opponent.
+    """Return a player's grades against random, minimax and the best response.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
-        num_games: Games of a match against random that is played, up to 1,048,576; by
-            default none where the results are exact, else 1,024.
-        seed: What all random numbers come from.
+        num_games: Games of a sampled match against random, up to 1,048,576; by default
+            0 if the results are exact, else 1,024.
+        seed: The seed of all random numbers.
 
     Raises:
-        Refused: there is no such player in this game; or nothing is exact, and
+        Refused: the player is unknown in this game; or nothing is exact and
             `num_games` is 0.
 
     Example:

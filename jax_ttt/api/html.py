@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: tables and pictures as HTML."""
+"""HTML of results for notebooks: tables, text and pictures."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from jax_ttt.reports.pictures import Picture
 def table_of(
     title: str, rows: Sequence[Sequence[object]], head: Sequence[object] = ()
 ) -> str:
-    """Return a table with a title, and a first row of column names if given."""
+    """Return a table with a title and, if `head` is given, column names."""
     lines = [_row(head, "th")] if head else []
     lines += [_row(row, "td") for row in rows]
     return f"<p>{html.escape(title)}</p>\n<table>\n{chr(10).join(lines)}\n</table>"
@@ -21,18 +21,15 @@ def _row(cells: Sequence[object], tag: str) -> str:
 
 
 def preformatted(lines: str) -> str:
-    """Return lines of text in a font of one width."""
+    """Return lines of text in a monospaced font."""
     return f"<pre>{html.escape(lines)}</pre>"
 
 
 def with_picture(described: str, picture: Callable[[], Picture]) -> str:
-    """Return a description and the picture below it; alone without the extra `plots`.
-
-    `described` is HTML.
-    """
+    """Return the HTML `described` and a picture; no picture without `plots`."""
     try:
         svg = picture().svg
-        # Without XML's first lines, which have no place within a page.
+        # Without the XML prolog, which is not allowed within a page.
         return f"<div>{described}\n{svg[svg.index('<svg') :]}</div>"
     except ImportError:  # matplotlib is optional
         return f"<div>{described}</div>"

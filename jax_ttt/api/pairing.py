@@ -14,16 +14,17 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import matches
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.registry import Entrant
+from jax_ttt.results.counting import counted
 from jax_ttt.solver import outcomes
 
 
 class SeatResult(NamedTuple):
-    """What a player got in one seat; rates from 0 to 1.
+    """The results of a player in one seat; rates are from 0 to 1.
 
     Attributes:
-        win_rate: Share of the games that it won.
-        draw_rate: Share of the games that were drawn.
-        loss_rate: Share of the games that it lost.
+        win_rate: Share of games that the player won.
+        draw_rate: Share of games that ended in a draw.
+        loss_rate: Share of games that the player lost.
         num_games: Games played; 0 if the rates are exact.
 
     Example:
@@ -40,11 +41,11 @@ class SeatResult(NamedTuple):
     num_games: int = 0
 
     def reversed(self) -> "SeatResult":
-        """Return the same games as the opponent sees them."""
+        """Return the results of the opponent in the same games."""
         return self._replace(win_rate=self.loss_rate, loss_rate=self.win_rate)
 
     def interval(self, rate: float) -> tuple[float, float]:
-        """Return the 95 % interval of one of the rates; the rate itself if exact."""
+        """Return the 95 % interval of a rate; both ends are the rate if exact."""
         if not self.num_games:
             return rate, rate
         low, high = wilson_interval(round(rate * self.num_games), self.num_games)
@@ -53,14 +54,14 @@ class SeatResult(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Match:
-    """The results of a player against another, in each seat.
+    """The results of a player against an opponent, in each seat.
 
     Attributes:
         env_id: The game.
-        player: The name of the player whose results these are.
-        opponent: The other player's name.
-        first: Its results where it moved first.
-        second: Its results where it moved second.
+        player: The player's name.
+        opponent: The opponent's name.
+        first: The player's results when it moves first.
+        second: The player's results when it moves second.
 
     Example:
         >>> match = jax_ttt.match("minimax", "random")
@@ -76,7 +77,7 @@ class Match:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the rates are exact, not those of games that were played."""
+        """Whether the rates are exact, not sampled."""
         return not self.first.num_games
 
     def seat(self, seat: Seat) -> SeatResult:
@@ -97,7 +98,8 @@ class Match:
 
     def _title(self) -> str:
         games = 2 * self.first.num_games
-        how = "exact" if self.is_exact else f"{games:,} games, with 95 % intervals"
+        played = f"{counted(games, 'game')}, with 95 % intervals"
+        how = "exact" if self.is_exact else played
         return f"{self.player} against {self.opponent}: {how}"
 
     def __repr__(self) -> str:
@@ -123,20 +125,19 @@ def match(
     num_games: int = 1000,
     seed: int = 0,
 ) -> Match:
-    """Return a player's results against another, in both seats.
+    """Return a player's results against an opponent, in both seats.
 
-    They are exact where the game can be enumerated and both policies are known; else
-    games are played.
+    They are exact if the game is enumerable and both policies are known, else sampled.
 
     Args:
         player: The player whose results are returned; see `player`.
         opponent: The other player.
         env_id: The game; by default the players', else tic-tac-toe.
-        num_games: Games in each seat, where they are played; 1 to 1,048,576.
-        seed: What all random numbers come from.
+        num_games: Games in each seat of a sampled match, 1 to 1,048,576.
+        seed: The seed of all random numbers.
 
     Raises:
-        Refused: there is no such player, or the two are made for different games.
+        Refused: a player is unknown, or the two are made for different games.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -152,7 +153,7 @@ def match(
     game, (one, other) = entrants([player, opponent], env_id, player_key)
     keys = jax.random.split(match_key)
     first = _result(game, keys[0], (one, other), num_games)
-    # The other's wins are the player's losses.
+    # The opponent's wins are the player's losses.
     second = _result(game, keys[1], (other, one), num_games)
     return Match(game, one.name, other.name, first, second.reversed())
 
@@ -160,7 +161,7 @@ def match(
 def _result(
     env_id: str, key: jax.Array, pair: tuple[Entrant, Entrant], num_games: int
 ) -> SeatResult:
-    """Return what the first of two players, who moves first, gets of the other."""
+    """Return the results of the first of two players, which moves first."""
     first, second = pair
     if first.probs is not None and second.probs is not None:
         exact = outcomes.outcome(trees.enumerated(env_id), first.probs, second.probs)

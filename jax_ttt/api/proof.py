@@ -1,4 +1,4 @@
-"""The proof that a player can't be beaten, or the line of play that beats it."""
+"""The proof that a player is unbeatable, or the line of play that beats it."""
 
 import dataclasses
 
@@ -18,18 +18,18 @@ from jax_ttt.solver import proof
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Proof:
-    """What the whole tree of a game says of a player.
+    """The proof result of a player, over the whole tree of a game.
 
     Attributes:
         env_id: The game.
         player: The player's name.
-        seats: The seats that it is proven in: those that it learned.
+        seats: The seats that the proof covers: those that the player learned.
         unbeatable: Whether no line of play by any opponent beats it in these seats.
-        losing_line: The moves of the shortest game that it can lose, the first player's
-            and the second's by turns; None if it is unbeatable.
-        losing_seat: The seat in which it loses that game; None if it is unbeatable.
+        losing_line: The moves of both players in the shortest game that it can lose;
+            None if it is unbeatable.
+        losing_seat: The player's seat in that game; None if it is unbeatable.
         likeliest_game: The moves of its likeliest game against itself.
-        verdict: All that in words.
+        verdict: The result in words.
 
     Example:
         >>> found = jax_ttt.prove("minimax")
@@ -67,18 +67,18 @@ class Proof:
 
 
 def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
-    """Prove that no line of play by any opponent beats a player, or find one that does.
+    """Prove that a player is unbeatable, or find a line of play that beats it.
 
-    All moves that the player may make are followed, and all of any opponent: the result
-    is exact. The game must be small enough to enumerate.
+    The proof checks every move that the player may make and every reply that an
+    opponent could choose. The game must be enumerable.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
 
     Raises:
-        Refused: there is no such player, the game is too large to enumerate, or the
-            player's policy is not known, as it draws its moves while it plays.
+        Refused: the player is unknown, the game is too large to enumerate, or the
+            player's policy is unknown because its moves are random.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -91,12 +91,12 @@ def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
     tree, entrant = trees.host_tree(entered.env_id), entered.entrant
     if tree is None:
         raise GameError(
-            f"{entered.env_id} is too large for a proof; one is possible in "
+            f"{entered.env_id} is too large for a proof; a proof is possible in "
             f"{', '.join(ENUMERABLE)}"
         )
     if entrant.probs is None:
         raise PlayerError(
-            f"{entrant.name}: no proof, as it draws random numbers while it plays"
+            f"{entrant.name}: no proof is possible, since its moves are random"
         )
     seats = entrant.seats
     lost: dict[Seat, proof.Line] = {}

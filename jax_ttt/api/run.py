@@ -1,4 +1,4 @@
-"""What training returns: a run, or runs of several seeds."""
+"""The results of training: a run, or runs of several seeds."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,19 +12,20 @@ from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.reports import curves, result_text
 from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import Row
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Run:
-    """A training that has ended; a notebook shows its learning curves.
+    """A finished training run; a notebook shows its learning curves.
 
     Attributes:
         agent: The trained agent.
-        rows: The metrics as records, a row for each chunk of updates and each
-            evaluation; the file `metrics.jsonl` has the same fields.
-        agents: The agents of the evaluations, the earliest first, if they were kept;
-            else the last one alone.
+        rows: The metrics as records, one per chunk of updates and one per evaluation;
+            the file `metrics.jsonl` has the same fields.
+        agents: The agents at all evaluations if `keep_agents` was set, in their order;
+            else only the last agent.
 
     Example:
         >>> run = jax_ttt.train(seed=1, preset="table")
@@ -56,7 +57,7 @@ class Run:
 
     @property
     def proven_from(self) -> int | None:
-        """The update from which on every evaluation proves it unbeatable, or None."""
+        """The update from which every evaluation proves it unbeatable, or None."""
         return curves.proven_from(self.rows)
 
     @property
@@ -83,12 +84,12 @@ class Run:
 class Runs(Sequence[Run]):
     """Runs of several seeds with the same settings; a notebook shows their curves.
 
-    A sequence: `len(runs)`, `runs[0]`, `for run in runs`.
+    It is a sequence: `len(runs)`, `runs[0]`, `for run in runs`.
 
     Attributes:
         config: The settings of all runs.
-        runs: The runs, by seed in the order that was asked for.
-        diverged: The seeds whose loss did not stay finite; they have no run.
+        runs: The runs in the order of the given seeds.
+        diverged: The seeds that diverged; they have no run.
 
     Example:
         >>> runs = jax_ttt.train_many([1, 2], preset="table")
@@ -117,23 +118,23 @@ class Runs(Sequence[Run]):
 
     @property
     def num_agents(self) -> int:
-        """How many agents were trained, those that diverged included."""
+        """The number of trained agents, including those that diverged."""
         return len(self.runs) + len(self.diverged)
 
     @property
     def num_proven(self) -> int:
-        """How many agents are proven unbeatable."""
+        """The number of agents that are proven unbeatable."""
         return sum(run.is_proven for run in self.runs)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the rate of agents that are proven, from 0 to 1."""
+        """The 95 % interval of the rate of proven agents, from 0 to 1."""
         low, high = wilson_interval(self.num_proven, self.num_agents)
         return low, high
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""
-        return compared({f"{len(self)} runs": self}, theme)
+        return compared({counted(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
         if GAMES[self.config.env_id].enumerable:
@@ -143,7 +144,7 @@ class Runs(Sequence[Run]):
                 f"(95 % interval of the rate: {low} to {high} %)"
             )
         else:
-            text = f"{len(self)} runs of {self.config.env_id}"
+            text = f"{counted(len(self), 'run')} of {self.config.env_id}"
         seeds = ", ".join(map(str, self.diverged))
         return f"{text}; diverged: seeds {seeds}" if seeds else text
 
@@ -159,7 +160,7 @@ def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
     """Draw groups of runs in one picture, each as its mean and range.
 
     Raises:
-        Refused: there is no run, or the groups are of different games.
+        Refused: a group has no run, or the groups are of different games.
     """
     every = [run for runs in groups.values() for run in runs]
     if not every or not all(len(runs) for runs in groups.values()):

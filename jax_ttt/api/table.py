@@ -22,11 +22,11 @@ class CrossTable(crosstable.CrossTable):
     Attributes:
         env_id: The game.
         names: The players, in the order of the rows and columns.
-        rates: `(N, N, 3)`: how often the row's player, who moves first, wins, draws
-            and loses against the column's.
-        counts: `(N, N, 3)`: the same as numbers of games; 0 where the rates are exact.
-        ranking: A record for each player, the strongest first: `player`, `elo` (the
-            mean of all is 0) and `score` (against all others; a win 1, a draw 0.5).
+        rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
+            moves first, against the column's.
+        counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
+        ranking: One record per player, the strongest first: `player`, `elo` (with the
+            mean 0) and `score` (against all others; a win counts 1, a draw 0.5).
 
     Example:
         >>> table = jax_ttt.cross_table(["random", "minimax", "minimax-first"])
@@ -71,18 +71,18 @@ def cross_table(
     num_games: int = 200,
     seed: int = 0,
 ) -> CrossTable:
-    """Return the results of all players against each other, in both seats.
+    """Return the results of a round-robin tournament, in both seats.
 
-    Pairs whose policies are both known are exact, all others are sampled.
+    Results of a pair are exact if both policies are known, else sampled.
 
     Args:
-        players: Two or more; see `player` for what a player is.
+        players: Two players or more; see `player`.
         env_id: The game; by default the players', else tic-tac-toe.
         num_games: Games of each sampled pair, 1 to 1,048,576.
-        seed: What all random numbers come from.
+        seed: The seed of all random numbers.
 
     Raises:
-        Refused: there is no such player, or they are made for different games.
+        Refused: a player is unknown, or players are made for different games.
 
     Example:
         >>> def first_free(key, env_state):
@@ -95,7 +95,7 @@ def cross_table(
     SEED_RANGE.check("seed", seed)
     several = list(players) if isinstance(players, Iterable) else []
     if isinstance(players, str) or len(several) < 2:
-        raise PlayerError("a cross table needs a list of two players or more")
+        raise PlayerError("a cross table needs a list of at least two players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, entered = entrants(several, env_id, player_key)
     table = crosstable.round_robin(entered, game, match_key, num_games)

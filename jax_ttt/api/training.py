@@ -36,16 +36,15 @@ def train(
     progress: bool = False,
     **settings: Any,  # noqa: ANN401
 ) -> Run:
-    """Train an agent, by self-play if no opponent is named, and return the run.
+    """Train an agent by self-play or against an opponent.
 
     The same seed and settings give the same agent on the same machine and versions.
-    Nothing is written; see `save`.
+    No files are written; see `save`.
 
     Args:
-        seed: What all random numbers come from, 0 to 4,294,967,295.
-        preset: Named settings of `PRESETS`, or a `Config`. By default those that the
-            command `python -m jax_ttt.train` uses: the game's own, and `plain` against
-            an opponent.
+        seed: The seed of all random numbers, 0 to 4,294,967,295.
+        preset: The name of a preset of `PRESETS`, or a `Config`. The default is that of
+            `python -m jax_ttt.train`: `plain` with an opponent, else the game's preset.
         until_proven: Stop at the first evaluation that proves the agent unbeatable.
         keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
         progress: Show a progress bar on stderr.
@@ -53,10 +52,10 @@ def train(
             `env_id="connect_four"`, `learning_rate=1e-3` or `opponent="random"`.
 
     Returns:
-        The run: the agent, and the metrics on the way to it.
+        The run: the trained agent and the metrics of its training.
 
     Raises:
-        Refused: a setting is unknown, outside its range, or goes with no other.
+        Refused: a setting is unknown, outside its range, or incompatible with another.
         FloatingPointError: the loss is no longer finite.
 
     Example:
@@ -88,22 +87,22 @@ def train_many(
     progress: bool = False,
     **settings: Any,  # noqa: ANN401
 ) -> Runs:
-    """Train an agent of each seed with the same settings.
+    """Train one agent per seed with the same settings.
 
-    On a CPU one after another in one compiled program, each the agent of `train`; on an
-    accelerator as many at once as fit into its memory.
+    On a CPU, agents train one after another with one compiled program; each is the
+    agent of `train`. On an accelerator, as many agents train at once as fit in memory.
 
     Args:
         seeds: The seeds, for instance `range(8)`.
-        preset: As for `train`.
+        preset: As in `train`.
         progress: Show a progress bar on stderr.
-        **settings: As for `train`.
+        **settings: As in `train`.
 
     Returns:
-        The runs, in the order of the seeds. Those that diverged have none.
+        The runs, in the order of the seeds. A seed that diverged has no run.
 
     Raises:
-        Refused: as `train` does; or a seed is given twice, or none.
+        Refused: as in `train`; or there are no seeds, or a seed is given twice.
 
     Example:
         >>> runs = jax_ttt.train_many([1, 2], preset="table")
@@ -116,7 +115,7 @@ def train_many(
     for seed in chosen:
         SEED_RANGE.check("seeds", seed)
     if not chosen or len(set(chosen)) < len(chosen):
-        raise SettingError("seeds", "one or more different numbers", chosen)
+        raise SettingError("seeds", "one or more different seeds", chosen)
     size = many_agents.agents_that_fit(config)
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
     found: dict[int, Run | None] = {}
@@ -135,7 +134,7 @@ def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:
-        Refused: a name is unknown, or a value not allowed.
+        Refused: a name is unknown, or a value is not allowed.
     """
     known = PRESETS["plain"].as_dict()
     for name in fields:
@@ -159,7 +158,7 @@ def _alone(
     keep_agents: bool,
     bar: Bar | None = None,
 ) -> Run:
-    """Train one agent; `bar` is a progress bar of its updates."""
+    """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
     kept: list[Agent] = []
     score = Grades()
@@ -196,7 +195,7 @@ def _unless_diverged(config: Config, seed: int) -> Run | None:
 
 
 def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
-    """Train the agents of these seeds in one program; None for one that diverged."""
+    """Train the agents of these seeds in one program; None if an agent diverged."""
     tree = trees.game_tree(config.env_id)
     collected = [_Collected() for _ in seeds]
     steps = loop.train_at_once([config] * len(seeds), seeds, tree)
@@ -215,7 +214,7 @@ def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
 
 @dataclasses.dataclass
 class _Collected:
-    """The rows of one of the agents that train at once, until it diverges."""
+    """The rows of one of several agents that train at once, until it diverges."""
 
     rows: list[Row] = dataclasses.field(default_factory=list)
     score: Grades = dataclasses.field(default_factory=Grades)
@@ -238,7 +237,7 @@ class _Collected:
 def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
     """Yield the step of each of the agents that train at once.
 
-    Its state has the agent's counts; the learner in it is that of all agents.
+    The counts of its state are the agent's. Its learner is that of all agents.
     """
     for i in range(num_agents):
         names = ("games", "wins", "losses", "env_steps", "diverged")

@@ -1,4 +1,4 @@
-"""What an agent thinks of a board: the value of each move, and its own move."""
+"""An agent's action values for a board, and the move that it plays."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -20,17 +20,16 @@ from jax_ttt.reports.pictures import Picture, Theme
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Values(Mapping[int, float]):
-    """The value of each legal move to the player to move: -1 a loss, 1 a win.
+    """The value of each legal move to the player to move: -1 loss, 1 win.
 
-    A mapping from moves to values, the moves ascending. A notebook shows them on the
-    board, beside the exact ones if the game can be enumerated.
+    It is a mapping from moves, in ascending order, to values. A notebook shows them on
+    the board, next to the exact ones if the game is enumerable.
 
     Attributes:
         env_id: The game.
         learned: The agent's values by legal move.
-        exact: The values under best play by legal move; None in a larger game.
-        states: PGX's states of the game, each of one game, `(1, ...)`: before its first
-            move, and after each.
+        exact: The values under best play by legal move; None if not enumerable.
+        states: The PGX states, `(1, ...)` each: before the first and after each move.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -91,10 +90,10 @@ class Values(Mapping[int, float]):
 
 
 def _on(cells: np.ndarray, worth: dict[int, float]) -> np.ndarray:
-    """Return values as an array of all cells, NaN where there is none."""
+    """Return values as an array of all cells, NaN for cells without a value."""
     every = np.full(cells.size, np.nan)
     for move, value in worth.items():
-        if move < cells.size:  # a last action may be to pass
+        if move < cells.size:  # in some games, the last action is to pass
             every[move] = value
     return every
 
@@ -107,11 +106,11 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
         board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
 
     Returns:
-        A mapping from each legal move to its value, from -1 to 1 for the player to
+        A mapping from each legal move to its value, from -1 to 1, to the player to
         move; see `Values`.
 
     Raises:
-        Refused: it is no agent, a move is not legal, or the game is over.
+        Refused: `agent` is not an agent, a move is illegal, or the game is over.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -124,7 +123,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     states = states_of(board, env_id)
     legal = one_game.legal_moves(states[-1])
     if not legal:
-        raise MoveError("the game is over: there is no move to value")
+        raise MoveError("the game is over, so no move has a value")
     obs = states[-1].observation
     found = np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]
     exact = session.minimax_values(env_id, states[-1])
@@ -137,14 +136,14 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 
 
 def best_move(agent: agents.Agent, board: Board) -> int:
-    """Return the move that an agent plays on a board: the one of the highest value.
+    """Return the move that an agent plays on a board: that with the highest value.
 
     Args:
         agent: An agent of `train` or `load`.
         board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
 
     Raises:
-        Refused: it is no agent, a move is not legal, or the game is over.
+        Refused: `agent` is not an agent, a move is illegal, or the game is over.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -153,4 +152,4 @@ def best_move(agent: agents.Agent, board: Board) -> int:
     """
     check_agent("best_move", agent)
     values = q_values(agent, board)
-    return max(values, key=values.__getitem__)  # the lowest of equals
+    return max(values, key=values.__getitem__)  # the lowest of equal moves

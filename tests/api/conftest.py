@@ -1,4 +1,4 @@
-"""What the tests of the public functions share: a table that is proven unbeatable."""
+"""Fixtures of the tests of the public functions, for instance a proven table."""
 
 import compiling
 import jaxtyping
@@ -20,7 +20,7 @@ def agent(run):
 
 @pytest.fixture
 def any_types():
-    """Let arguments of wrong types through, as they are outside the tests."""
+    """Turn off the type checks of arguments, which only tests have."""
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
@@ -28,7 +28,7 @@ def any_types():
 
 @pytest.fixture
 def without_matplotlib(monkeypatch):
-    """Make matplotlib as absent as it is without the extra `plots`."""
+    """Hide matplotlib, as without the extra `plots`."""
     import importlib.util
     import sys
 

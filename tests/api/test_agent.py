@@ -25,7 +25,7 @@ def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
 
 
 @pytest.mark.usefixtures("any_types")
-def test_an_agent_alone_is_saved(run, tmp_path):
+def test_only_an_agent_is_saved(run, tmp_path):
     wrong: Any
     for wrong, named in (("minimax", "'minimax'"), (run, "a Run")):
         with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {named}"):
@@ -50,7 +50,7 @@ def test_a_notebook_shows_its_results_and_its_game(agent):
     assert "@keyframes" in shown, "an animation"
 
 
-def test_in_a_large_game_its_facts_alone_are_shown(agent):
+def test_in_a_large_game_no_picture_is_shown(agent):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", opponent="<b>")
     large = Agent.of(agents.Agent(config, agent.params, 1, 0))
     shown = large._repr_html_()

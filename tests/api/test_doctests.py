@@ -1,4 +1,4 @@
-"""The examples of the public functions, and of what they return, run as they stand."""
+"""The examples of the public functions and of their return types run."""
 
 import doctest
 import importlib

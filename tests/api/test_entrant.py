@@ -1,4 +1,4 @@
-"""Players in all their forms, and the game that they share."""
+"""Players in all forms, and the game that they share."""
 
 import jax
 import numpy as np
@@ -47,7 +47,7 @@ def test_what_is_no_policy_is_refused():
     occupied = np.zeros_like(policy)
     occupied[:, 0] = 1
     for wrong in (policy / 2, -policy, occupied, policy * np.nan):
-        with pytest.raises(jax_ttt.Refused, match="legal moves that add up to 1"):
+        with pytest.raises(jax_ttt.Refused, match="legal moves with the sum 1"):
             jax_ttt.player(wrong)
     with pytest.raises(jax_ttt.Refused, match=r"shape \(5478, 9\)"):
         jax_ttt.player(policy[1:])
@@ -68,15 +68,16 @@ def test_the_game_is_that_of_the_agents(agent):
     assert entrant.game_of(["random", first_free], None) == "tic_tac_toe"
     assert entrant.game_of(["random", connect_four], None) == "connect_four"
     assert entrant.game_of(["random"], "connect_four") == "connect_four"
-    with pytest.raises(jax_ttt.Refused, match="one game at a time"):
+    named = r"tic_tac_toe \(agent of seed 1\) and connect_four \(random\)"
+    with pytest.raises(jax_ttt.Refused, match=f"more than one game: {named}"):
         entrant.game_of([agent, connect_four], None)
-    with pytest.raises(jax_ttt.Refused, match="one game at a time"):
+    with pytest.raises(jax_ttt.Refused, match=r"connect_four \(env_id\) and tic_tac_"):
         entrant.game_of([agent], "connect_four")
     with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
         entrant.game_of([agent], "chess")
 
 
-def test_players_of_one_name_are_told_apart(agent):
+def test_players_with_the_same_name_get_numbers(agent):
     _, found = entrant.entrants([agent, agent, "random"], None, jax.random.key(0))
     names = [player.name for player in found]
     assert names == ["agent of seed 1", "agent of seed 1 (2)", "random"]
@@ -102,8 +103,8 @@ def test_an_empty_name_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("who", "told"), [("nobody", "no known player"), ("mcts:0", "playouts|from 1")]
+    ("who", "message"), [("nobody", "no known player"), ("mcts:0", "playouts|from 1")]
 )
-def test_an_unknown_player_is_refused(who, told):
-    with pytest.raises(jax_ttt.Refused, match=told):
+def test_an_unknown_player_is_refused(who, message):
+    with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.player(who)

@@ -1,4 +1,4 @@
-"""A game against a player: moves, replies, what is refused, what is shown."""
+"""A game against a player: moves, replies, refusals and pictures."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_a_move_is_answered(game):
     assert (after.result, after.is_over) == (None, False)
 
 
-def test_the_opponent_opens_where_you_move_second():
+def test_the_opponent_moves_first_if_you_are_second():
     game = jax_ttt.new_game("minimax-first", seat="second")
     assert len(game.moves) == 1
     assert "you are O, minimax-first is X: your move" in repr(game)

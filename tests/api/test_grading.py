@@ -22,7 +22,7 @@ def test_an_exact_grade(agent):
     assert "learned" not in repr(found)
 
 
-def test_a_grade_says_who_is_beaten_and_what_was_learned(one_seat):
+def test_a_grade_shows_the_verdict_and_the_learned_seat(one_seat):
     assert "\n\nbeatable: the shortest line" in repr(jax_ttt.grade("random"))
     found = jax_ttt.grade(one_seat)
     assert (found.seats, found.unbeatable) == (("first",), True)

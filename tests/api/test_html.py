@@ -15,14 +15,14 @@ def test_tables_and_text_are_escaped():
     assert html.preformatted(BAD) == f"<pre>{SAFE}</pre>"
 
 
-def test_a_picture_stands_below_its_description_without_xmls_first_lines():
+def test_a_picture_is_below_its_description_without_the_xml_prolog():
     svg = '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg>here</svg>'
-    shown = html.with_picture("<p>told</p>", lambda: Picture(svg))
-    assert shown == "<div><p>told</p>\n<svg>here</svg></div>"
+    shown = html.with_picture("<p>text</p>", lambda: Picture(svg))
+    assert shown == "<div><p>text</p>\n<svg>here</svg></div>"
 
 
 def test_without_matplotlib_the_description_stands_alone():
     def picture():
         raise ImportError
 
-    assert html.with_picture("<p>told</p>", picture) == "<div><p>told</p></div>"
+    assert html.with_picture("<p>text</p>", picture) == "<div><p>text</p></div>"

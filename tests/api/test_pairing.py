@@ -1,4 +1,4 @@
-"""A match of two players: exact where both policies are known, else played."""
+"""A match of two players: exact if both policies are known, else sampled."""
 
 import jax
 import pytest
@@ -42,7 +42,7 @@ def test_it_is_printed_and_shown():
     assert found._repr_html_().count("<tr>") == 3
 
 
-def test_an_exact_rate_is_its_own_interval():
+def test_the_interval_of_an_exact_rate_is_the_rate():
     assert SeatResult(0.5, 0.25, 0.25).interval(0.25) == (0.25, 0.25)
     low, high = SeatResult(0.5, 0.25, 0.25, 100).interval(0.25)
     assert 0.1 < low < 0.25 < high < 0.4

@@ -35,7 +35,7 @@ def test_the_losing_line_is_a_lost_game():
     assert repr(found).startswith("beatable: the shortest line")
 
 
-def test_the_likeliest_game_is_played_to_its_end():
+def test_the_likeliest_game_is_finished():
     found = jax_ttt.prove("minimax-first")
     states = one_game.states("tic_tac_toe", found.likeliest_game)
     assert one_game.result(states[0], states[-1], "first") == "drawn"

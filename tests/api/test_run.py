@@ -1,4 +1,4 @@
-"""Runs: what they know, how they are printed, shown and drawn."""
+"""Runs: their properties, and how they are printed, shown and drawn."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_a_run_knows_its_agents_and_its_proof(run):
 
 
 def test_the_table_reaches_the_ceiling(run):
-    """Of all players who never lose, none wins more often against random."""
+    """No player that never loses wins more often against random."""
     exact = run.agent.score.exact
     assert exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
     assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)

@@ -19,7 +19,7 @@ def table(agent):
     return jax_ttt.cross_table([agent, "random", first_free, any_free], num_games=64)
 
 
-def test_pairs_are_exact_but_those_of_chance(table):
+def test_only_pairs_with_random_moves_are_sampled(table):
     assert table.names == ("agent of seed 1", "random", "first_free", "any_free")
     assert not table.sampled[:3, :3].any()
     assert table.sampled[3].all()
@@ -39,7 +39,7 @@ def test_it_is_printed_shown_and_drawn(table, drawn):
     assert max(drawn(table.picture, "dark").get_facecolor()[:3]) < 0.1
 
 
-def test_any_iterable_of_players_will_do():
+def test_players_may_be_any_iterable():
     table = jax_ttt.cross_table(name for name in ("random", "minimax"))
     assert table.names == ("random", "minimax")
 
@@ -47,5 +47,5 @@ def test_any_iterable_of_players_will_do():
 @pytest.mark.usefixtures("any_types")
 @pytest.mark.parametrize("players", [[], ["random"], "random", None])
 def test_it_needs_two_players(players):
-    with pytest.raises(jax_ttt.Refused, match="two players or more"):
+    with pytest.raises(jax_ttt.Refused, match="at least two players"):
         jax_ttt.cross_table(players)

@@ -1,4 +1,4 @@
-"""Training from Python: the settings, the rows, several seeds, what is refused."""
+"""Training from Python: the settings, the rows, several seeds and refusals."""
 
 from typing import Any
 
@@ -53,14 +53,14 @@ def test_the_preset_is_that_of_the_command(fields, preset):
     assert training.config_of(None, fields) == expected
 
 
-def test_a_config_is_taken_as_it_is():
+def test_a_config_is_used_unchanged():
     config = Config.of(tau=0.5)
     assert training.config_of(config, {}) == config
     assert training.config_of(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         ({"learning_rat": 1.0}, "no setting learning_rat: did you mean learning_rate?"),
         ({"speed": 1.0}, "there is no setting speed$"),
@@ -71,13 +71,13 @@ def test_a_config_is_taken_as_it_is():
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
     ],
 )
-def test_what_is_not_possible_is_refused(call, told):
-    with pytest.raises(jax_ttt.Refused, match=told):
+def test_wrong_settings_are_refused(call, message):
+    with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.train(**call)
 
 
 @pytest.mark.usefixtures("any_types")
-def test_a_preset_in_place_of_the_seed_is_seen():
+def test_a_preset_in_place_of_the_seed_is_recognized():
     preset: Any = "table"
     with pytest.raises(jax_ttt.Refused, match=r'seed must .* mean preset="table"'):
         jax_ttt.train(preset)
@@ -133,7 +133,7 @@ def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_a_seed_that_diverges_has_no_run_and_the_other_goes_on(monkeypatch, at_once):
+def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch, at_once):
     real = Programs.updates
 
     def poisoned(*args):
@@ -156,8 +156,8 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_goes_on(monkeypatch, at_o
 @pytest.mark.usefixtures("any_types")
 @pytest.mark.parametrize("seeds", [8, "table"])
 def test_one_seed_is_not_several(seeds):
-    told = rf"seeds must be several seeds, for instance range\(8\), got {seeds!r}"
-    with pytest.raises(jax_ttt.Refused, match=told):
+    message = rf"seeds must be several seeds, for instance range\(8\), got {seeds!r}"
+    with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.train_many(seeds)
 
 

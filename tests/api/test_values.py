@@ -1,4 +1,4 @@
-"""Action values of a board, and the move that they choose."""
+"""Action values of a board, and the move with the highest value."""
 
 import jax
 import numpy as np
@@ -21,7 +21,7 @@ def test_values_are_those_of_the_network(agent):
     assert 4 not in values
 
 
-def test_exact_values_are_minimaxs(agent):
+def test_exact_values_are_those_of_minimax(agent):
     # X at 0 and 1, O at 3 and 4: X wins at 2; elsewhere O wins at 5.
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert values.exact == {2: 1.0, 5: 0.0, 6: -1.0, 7: -1.0, 8: -1.0}
@@ -42,8 +42,8 @@ def test_a_finished_game_has_no_values(agent):
 @pytest.mark.parametrize("wrong", ["minimax", None, 3])
 def test_values_need_an_agent(wrong):
     for function in (jax_ttt.best_move, jax_ttt.q_values):
-        told = f"{function.__name__} needs an agent of train or load, got {wrong!r}"
-        with pytest.raises(jax_ttt.Refused, match=told):
+        message = f"{function.__name__} needs an agent of train or load, got {wrong!r}"
+        with pytest.raises(jax_ttt.Refused, match=message):
             function(wrong, [4, 0])
 
 
