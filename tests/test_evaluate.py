@@ -61,8 +61,10 @@ def test_a_run_or_a_file_is_graded(name, run_dir, capsys):
     head, _, columns, *rest = out.splitlines()
     assert head.startswith(f"{path}: tic_tac_toe, seed 1, 4 updates, on ")
     assert columns.startswith("exact  ")
-    opponents = [row[:16].strip() for row in rest[:4]]
-    assert opponents == ["v random", "v minimax", "v minimax-first", "v best response"]
+    opponents = [row[:18].strip() for row in rest[:4]]
+    assert opponents == [
+        *("vs. random", "vs. minimax", "vs. minimax-first", "vs. best response")
+    ]
     assert rest[5].startswith("beatable: ")
     for measure in ("lines of play", "optimal_move_rate", "exploitability", "|Q - "):
         assert f"\n{measure}" in out
@@ -192,7 +194,7 @@ def test_the_game_is_read_from_the_agent(around, other_game, capsys):
     assert evaluate.main([f"{around}{other_game}", "--games", "8"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{around}{other_game}: connect_four, ")
-    assert "v random, sampled" in out
+    assert "vs. random, sampled" in out
     assert "nothing is proven" in out
     assert "exact" not in out
 

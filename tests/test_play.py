@@ -33,7 +33,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
     assert (code, err) == (0, "")
     path = os.path.join("runs", "new")
     assert out.startswith(f"tic_tac_toe against {path}: you are O\n{path} (X) plays ")
-    assert out.endswith("left after 1 moves: nobody wins\n")
+    assert out.endswith("left after 1 move: nobody wins\n")
 
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):

@@ -86,7 +86,8 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
     for step in steps:
         assert step is not None
         assert sum(map(float, step.groups()[1:4])) == pytest.approx(100, abs=0.02)
-    assert re.fullmatch(r"v random, exact +wins +ties +losses +worst case", lines[6])
+    head = r"vs\. random, exact +wins +draws +losses +worst case"
+    assert re.fullmatch(head, lines[6])
     assert [line.split()[:2] for line in lines[7:9]] == [["as", "X"], ["as", "O"]]
     assert lines[9].startswith("mean ")
     assert lines[11].startswith(("beatable: ", "unbeatable: "))

@@ -1,6 +1,6 @@
-"""What a saved agent thinks and plays in every position to decide, as CSV or JSON.
+"""A saved agent's values and move in every position to decide, as CSV or JSON.
 
-Serves tables and networks alike, in enumerable games.
+The agent may be a table or a network; the game must be enumerable.
 """
 
 import csv
@@ -21,7 +21,7 @@ from jax_ttt.results import plain
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What an agent thinks and plays in a position."""
+    """An agent's action values and its move in a position."""
 
     board: str  # cell by cell, row by row: X, O or -
     to_move: Seat
@@ -32,7 +32,7 @@ class Decision:
 def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
     """Yield the agent's decision in each position to decide.
 
-    `tree` is of NumPy arrays, `probs` the agent's policy over it.
+    `tree` holds NumPy arrays; `probs` is the agent's policy.
     """
     values = np.asarray(network.decision_values(agent.network, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
@@ -49,7 +49,7 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]
 
 
 def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
-    """Write a line for each position: board, to_move, q0 to q8, move."""
+    """Write one line per position: board, to_move, q0, q1 and so on, move."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         names = [f"q{action}" for action in range(num_actions)]
@@ -60,6 +60,6 @@ def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) 
 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
-    """Write a list of the positions, one a line."""
+    """Write a list with one position per line."""
     lines = ",\n".join(json.dumps(plain.to_dict(row), allow_nan=False) for row in rows)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -1,16 +1,17 @@
-"""A cross table as text: the results, the sampled pairs' intervals, the order."""
+"""A cross table as text: results, intervals of sampled pairs, and Elo-like order."""
 
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.evaluation.crosstable import CrossTable
+from jax_ttt.results.counting import counted
 
 
 def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
-    """Return a cross table, its sampled pairs' intervals, and the Elo-like order."""
+    """Return a cross table, the intervals of sampled pairs, and the Elo-like order."""
     first, second = GAMES[env_id].seats
     width = max(map(len, table.names)) + 4
-    numbers = [f"v {number}" for number in range(1, len(table.names) + 1)]
+    numbers = [f"vs. {number}" for number in range(1, len(table.names) + 1)]
     lines = [
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, all others exact",
@@ -32,7 +33,8 @@ def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
         ends = zip(*table.interval(row, column), strict=True)
         wins, draws, losses = (f"{100 * a:.1f} to {100 * b:.1f}" for a, b in ends)
         lines.append(
-            f"~ {row + 1} v {column + 1}, {table.counts[row, column].sum():,} games: "
+            f"~ {row + 1} vs. {column + 1}, "
+            f"{counted(int(table.counts[row, column].sum()), 'game')}: "
             f"{names[0]} wins {wins}, draws {draws}, {names[1]} wins {losses}"
         )
     return ["", "95 % intervals, in %", *lines] if lines else []
@@ -40,7 +42,7 @@ def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
 
 def _order(table: CrossTable) -> list[str]:
     width = max(map(len, table.names))
-    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score v the others':>22}"]
+    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score vs. all others':>22}"]
     for place, (entrant, rating, score) in enumerate(table.order, start=1):
         lines.append(
             f"{place:>2}. {table.names[entrant]:<{width}}{rating:>+7.0f}{score:>22.2%}"

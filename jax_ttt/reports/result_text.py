@@ -1,4 +1,4 @@
-"""Results as text: the line of an evaluation, the table, the verdict."""
+"""Results as text: the line of an evaluation, tables and the verdict."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from jax_ttt.config.catalogue import SEATS, EnvId, Seat, seat_name
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.reports import text_board
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import (
     RATES,
     Exact,
@@ -26,16 +27,16 @@ from jax_ttt.solver import proof
 def step_line(
     env_id: EnvId, update: int, grades: Grades, seats: Sequence[Seat] = SEATS
 ) -> str:
-    """Return an evaluation in one line, for instance
+    """Return an evaluation in one line, in the format of the article's progress line.
 
-    `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X 97.1/2.4/0.5
-    as O 87.3/6.8/5.9  | beatable`: exact if it can be, else sampled, and then so
-    marked. `seats` are those that the agent learns.
-    """  # noqa: D415
+    For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
+    97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. Results are exact if available, else
+    sampled and marked as sampled. `seats` are those that the agent learns.
+    """
     result = grades.best_known
     if result is None:
         return f"Step {update}: not evaluated"
-    wins, ties, losses = (f"{rate:.2%}" for rate in result.all_rates)
+    wins, draws, losses = (f"{rate:.2%}" for rate in result.all_rates)
     by_seat = "  ".join(
         f"as {seat_name(env_id, seat)} "
         + "/".join(f"{100 * rate:.1f}" for rate in result.seat(seat).all_rates)
@@ -46,36 +47,36 @@ def step_line(
         if len(seats) == 1:
             mark += f" as {seat_name(env_id, *seats)}"
     else:
-        mark = f"{result.num_games} games sampled"
+        mark = f"{counted(result.num_games, 'game')} sampled"
     return (
-        f"Step {update}: Wins: {wins}  Ties: {ties}  Losses: {losses}"
+        f"Step {update}: Wins: {wins}  Ties: {draws}  Losses: {losses}"
         f"  | {by_seat}  | {mark}"
     )
 
 
 def evaluation_table(env_id: EnvId, grades: Grades) -> str:
-    """Return an evaluation as a table by seat; percentages."""
+    """Return an evaluation as a table of percentages by seat."""
     result = grades.best_known
     if result is None:
         return "not evaluated"
-    exactly = isinstance(result, Exact)
-    worst = "  worst case" if exactly else "     games"
-    source = "exact" if exactly else "sampled"
-    lines = [f"{'v random, ' + source:<18}{'wins':>9}{'ties':>9}{'losses':>9}{worst}"]
+    is_exact = isinstance(result, Exact)
+    worst = "  worst case" if is_exact else "     games"
+    title = f"vs. random, {'exact' if is_exact else 'sampled'}"
+    lines = [f"{title:<20}{'wins':>9}{'draws':>9}{'losses':>9}{worst}"]
     for seat in SEATS:
         lines.append(_row(f"as {seat_name(env_id, seat)}", result.seat(seat)))
-    lines.append(_row("mean" if exactly else "all", result))
+    lines.append(_row("mean" if is_exact else "all", result))
     return "\n".join(lines)
 
 
 def _row(name: str, rates: Rates) -> str:
     cells = "".join(f"{rate:>9.3%}" for rate in rates.all_rates)
     if isinstance(rates, SampledRates):
-        cells += f"{rates.num_games:>10}"
+        cells += f"{rates.num_games:>10,}"
     elif isinstance(rates, SeatExact):
         lost = rates.worst_loss_rate
         cells += f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
-    return f"{name:<18}{cells}"
+    return f"{name:<20}{cells}"
 
 
 def verdict(
@@ -85,10 +86,10 @@ def verdict(
     probs: np.ndarray | None,
     seats: Sequence[Seat],
 ) -> str:
-    """Return the proof that a policy can't be beaten, or the line that beats it.
+    """Return whether a policy is unbeatable, or the shortest line that beats it.
 
-    `seats` are those that it learned. `tree` and `probs` are of NumPy arrays; without
-    them, the verdict is what the sampled match can say.
+    `seats` are those that the player learned. `tree` and `probs` hold NumPy arrays;
+    without them, the verdict is that of the sampled match.
     """
     if tree is None or probs is None:
         return sampled_verdict(grades)
@@ -120,7 +121,7 @@ def grades_text(
     probs: np.ndarray | None,
     verdict: str,
 ) -> str:
-    """Return all that `evaluate` finds; `tree` and `probs` are of NumPy arrays."""
+    """Return the full report of a player; `tree` and `probs` hold NumPy arrays."""
     parts = [verdict]
     if grades.exact is not None and tree is not None and probs is not None:
         parts.insert(0, strength(env_id, grades.exact))
@@ -139,24 +140,24 @@ def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
 
 
 def strength(env_id: EnvId, exact: FullExact) -> str:
-    """Return the results against each opponent as a table; percentages."""
+    """Return the results against each opponent as a table of percentages."""
     head = "".join(
-        f"{f'as {seat_name(env_id, seat)}: wins':>15}{'ties':>9}{'losses':>9}"
+        f"{f'as {seat_name(env_id, seat)}: wins':>15}{'draws':>8}{'losses':>8}"
         for seat in SEATS
     )
-    lines = [f"{'exact':<16}{head}"]
+    lines = [f"{'exact':<18}{head}"]
     for opponent, rows in exact.opponents.items():
         cells = "".join(
             f"{100 * rate:>{width}.3f}"
             for seat in SEATS
-            for rate, width in zip(rows[seat].all_rates, (15, 9, 9), strict=True)
+            for rate, width in zip(rows[seat].all_rates, (15, 8, 8), strict=True)
         )
-        lines.append(f"{'v ' + opponent:<16}{cells}")
+        lines.append(f"{'vs. ' + opponent:<18}{cells}")
     return "\n".join(lines)
 
 
 def measures(env_id: EnvId, exact: FullExact, tree: Tree) -> str:
-    """Return the rest of what the tree proves, a line each."""
+    """Return the other exact measures of a player, one per line."""
     optimal = exact.optimal_move_rate
     played = "; ".join(
         f"as {seat_name(env_id, seat)} "
@@ -168,7 +169,7 @@ def measures(env_id: EnvId, exact: FullExact, tree: Tree) -> str:
         "optimal_move_rate": f"{optimal.all:.3%} of all {len(tree.decisions):,} "
         f"positions, {optimal.reachable:.3%} of the "
         f"{optimal.num_reachable:,} it can reach",
-        "exploitability": f"{exact.exploitability:.6f} (0 none, 1 always beaten)",
+        "exploitability": f"{exact.exploitability:.6f} (0: optimal, 1: always beaten)",
     }
     if (error := exact.mean_abs_q_error) is not None:
         moves = int(tree.legal_action_mask.sum())
@@ -177,27 +178,27 @@ def measures(env_id: EnvId, exact: FullExact, tree: Tree) -> str:
 
 
 def sampled_match_text(env_id: EnvId, sampled: Sampled, exact: Exact | None) -> str:
-    """Return a sampled match with its intervals, and where it disagrees with exact."""
-    head = "".join(f"{name:>29}" for name in ("wins", "ties", "losses"))
-    lines = [f"{'v random, sampled':<18}{head}{'games':>9}"]
+    """Return a sampled match with its intervals, compared with the exact results."""
+    head = "".join(f"{name:>29}" for name in ("wins", "draws", "losses"))
+    lines = [f"{'vs. random, sampled':<20}{head}{'games':>9}"]
     rows: dict[str, SampledRates] = {
         f"as {seat_name(env_id, seat)}": sampled.seat(seat) for seat in SEATS
     }
     for name, row in (rows | {"all": sampled}).items():
         cells = "".join(_with_interval(row, rate) for rate in RATES)
-        lines.append(f"{name:<18}{cells}{row.num_games:>9,}")
+        lines.append(f"{name:<20}{cells}{row.num_games:>9,}")
     lines.append("(in brackets: 95 % intervals)")
     if exact is not None and sampled.disagreements is not None:
         lines += [
-            f"the sample disagrees with the exact value as "
-            f"{seat_name(env_id, found.seat)}: {found.rate} "
-            f"{exact.seat(found.seat).rate(found.rate):.3%} is outside its interval"
+            f"as {seat_name(env_id, found.seat)}, the exact {found.rate} of "
+            f"{exact.seat(found.seat).rate(found.rate):.3%} is outside the interval of "
+            "the sample"
             for found in sampled.disagreements
         ] or ["the sample agrees with the exact values"]
     if sampled.disagreements:
         lines.append(
-            "by chance, 1 in 20 intervals misses its value: see whether another "
-            "--seed or more --games disagree too"
+            "1 in 20 intervals misses the exact value by chance; check with another "
+            "--seed or more --games"
         )
     return "\n".join(lines)
 
@@ -208,20 +209,21 @@ def _with_interval(row: SampledRates, rate: Rate) -> str:
 
 
 def sampled_verdict(grades: Grades) -> str:
-    """Return how far a sampled match can be trusted."""
+    """Return the loss rate of a sampled match with its interval."""
     result = grades.sampled
     if result is None:
         return "not evaluated: nothing is proven"
     lost = round(result.loss_rate * result.num_games)
     low, high = wilson_interval(lost, result.num_games)
     return (
-        f"nothing is proven: {lost} of {result.num_games} sampled games against "
-        f"random lost, a loss rate of {low:.2%} to {high:.2%} (95 % interval)"
+        f"nothing is proven: it lost {lost:,} of "
+        f"{counted(result.num_games, 'sampled game')} against random, "
+        f"a loss rate of {low:.2%} to {high:.2%} (95 % interval)"
     )
 
 
 def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
-    """Return which single seat a player learned, as words; empty if it learned both."""
+    """Return the only seat that a player learned, in words; empty if both."""
     if len(seats) != 1:
         return ""
     (seat,) = seats

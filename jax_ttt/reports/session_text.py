@@ -1,4 +1,4 @@
-"""A game session in a terminal: what is asked, what is said, the table of values."""
+"""A game session in a terminal: prompts, messages and the table of values."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from jax_ttt.players import session
 from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import MoveValue, Session
 from jax_ttt.reports import text_board
+from jax_ttt.results.counting import counted
 
 HELP = "v for the values, u to undo, q to quit"
 _MOST_ROWS = 12  # of the table of values
@@ -27,8 +28,8 @@ def play_session(
 ) -> str:
     """Play a game against `opponent` and return its result in one line.
 
-    `ask` is shown the legal moves and returns what the person in `seat` types; where
-    it raises `EOFError`, the game is left. `key` is consumed.
+    `ask` shows the legal moves and returns the input of the person in `seat`; if it
+    raises `EOFError`, the game ends unfinished. `key` is consumed.
     """
     game = session.start_session(env_id, opponent, seat, key)
     you, other = _letters(game)
@@ -40,7 +41,7 @@ def play_session(
         say(board(game))
         word = _asked(game, ask, say)
         if word == "q":
-            return f"left after {len(game.moves)} moves: nobody wins"
+            return f"left after {counted(len(game.moves), 'move')}: nobody wins"
         if word == "v":
             say(values_table(opponent.name, session.move_values(game)))
         elif word == "u":
@@ -48,7 +49,7 @@ def play_session(
         else:
             game = session.play_move(game, int(word))
     say(board(game))
-    return f"{_RESULTS[result]}: {you} (you) v {other} ({opponent.name})"
+    return f"{_RESULTS[result]}: {you} (you) vs. {other} ({opponent.name})"
 
 
 def _letters(game: Session) -> tuple[str, str]:
@@ -58,7 +59,7 @@ def _letters(game: Session) -> tuple[str, str]:
 
 
 def _asked(game: Session, ask: Callable[[str], str], say: Callable[[str], None]) -> str:
-    """Return a legal move, or v, u or q, asking until there is one."""
+    """Ask until the input is a legal move, v, u or q, and return it."""
     legal = [str(move) for move in session.legal_moves(game)]
     listed = textwrap.fill(f"legal moves: {' '.join(legal)}", 88)
     while True:
@@ -68,13 +69,13 @@ def _asked(game: Session, ask: Callable[[str], str], say: Callable[[str], None])
             return "q"
         if word in ("v", "u", "q", *legal):
             return word
-        say(f"{word[:20]!r} is none of them: type a legal move, {HELP}")
+        say(f"{word[:20]!r} is not a legal move: type a legal move, {HELP}")
 
 
 def board(game: Session) -> str:
-    """Return the board of stones, the moves on their cells or below their columns.
+    """Return the board, with the moves on their cells or below their columns.
 
-    Pieces of several kinds are not drawn.
+    Games with several kinds of pieces are not drawn.
     """
     obs = np.asarray(game.state.observation[0])
     moves_on = GAMES[game.env_id].moves_on
@@ -90,9 +91,9 @@ def board(game: Session) -> str:
 
 
 def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
-    """Return a table of the values of the moves, the best ones first.
+    """Return a table of the values of the moves, the best first.
 
-    The opponent's own values decide, where it has some, else those of best play.
+    The order is by the opponent's values if it has any, else by those of best play.
     """
     exact = [row.minimax_value for row in worth if row.minimax_value is not None]
     learned = [row.q_value for row in worth if row.q_value is not None]

@@ -1,7 +1,6 @@
-"""A board as text, from the two planes of stones of an observation.
+"""Boards as text, from the two planes of stones of an observation.
 
-`grid` is the one drawing; the string of a position, boards side by side and the board
-to play on are made from it. Axes: `H` rows, `W` columns.
+All other functions use `grid`. Axes: `H` rows, `W` columns.
 """
 
 from collections.abc import Sequence
@@ -13,13 +12,13 @@ from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, MovesOn, Seat
 from jax_ttt.envs.tree import Tree
 
 LETTERS = ("X", "O")
-"""The stones of the player who moves first, and of the other player."""
+"""The stones of the first player and of the second."""
 FREE = "-"
-"""A free cell in the string of a position."""
+"""A free cell in a position's string."""
 
 
 def letters_of(env_id: EnvId) -> tuple[str, str]:
-    """Return the letters of a game's stones, the first player's first."""
+    """Return the letters of the first and the second player's stones."""
     return GAMES[env_id].letters
 
 
@@ -31,8 +30,8 @@ def grid(
 ) -> Shaped[np.ndarray, "H W"]:
     """Return a board's cells as an array of strings, `(H, W)`.
 
-    `obs` is `(H, W, planes)`; its first two planes are the stones of the player whose
-    view it is, the one to move, and of the other player.
+    The first two planes of `obs`, `(H, W, planes)`, are the stones of the player to
+    move and of the opponent.
     """
     cells = np.full(obs.shape[:2], free, object)
     for plane, stone in enumerate(letters if to_move == "first" else letters[::-1]):
@@ -48,16 +47,16 @@ def tree_grid(
 
 
 def cells_as_text(tree: Tree, position: int, letters: tuple[str, str] = LETTERS) -> str:
-    """Return a position's cells row by row in one string, for instance `X---O----`."""
+    """Return a position's cells, row by row, as one string such as `X---O----`."""
     return "".join(tree_grid(tree, position, letters).flat)
 
 
 def side_by_side(
     tree: Tree, line: Sequence[tuple[int, int]], letters: tuple[str, str] = LETTERS
 ) -> str:
-    """Return a game as boards side by side, each below the move that made it.
+    """Return a game as boards side by side, each below its latest move.
 
-    `line` is the positions and the action in each.
+    `line` has a position and the action there for each move.
     """
     columns = []
     for number, (position, action) in enumerate(line, start=1):
@@ -75,9 +74,9 @@ def side_by_side(
 def with_moves(
     cells: Shaped[np.ndarray, "H W"], moves_on: MovesOn, moves: Sequence[int]
 ) -> str:
-    """Return a board with the moves on their cells, or every column's number below.
+    """Return a board with the moves on their cells, or with column numbers below.
 
-    A move beyond the last cell, to pass, is not shown.
+    The action to pass is not shown.
     """
     cells = cells.copy()
     if moves_on == "columns":

@@ -1,4 +1,4 @@
-"""An agent's policy as a file: the decisions of one that is perfect."""
+"""An agent's policy as a file: the decisions of a perfect agent."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def test_every_decision_is_the_first_of_the_best_moves(decisions):
         assert row.move == min(rules.best_moves(board))
 
 
-def test_both_files_hold_what_is_decided(decisions, tmp_path):
+def test_both_files_hold_the_decisions(decisions, tmp_path):
     some = decisions[:3]
     export.write_decisions_json(tmp_path / "policy.json", iter(some))
     assert json.loads((tmp_path / "policy.json").read_text()) == [

@@ -54,16 +54,16 @@ def test_step_line_of_a_sample_says_so():
 
 def test_table():
     assert result_text.evaluation_table("tic_tac_toe", exact_grades()).splitlines() == [
-        "v random, exact        wins     ties   losses  worst case",
-        "as X                97.100%   2.400%   0.500%  never loses",
-        "as O                87.300%   6.800%   5.900%   loses 100%",
-        "mean                92.200%   4.600%   3.200%",
+        "vs. random, exact        wins    draws   losses  worst case",
+        "as X                  97.100%   2.400%   0.500%  never loses",
+        "as O                  87.300%   6.800%   5.900%   loses 100%",
+        "mean                  92.200%   4.600%   3.200%",
     ]
     assert result_text.evaluation_table("tic_tac_toe", SAMPLED).splitlines() == [
-        "v random, sampled      wins     ties   losses     games",
-        "as X               100.000%   0.000%   0.000%         4",
-        "as O                25.000%  25.000%  50.000%         4",
-        "all                 62.500%  12.500%  25.000%         8",
+        "vs. random, sampled      wins    draws   losses     games",
+        "as X                 100.000%   0.000%   0.000%         4",
+        "as O                  25.000%  25.000%  50.000%         4",
+        "all                   62.500%  12.500%  25.000%         8",
     ]
     assert result_text.evaluation_table("tic_tac_toe", Grades()) == "not evaluated"
 
@@ -75,7 +75,7 @@ def first_legal(tree):
 
 
 def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
-    """O, in the first empty cell each time, lets X have the diagonal."""
+    """The policy, as O in the first empty cell, does not block X's diagonal."""
     probs = first_legal(tic_tac_toe)
     text = result_text.verdict("tic_tac_toe", Grades(), tic_tac_toe, probs, SEATS)
     head, *boards = text.splitlines()
@@ -93,7 +93,7 @@ def test_the_losing_line_is_drawn_as_boards(tic_tac_toe):
 
 def test_sampled_verdict_proves_nothing():
     assert result_text.verdict("connect_four", SAMPLED, None, None, SEATS) == (
-        "nothing is proven: 2 of 8 sampled games against random lost, "
+        "nothing is proven: it lost 2 of 8 sampled games against random, "
         "a loss rate of 7.15% to 59.07% (95 % interval)"
     )
     assert result_text.sampled_verdict(Grades()) == "not evaluated: nothing is proven"
@@ -112,10 +112,10 @@ def test_a_sample_that_disagrees_says_so():
         exact = made.exact(true, second)
         found = grades.disagreements(exact, sampled)
         assert found == tuple(Disagreement(seat="second", rate=r) for r in wrong)
-        said = dataclasses.replace(sampled, disagreements=found)
-        text = result_text.sampled_match_text("tic_tac_toe", said, exact)
+        compared = dataclasses.replace(sampled, disagreements=found)
+        text = result_text.sampled_match_text("tic_tac_toe", compared, exact)
         assert text.endswith("agrees with the exact values") == (not wrong)
         for rate in wrong:
             value = f"{exact.second.rate(rate):.3%}"
-            assert f"disagrees with the exact value as O: {rate} {value}" in text
+            assert f"as O, the exact {rate} of {value} is outside the" in text
     assert "agrees" not in result_text.sampled_match_text("tic_tac_toe", sampled, None)

@@ -1,4 +1,4 @@
-"""Games in a terminal against players, by scripted people."""
+"""Games in a terminal against players, with scripted input."""
 
 import jax
 import pytest
@@ -29,7 +29,7 @@ def entrant(name, env_id: EnvId = "tic_tac_toe"):
 
 
 def script(words, asked):
-    """Return an `ask` that types these words, and then nothing more."""
+    """Return an `ask` that returns these words, then raises `EOFError`."""
     words = iter(words)
 
     def ask(prompt):
@@ -42,7 +42,7 @@ def script(words, asked):
 
 
 def game(opponent, words, seat: Seat = "first", env_id: EnvId = "tic_tac_toe"):
-    """Play; return the result, what was asked, and what was said."""
+    """Play a game; return the result, the prompts and the messages."""
     asked, said = [], []
     ask, key = script(words, asked), jax.random.key(0)
     if isinstance(opponent, str):
@@ -51,9 +51,9 @@ def game(opponent, words, seat: Seat = "first", env_id: EnvId = "tic_tac_toe"):
     return result, asked, said
 
 
-def test_a_person_beats_who_can_be_beaten(row_by_row):
+def test_a_person_beats_a_beatable_player(row_by_row):
     result, asked, said = game(row_by_row, "462")
-    assert result == "you win: X (you) v O (row by row)"
+    assert result == "you win: X (you) vs. O (row by row)"
     assert asked[0] == f"legal moves: 0 1 2 3 4 5 6 7 8\nX {QUESTION}"
     assert asked[1] == f"legal moves: 1 2 3 5 6 7 8\nX {QUESTION}"
     assert said[:2] == ["  0 1 2\n  3 4 5\n  6 7 8", "row by row (O) plays 0"]
@@ -64,23 +64,24 @@ def test_a_person_beats_who_can_be_beaten(row_by_row):
 def test_a_person_loses_and_draws():
     result, _, said = game("minimax-first", "182", seat="second")
     assert said[0] == "minimax-first (X) plays 0"
-    assert result == "you lose: O (you) v X (minimax-first)"
+    assert result == "you lose: O (you) vs. X (minimax-first)"
     result, *_ = game("minimax-first", "42378")
-    assert result == "a draw: X (you) v O (minimax-first)"
+    assert result == "a draw: X (you) vs. O (minimax-first)"
 
 
-def test_what_is_no_move_is_asked_again(row_by_row):
+def test_after_an_illegal_move_it_asks_again(row_by_row):
     wrong = ["", "9", "-1", "x", "4 4", "²", "1" * 99]
     result, asked, said = game(row_by_row, [*wrong, " 4 ", "0", "V", "6", "2"])
     assert result.startswith("you win")
-    assert said[1].startswith("'' is none of them: type a legal move, v for")
-    assert len([line for line in said if "none of them" in line]) == len(wrong) + 1
+    assert said[1].startswith("'' is not a legal move: type a legal move, v for")
+    refusals = [line for line in said if "is not a legal move" in line]
+    assert len(refusals) == len(wrong) + 1
     assert asked[: len(wrong) + 1] == asked[:1] * (len(wrong) + 1)
 
 
 def test_a_move_is_undone(row_by_row):
     result, asked, said = game(row_by_row, "u48uu482uuu462")
-    assert result == "you win: X (you) v O (row by row)"
+    assert result == "you win: X (you) vs. O (row by row)"
     assert asked[0] == asked[1] == asked[5]
     assert said.count("  0 1 2\n  3 4 5\n  6 7 8") == 4
 
@@ -101,9 +102,9 @@ def test_values_are_shown_best_first(agent_path):
     ]
     table = game(str(agent_path), "v")[2][1].splitlines()
     assert table[0].split() == ["move", "best", "play", "the", "agent"]
-    told = [float(line.split()[2]) for line in table[1:]]
-    assert sorted(told, reverse=True) == told
-    assert len(told) == 9
+    shown = [float(line.split()[2]) for line in table[1:]]
+    assert sorted(shown, reverse=True) == shown
+    assert len(shown) == 9
     assert {line.split()[1] for line in table[1:]} == {"draws"}
 
 
@@ -116,8 +117,8 @@ def test_stones_fall_in_columns():
     assert said[-2] == "random has no values to show"
 
 
-def test_values_are_ordered_by_the_agents_own_where_it_has_some():
-    """Of equals, the first move comes first."""
+def test_moves_are_ordered_by_the_opponents_values_if_it_has_any():
+    """Of equal moves, the lowest comes first."""
     worth = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
     assert session_text.values_table("it", worth).splitlines() == [
         "       move  best play  the agent",

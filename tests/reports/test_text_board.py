@@ -10,7 +10,7 @@ from jax_ttt.reports import text_board
 
 
 def planes(first, second):
-    """Return an observation of the first player's view, by rows such as `10.`."""
+    """Return an observation with the first player to move, of rows such as `10.`."""
     return np.stack(
         [np.array([list(row) for row in rows]) == "1" for rows in (first, second)],
         axis=-1,
@@ -21,7 +21,7 @@ WIDE = planes(["1000", "0000"], ["0010", "0001"])
 
 
 def test_a_grid_has_the_shape_of_the_board():
-    """Own stones come first in an observation, whoever is to move."""
+    """The first plane of an observation holds the stones of the player to move."""
     assert text_board.grid(WIDE, to_move="first").tolist() == [
         ["X", "-", "O", "-"],
         ["-", "-", "-", "O"],
@@ -73,7 +73,7 @@ def test_boards_word_for_word(host_tree):
     assert text_board.side_by_side(host_tree, []) == ""
 
 
-def test_moves_stand_on_cells_or_below_columns():
+def test_moves_are_on_cells_or_below_columns():
     cells = text_board.grid(WIDE, "first", free=".")
     assert text_board.with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
     assert text_board.with_moves(cells, "columns", [0]).splitlines() == [
