@@ -26,30 +26,30 @@ TYPES = {
     "pairing": ("Match", "SeatResult"),
     "table": ("CrossTable",),
 }
-"""What the functions return, by the modules of `jax_ttt.api` that define it."""
+"""The types that the functions return, by their modules of `jax_ttt.api`."""
 PAGE = """# From Python
 
 <!-- Made by `make api` from the docstrings of jax_ttt/api: change those instead. -->
 
 `import jax_ttt` loads no JAX and takes under 0.1 s: a function is loaded when it is
-first used. Settings are keyword arguments named like the flags of the command line,
-which `python -m jax_ttt.train --help` describes.
+first used. Settings are keyword arguments with the names of the command line's flags;
+`python -m jax_ttt.train --help` describes them.
 
-- A *player* is an agent, a name such as `"minimax"`, the path of a saved agent, or a
-  function or policy of your own.
-- A *board* is a game, or the moves made from its start: `[4, 0]`.
-- What a function returns prints itself, and draws itself in a notebook.
+- A *player* is an agent, a name such as `"minimax"`, the path of a saved agent, or your
+  own function or policy.
+- A *board* is a game, or the moves from its start: `[4, 0]`.
+- A result prints as text, and a notebook shows its picture.
 - Wrong input raises `jax_ttt.Refused`, a `ValueError` of one line.
-- Compiling takes most of a short run's time. To keep compiled programs for the next
-  process, as the commands do, begin with
+- Compilation takes most of a short run's time. To cache compiled programs for the next
+  process, as the commands do, start with
   `from jax_ttt.runtime import compile_cache; compile_cache.use()`.
 
 {tour}
 
 ## Settings and errors
 
-`jax_ttt.Config` holds all settings of a run, frozen; `jax_ttt.PRESETS` are named ones;
-`jax_ttt.Refused` is what wrong input raises.
+`jax_ttt.Config` holds all settings of a run and is immutable. `jax_ttt.PRESETS` holds
+the presets by name. `jax_ttt.Refused` is the error of wrong input.
 
 {settings}
 
@@ -57,7 +57,7 @@ which `python -m jax_ttt.train --help` describes.
 
 {functions}
 
-## What they return
+## Return types
 
 Import these for type hints, for instance `from jax_ttt.api.agent import Agent`.
 
@@ -66,7 +66,7 @@ Import these for type hints, for instance `from jax_ttt.api.agent import Agent`.
 
 
 class Definition(NamedTuple):
-    """A function, class or property as it stands in a module."""
+    """A function, class or property of a module."""
 
     node: ast.FunctionDef | ast.ClassDef
     docstring: str
@@ -95,7 +95,7 @@ def page() -> str:
 
 
 def shown_example(name: str) -> str:
-    """Return an example file under its first line, without its docstring."""
+    """Return an example file, with its docstring as the heading."""
     code = (DOCS / "examples" / f"{name}.py").read_text("utf-8")
     title = ast.get_docstring(ast.parse(code)) or ""
     body = code.split('"""\n', 1)[1].strip()
@@ -110,7 +110,7 @@ def definitions(module: str) -> dict[str, Definition]:
 
 
 def members(parent: ast.Module | ast.ClassDef) -> dict[str, Definition]:
-    """Return the documented functions and classes that stand directly in a node."""
+    """Return the functions and classes defined directly in a node."""
     return {
         node.name: Definition(node, ast.get_docstring(node) or "")
         for node in parent.body
@@ -119,7 +119,7 @@ def members(parent: ast.Module | ast.ClassDef) -> dict[str, Definition]:
 
 
 def signature(node: ast.FunctionDef) -> str:
-    """Return a function's call as it is written, one argument a line if it is long."""
+    """Return a function's signature, with one argument per line if it is long."""
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     args = re.sub(r"(?<=[\w\]])=(?=\S)", " = ", ast.unparse(node.args))
     call = f"{node.name}({args}){returns}"
@@ -149,7 +149,7 @@ def sections(docstring: str) -> dict[str, str]:
 
 
 def bullets(text: str) -> str:
-    """Return entries `name: text`, whose further lines are indented, as a list."""
+    """Return entries `name: text`, with indented further lines, as a list."""
     entries = re.split(r"\n(?=\S)", text)
     shown = []
     for entry in entries:

@@ -1,7 +1,7 @@
-"""How the tests' programs are compiled, and where they are kept.
+"""Compilation settings and the cache of the tests' programs.
 
-Nearly all of the tests' time is compiling, so imported before JAX it sets JAX up: for
-this process and for the commands that tests start.
+Compilation takes nearly all of the tests' time. Import this module before JAX: it sets
+JAX up for this process and for the commands that tests start.
 """
 
 import contextlib
@@ -16,8 +16,8 @@ from jax_ttt.runtime import compile_cache, process
 
 _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
-"""For both workers, the commands that tests start, and the next time; never the user's
-folder. `make clean` removes it."""
+"""The cache of all workers and commands of the tests, never the user's. `make clean`
+removes it."""
 SETTINGS = {
     "jax_enable_compilation_cache": True,
     "jax_compilation_cache_dir": str(_KEPT / compile_cache.folder().name),
@@ -32,15 +32,15 @@ os.environ |= {name.upper(): str(value) for name, value in SETTINGS.items()}
 _OLDER = "--xla_cpu_use_fusion_emitters=false"
 if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
     _flags = os.environ.get("XLA_FLAGS", "").split()
-    # Once, as programs are kept by their flags: xdist's workers have those of the
-    # process that started them.
+    # Only once, since flags are part of a program's key in the cache, and the workers
+    # of xdist inherit the flags.
     os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x != _OLDER), _OLDER])
 
 _MOST_MIB = 900
 
 
 def set_up():
-    """Set JAX up as above; a plugin of pytest may have imported it before."""
+    """Set JAX up; a plugin of pytest may have imported JAX before."""
     import jax
 
     for name, value in SETTINGS.items():
@@ -49,7 +49,7 @@ def set_up():
 
 @contextlib.contextmanager
 def optimized():
-    """Compile with optimizations: a long training then takes less time in total."""
+    """Compile with optimizations, which saves time in long trainings."""
     import jax
 
     jax.config.update("jax_disable_most_optimizations", False)
@@ -66,7 +66,7 @@ def _trained(function, args, kwargs):
 
 
 def train_once(function):
-    """Return a public function that trains; the same is trained once in a process."""
+    """Return the training function; each training runs once per process."""
 
     @functools.wraps(function)
     def once(*args, **kwargs):
@@ -77,7 +77,7 @@ def train_once(function):
 
 
 def keep_memory_bounded():
-    """Let go of all programs where they have become many: they are kept on disk."""
+    """Drop all programs from memory if they use too much; they are cached on disk."""
     import jax
 
     from jax_ttt.training import programs
@@ -87,12 +87,12 @@ def keep_memory_bounded():
     programs._compiling.cache_clear()
     jax.clear_caches()
     gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # else freed memory stays ours
+    with contextlib.suppress(OSError, AttributeError):  # return the memory to the OS
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _memory_mib():
-    """Return the memory that the process has now; without /proc, the most it had."""
+    """Return the memory of the process in MiB; without /proc, its peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:

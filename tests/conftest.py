@@ -1,4 +1,4 @@
-"""What the tests share: the tree of tic-tac-toe and its exact values."""
+"""Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
 
 import gc
 from pathlib import Path
@@ -25,7 +25,7 @@ from jax_ttt.solver import minimax
 
 compiling.set_up()
 jax.config.update("jax_numpy_rank_promotion", "raise")
-# A busy machine is no failure; each run tries other values.
+# Without a deadline, since the machine may be busy.
 hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
 hypothesis.settings.load_profile("tests")
 
@@ -44,17 +44,17 @@ LONGEST = (
     "dqn/test_tabular.py",
     "test_cli.py",
 )
-"""The files that take longest, which begin first, so that no worker is left alone."""
+"""The slowest test files; they run first, so that all workers end at about one time."""
 
 
 def pytest_collection_modifyitems(items):
-    """Put the longest files first."""
+    """Put the slowest files first."""
     place = {TESTS / name: n for n, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 def pytest_collection_finish():
-    """Spare the collector what stays to the end: tracing makes much that is new."""
+    """Freeze the objects so far and collect less often: tracing makes many objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -62,21 +62,21 @@ def pytest_collection_finish():
 
 @pytest.fixture(autouse=True)
 def programs_are_kept():
-    """Turn JAX's cache on again after a test that turned it off."""
+    """Turn on JAX's cache again after a test that turned it off."""
     yield
     jax.config.update("jax_enable_compilation_cache", True)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def bounded_memory():
-    """Keep a worker below 1.5 GB."""
+    """Keep the memory of a worker below 1.5 GB."""
     yield
     compiling.keep_memory_bounded()
 
 
 @pytest.fixture(autouse=True, scope="session")
 def every_program_is_traced():
-    """Keep no traced program in this process: a test may replace what is traced."""
+    """Cache no traced program in this process: a test may replace traced functions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
         yield
@@ -84,7 +84,7 @@ def every_program_is_traced():
 
 @pytest.fixture(autouse=True, scope="session")
 def no_amx():
-    """Where nothing else is asked for, test float32 arithmetic on every CPU."""
+    """Use float32 by default on every CPU."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(devices, "has_amx", lambda: False)
         yield
@@ -98,7 +98,7 @@ def optimized():
 
 @pytest.fixture
 def trained_once(monkeypatch):
-    """Let examples that train the same share their agents, as they share seeds."""
+    """Let examples with the same training share its result."""
     for name in ("train", "train_many"):
         once = compiling.train_once(getattr(jax_ttt, name))
         monkeypatch.setattr(jax_ttt, name, once)
@@ -106,7 +106,7 @@ def trained_once(monkeypatch):
 
 @pytest.fixture
 def promoted_ranks():
-    """Some of PGX's games add arrays of different ranks."""
+    """Allow arrays of different ranks, which some of PGX's games add."""
     with jax.numpy_rank_promotion("allow"):
         yield
 
@@ -118,13 +118,13 @@ def tree():
 
 @pytest.fixture(scope="session")
 def host_tree():
-    """The same tree of NumPy arrays."""
+    """Return the tree of NumPy arrays."""
     return trees.host_tree("tic_tac_toe")
 
 
 @pytest.fixture(scope="session")
 def boards(host_tree):
-    """The positions' boards, as `rules` writes them."""
+    """Return the boards of all positions in the notation of `rules`."""
     return [
         text_board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
     ]
@@ -132,30 +132,30 @@ def boards(host_tree):
 
 @pytest.fixture(scope="session")
 def position(boards):
-    """The positions by their boards."""
+    """Return the positions by their boards."""
     return {board: p for p, board in enumerate(boards)}
 
 
 @pytest.fixture(scope="session")
 def values(host_tree):
-    """Minimax values of all positions, to the first player."""
+    """Return the minimax values of all positions to the first player."""
     return minimax.values(host_tree)
 
 
 @pytest.fixture(scope="session")
 def q_star(tree, values):
-    """Exact action values to the mover; junk where illegal and where it is over."""
+    """Return exact action values to the player to move; random for illegal actions."""
     to_mover = np.where(tree.first_to_move, 1, -1)[:, None]
     legal = np.asarray(tree.legal_action_mask)
-    junk = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
-    return np.where(legal, values[np.asarray(tree.successor)] * to_mover, junk).astype(
+    other = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
+    return np.where(legal, values[np.asarray(tree.successor)] * to_mover, other).astype(
         np.float32
     )
 
 
 @pytest.fixture(scope="session")
 def row_by_row(host_tree):
-    """Return who plays the first free cell: easily beaten."""
+    """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
     player = players.policy_player(positions.index("tic_tac_toe"), probs)
@@ -164,7 +164,7 @@ def row_by_row(host_tree):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Return a function that draws and returns the figure of a picture."""
+    """Return a function that draws a picture and returns its figure."""
     from matplotlib.figure import Figure
 
     figures = []
@@ -185,7 +185,7 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def small():
-    """Return the settings of the article, made small."""
+    """Return small settings of the preset `article`."""
     return PRESETS["article"].replace(
         num_envs=32,
         hidden_size=16,
@@ -197,7 +197,7 @@ def small():
 
 @pytest.fixture
 def growth_figures():
-    """Return figures as `growth` gives them, an update of 2 ms where not told."""
+    """Return figures in the format of `growth`, most with 2 ms per update."""
 
     def rows(*medians):
         return [
@@ -214,7 +214,7 @@ def growth_figures():
 
 @pytest.fixture(scope="session")
 def one_seat(host_tree, q_star, tmp_path_factory):
-    """Return the file of a table that is perfect as X and the worst as O."""
+    """Return the file of a table that plays perfectly as X and worst as O."""
     path = tmp_path_factory.mktemp("one-seat") / "agent.safetensors"
     config = Config.of(
         network="table", canonical=False, opponent="random", seat="first", eval_games=0

@@ -1,4 +1,4 @@
-"""Results made up for tests: rates of wins, draws and losses, and what holds them."""
+"""Invented results for tests: rates, grades, rows of metrics and steps."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0
 
 
 def rates(wins, draws=0.0, losses=None):
-    """Return rates; where nothing is said, what is not won is lost."""
+    """Return rates; losses are by default all other games."""
     losses = 1 - wins - draws if losses is None else losses
     parts = map(float, (wins, draws, losses))
     return Rates(
@@ -42,7 +42,7 @@ def sampled_rates(found, num_games, intervals=((0.0, 1.0),) * 3):
 
 
 def sampled(first, second, num_games=4):
-    """Return sampled grades, of as many games in each seat."""
+    """Return sampled grades with `num_games` in each seat."""
     seats = [sampled_rates(found, num_games) for found in (first, second)]
     both = sampled_rates(mean(*seats).all_rates, 2 * num_games)
     return Sampled(**vars(both), first=seats[0], second=seats[1])
@@ -67,7 +67,7 @@ def chunk(update, games=0, wins=0, losses=0, **metrics):
 
 
 def agent(seed, exact=None, sampled=None, **fields):
-    """Return what came of one agent; one without grades diverged."""
+    """Return the results of one agent, which diverged if it has no grades."""
     diverged = exact is None and sampled is None
     about = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
     return AgentResult(
@@ -82,7 +82,7 @@ def with_seat(grades, seat, **changes):
 
 
 def progress(update, seconds=0.5, evaluation=None, num_agents=None):
-    """Return a step of a run without a learner, of several agents if so many."""
+    """Return a step of a run without a learner, of one or several agents."""
     shape = () if num_agents is None else (num_agents,)
     counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), np.full(shape, 7))
     diverged = np.zeros(shape, bool)

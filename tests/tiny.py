@@ -1,6 +1,7 @@
-"""The settings of all who need just some agent, made small: they share programs.
+"""Small settings for tests that need any agent.
 
-A program is compiled for its settings, and nearly all of the tests' time is compiling.
+Programs are compiled per settings, so these tests share their programs. Compilation
+takes nearly all of the tests' time.
 """
 
 import jax
@@ -23,7 +24,7 @@ CONFIG = PRESETS["default"].replace(**FIELDS)
 
 
 def flags(*names):
-    """Return the flags, for a command that trains: all, or those of these fields."""
+    """Return the flags of a training command, by default of all fields."""
     return [
         word
         for name in names or FIELDS
@@ -32,7 +33,7 @@ def flags(*names):
 
 
 def save_untrained(path, **fields):
-    """Save an agent that has learned nothing, and return its path."""
+    """Save an untrained agent and return its path."""
     config = Config.of(**{"hidden_size": FIELDS["hidden_size"]} | fields)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path.parent.mkdir(parents=True, exist_ok=True)

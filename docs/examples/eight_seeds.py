@@ -1,4 +1,4 @@
-"""Train eight seeds and plot them."""
+"""Train agents of eight seeds and plot their learning curves."""
 
 import jax_ttt
 

@@ -1,4 +1,4 @@
-"""Add a player of your own and put it into the cross table."""
+"""Add your own player to a cross table."""
 
 import jax.numpy as jnp
 
@@ -8,7 +8,7 @@ PREFERRED = jnp.array([2, 1, 2, 1, 3, 1, 2, 1, 2])  # the centre, then a corner
 
 
 def centre(key, env_state):
-    """Return a legal cell for each of B games; no randomness: results are exact."""
+    """Return a legal cell for each of B games; results are exact without randomness."""
     return jnp.where(env_state.legal_action_mask, PREFERRED, 0).argmax(axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Play a game against an agent: here its opponent is a random player."""
+"""Play a game against an agent, here with random moves."""
 
 import random
 

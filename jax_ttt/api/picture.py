@@ -28,7 +28,7 @@ class Drawable(Protocol):
 
 
 States: TypeAlias = pgx.State | Sequence[pgx.State]
-"""A state of PGX or a batch of them, or several of these, one after another."""
+"""A PGX state, a batch of states, or a sequence of either."""
 
 
 def draw(
@@ -91,7 +91,7 @@ def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
     if moves is not None:
         return boards.position_picture(one_game.states(game, moves)[-1], theme)
     if env_id is not None:
-        raise SettingError("env_id", "None where no moves are drawn", env_id)
+        raise SettingError("env_id", "None unless moves are drawn", env_id)
     if isinstance(thing, Drawable) and not isinstance(thing, type):
         return thing.picture(theme)
     if isinstance(thing, pgx.State):

@@ -1,4 +1,4 @@
-"""How many agents end proven, and how many at the ceiling, in each precision."""
+"""The shares of agents that end proven and at the ceiling, in each precision."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,12 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 
 
 def measure_ceiling(seeds: range) -> Figures:
-    """Train an agent of the default preset for each seed, in each precision."""
+    """Train one agent of the default preset per seed, in each precision."""
     return {precision: of_precision(precision, seeds) for precision in PRECISIONS}
 
 
 def of_precision(precision: Precision, seeds: range) -> Figures:
-    """Train an agent of each seed; print which are not proven or miss the ceiling."""
+    """Train one agent per seed; print which are not proven or miss the ceiling."""
     name = f"default in {precision}"
     with Steps(len(seeds), "agent", name) as bar:
         found = []
@@ -35,6 +35,6 @@ def of_precision(precision: Precision, seeds: range) -> Figures:
 
 
 def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
-    """Train an agent of each seed, graded at its end."""
+    """Train one agent per seed, graded at its end."""
     config = PRESETS["default"].replace(precision=precision)
     return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])

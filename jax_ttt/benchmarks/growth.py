@@ -1,4 +1,4 @@
-"""How an update's time grows with the batch, the seeds and the width of the network."""
+"""The time of an update by batch size, number of seeds and network width."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,17 +13,17 @@ from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
-# Each is two programs to compile, which takes most of the time here.
+# Each size needs two compilations, which take most of the time.
 NUM_ENVS = (64, 1024, 16384)
 HIDDEN_SIZES = (32, 128, 512)
 NUM_SEEDS = (1, 4, 64)
 SEED_UPDATES = 25
-"""Updates of each agent in a round, where several are trained."""
+"""Updates of each agent in a round, if several are trained."""
 ROUNDS = 3
 
 
 def measure_growth(quick: bool) -> Figures:
-    """Time the default preset's updates over sizes; `quick` does two of each."""
+    """Time the default preset's updates for all sizes; `quick` uses two of each."""
     some = slice(None, 2 if quick else None)
     config = PRESETS["default"]
     return {
@@ -34,7 +34,7 @@ def measure_growth(quick: bool) -> Figures:
 
 
 def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
-    """Time an update with each of the sizes in the settings."""
+    """Time an update with each size of the setting `field`."""
     configs = [config.replace(**{field: size}) for size in sizes]
     counts = [min(max(2**16 // c.run.num_envs, 10), 200) for c in configs]
     runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
@@ -48,9 +48,9 @@ def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures
 
 
 def by_seeds(config: Config, sizes: Sequence[int]) -> Figures:
-    """Time an agent's update where several are trained, and count agents a minute.
+    """Time the update of one of several agents, and return agents per minute.
 
-    Either one after another, by one compiled program, or all in one program.
+    The agents train one after another with one compiled program, or all in one program.
     """
     ways = {"loop": one_by_one, "vmap": together}
     runs = [way(config, num_seeds) for num_seeds in sizes for way in ways.values()]
@@ -66,9 +66,9 @@ def by_seeds(config: Config, sizes: Sequence[int]) -> Figures:
 
 
 def agents_a_minute(config: Config, figures: Figures) -> Figures:
-    """Print and return how many agents a minute trains, at the best number of seeds.
+    """Print and return the agents trained per minute, at the best number of seeds.
 
-    Worked out from an update's time; compiling and evaluating come on top.
+    It is computed from the time of an update and excludes compilation and evaluation.
     """
     updates, rows = config.run.num_updates, figures["loop"]
     found = {
@@ -88,7 +88,7 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 
 def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
-    """Return a run of agents that one compiled program trains in turn."""
+    """Return a function that trains agents in turn with one compiled program."""
     hyper = hyper_arrays(config)
     program = Programs(config)
     states = [program.start(run_key(seed), hyper) for seed in range(num_seeds)]
@@ -102,7 +102,7 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
 
 
 def together(config: Config, num_seeds: int) -> Callable[[], Named]:
-    """Return a run of agents that are trained at once, as one program."""
+    """Return a function that trains agents at once in one program."""
     program = Programs(config, many=True)
     keys = np.stack([run_key(seed) for seed in range(num_seeds)])
     hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))

@@ -1,8 +1,8 @@
-"""OpenSpiel's tabular Q-learners, trained as in their own example, under our proof.
+"""OpenSpiel's tabular Q-learners, trained as in OpenSpiel's example and proven by us.
 
-Two `QLearner`s with their defaults play each other, as in OpenSpiel's example
-`tic_tac_toe_qlearner.py`, but for longer than its 50,000 episodes. Each is graded in
-the seat that it learned; of moves that it values alike it plays any.
+Two `QLearner`s with default settings play each other as in OpenSpiel's example
+`tic_tac_toe_qlearner.py`, but longer than its 50,000 episodes. Each learner is graded
+in its own seat; it plays a random one of equal moves.
 
 Axes: `P` positions, `A` actions.
 """
@@ -29,12 +29,12 @@ from jax_ttt.results.grades import Exact
 from jax_ttt.solver import outcomes, policies, proof
 
 NUM_EPISODES = 200_000
-"""Games that a pair of learners plays."""
+"""Games of a pair of learners."""
 CHECK_EVERY = 2_000
-"""Games between the checks that say when a pair is proven."""
+"""Games between two evaluations of a pair."""
 
 Table = Mapping[str, Mapping[int, float]]
-"""A learner's action values, by OpenSpiel's texts of boards."""
+"""A learner's action values by OpenSpiel's board strings."""
 
 
 @jax.jit
@@ -44,7 +44,7 @@ def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
 
 
 def measure_openspiel(seeds: range, quick: bool) -> Figures:
-    """Train a pair of OpenSpiel's learners for each seed."""
+    """Train one pair of OpenSpiel's learners per seed."""
     num_episodes = 2 * CHECK_EVERY if quick else NUM_EPISODES
     name = f"OpenSpiel {version('open_spiel')}"
     with Steps(len(seeds), "pair") as bar:
@@ -65,13 +65,13 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
 
 
 def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
-    """Train a pair, yielding its exact evaluations and what it has cost by then."""
+    """Train a pair, yielding its exact evaluations with the costs so far."""
     from open_spiel.python import rl_environment  # type: ignore[import-not-found]
     from open_spiel.python.algorithms import (  # type: ignore[import-not-found]
         tabular_qlearner,
     )
 
-    np.random.seed(seed)  # noqa: NPY002  what the learners draw from
+    np.random.seed(seed)  # noqa: NPY002  the learners use this generator
     env = rl_environment.Environment("tic_tac_toe")
     learner = tabular_qlearner.QLearner
     learners = [learner(player_id=seat, num_actions=9) for seat in (0, 1)]
@@ -86,7 +86,7 @@ def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exac
 
 
 def play_episodes(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401
-    """Let OpenSpiel's learners play each other, and learn from it."""
+    """Train OpenSpiel's learners against each other."""
     for _ in range(num_episodes):
         moment = env.reset()
         while not moment.last():
@@ -97,12 +97,13 @@ def play_episodes(env: Any, learners: Sequence[Any], num_episodes: int) -> None:
 
 
 def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]:
-    """Return the pair as a policy: the best moves of whoever's turn it is.
+    """Return the pair as a policy: the best moves of the learner to move.
 
-    `tree` is of NumPy arrays. A move or a board that a learner has not met is worth 0.
+    `tree` holds NumPy arrays. Moves and boards that a learner has not visited have the
+    value 0.
 
     Raises:
-        ValueError: a learner has met a board that is not its own to decide.
+        ValueError: a learner has visited a board where it is not to move.
     """
     seat = np.where(tree.first_to_move, 0, 1)[tree.decisions]
     rows: list[dict[str, int]] = [{}, {}]
@@ -112,7 +113,7 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
     for table, own in zip(tables, rows, strict=True):
         for board, values in table.items():
             if board not in own:
-                raise ValueError(f"not a board of tic-tac-toe to decide: {board}")
+                raise ValueError(f"not a board where this learner moves: {board}")
             worth[own[board], list(values)] = list(values.values())
     probs = np.zeros(tree.legal_action_mask.shape)
     probs[tree.decisions] = policies.shared(worth == worth.max(axis=1, keepdims=True))
@@ -120,7 +121,7 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
 
 
 def boards(tree: Tree) -> list[str]:
-    """Return OpenSpiel's texts of the boards to decide: planes of empty, O and X."""
+    """Return OpenSpiel's strings of the boards to decide: planes of empty, O and X."""
     mine = np.asarray(stones.cells(tree.obs))[tree.decisions]
     cells = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
     planes = np.concatenate([cells == stone for stone in (0, -1, 1)], axis=1)

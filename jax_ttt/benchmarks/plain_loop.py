@@ -1,8 +1,8 @@
-"""The article's program as its author runs it, for the benchmark to be compared with.
+"""Antognini's program as a Python loop, a baseline of the benchmark.
 
-A Python loop: each move is one compiled call to choose, one to play and one to learn,
-and the host waits after each to see whether every game has ended. The equations, and
-the order of the random numbers, are those of `learner`, so both compute the same.
+Each move takes three compiled calls, to choose, to play and to learn. After each move
+the host waits to see whether every game is over. The equations and the order of random
+numbers are those of `learner`, so both compute the same.
 
 python -m jax_ttt.benchmarks.plain_loop FILE
 """
@@ -34,7 +34,7 @@ from jax_ttt.players.network import Network
 
 
 class Moment(NamedTuple):
-    """The loop after an update: what it holds, good until the next one."""
+    """The state of the loop after an update, valid until the next one."""
 
     network: nnx.Module
     target_network: nnx.Module
@@ -43,7 +43,7 @@ class Moment(NamedTuple):
 
 
 class Plain(nnx.Module):
-    """The article's network of nnx's own layers, boards in rows; for its weights."""
+    """Antognini's network of nnx layers on flat boards, which holds the weights."""
 
     def __init__(self, config: Config) -> None:
         planes, num_actions = pgx_games.sizes(config.env_id)
@@ -60,9 +60,9 @@ class Plain(nnx.Module):
 
 
 def main(argv: Sequence[str] | None) -> int:
-    """Train the article's agent, evaluating it on the way, and save its weights."""
+    """Train the agent of Antognini's article with evaluations, and save its weights."""
     parser = argparse.ArgumentParser(prog="python -m jax_ttt.benchmarks.plain_loop")
-    parser.add_argument("file", type=Path, help="where to save the weights, as .npz")
+    parser.add_argument("file", type=Path, help="the .npz file of the weights")
     path: Path = parser.parse_args(argv).file
     config = SYSTEMS["article"].config
     train_key, eval_key = jax.random.split(jax.random.key(1))
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None) -> int:
 
 
 def save_weights(network: nnx.Module, path: Path) -> None:
-    """Write the network's weights."""
+    """Write the network's weights as .npz."""
     leaves = jax.tree_util.tree_leaves_with_path(nnx.state(network))
     weights = {jax.tree_util.keystr(at): np.asarray(leaf) for at, leaf in leaves}
     with path.open("wb") as file:
@@ -87,16 +87,17 @@ def save_weights(network: nnx.Module, path: Path) -> None:
 
 
 def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
-    """Train for ever, yielding after each update; `key` is consumed.
+    """Train without end, yielding after each update; `key` is consumed.
 
-    Serves boards that are not canonicalised, and the plain maximum in the target.
+    Boards must not be canonical, and the TD target must be one-ply with the plain
+    maximum.
     """
     env = pgx_games.make_env(config.env_id)
     hyper = config.hyper
     q_network = Network(config.architecture)
     start = learner.init(config, hyper, q_network, key, SelfPlay())
     graph = nnx.graphdef(Plain(config))
-    # Its kernels are `(inputs, outputs)`, as those of `nnx.Linear`.
+    # Kernels of `nnx.Linear` are `(inputs, outputs)`, ours `(outputs, inputs)`.
     params = jax.tree.map(jnp.transpose, start.params)
     network = nnx.merge(graph, params)
     target_network = nnx.merge(graph, jax.tree.map(jnp.copy, params))
@@ -124,7 +125,7 @@ def play_evaluation(
 ) -> tuple[int, int, int]:
     """Return the wins, draws and losses of `eval_games` games against random.
 
-    PGX draws who moves first. `key` is consumed.
+    Seats are random. `key` is consumed.
     """
     env = pgx_games.make_env(config.env_id)
     init_key, key = jax.random.split(key)

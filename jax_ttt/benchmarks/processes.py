@@ -1,6 +1,6 @@
-"""Processes of the benchmark: what they took, from their start on.
+"""Processes of the benchmark, timed from their start.
 
-Everything that a process would keep for the next one it keeps in a folder of our own.
+Each process uses a cache folder of the benchmark instead of the user's.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Child(NamedTuple):
-    """What a process took, and what it printed."""
+    """The wall and CPU seconds of a process, and its output."""
 
     wall: float
     cpu: float
@@ -24,13 +24,13 @@ class Child(NamedTuple):
 def run_module(
     module: str, args: Sequence[str], cache: Path | None, until: str = ""
 ) -> Child:
-    """Run a module in a process; without `cache` it keeps no compiled programs.
+    """Run a module in a process; without `cache` it caches no compiled programs.
 
-    The wall seconds end where it has printed `until`, if that is given, and waits for
-    input. That is then closed, and the CPU seconds are those to its end.
+    If `until` is given, the wall seconds end when the process has printed it. The
+    input is then closed. CPU seconds are those of the whole process.
 
     Raises:
-        RuntimeError: it failed, or did not print `until`.
+        RuntimeError: the process failed, or did not print `until`.
     """
     before, begin, wall = _cpu_seconds(), time.perf_counter(), 0.0
     with tempfile.TemporaryFile() as errors:
@@ -54,7 +54,7 @@ def run_module(
 
 
 def _read(child: subprocess.Popen[bytes], until: bytes) -> bytes:
-    """Return what a process prints, up to this or to its end."""
+    """Return the output of a process up to `until` or to its end."""
     output = b""
     while until not in output and child.stdout and (more := child.stdout.read(2**16)):
         output += more
@@ -62,12 +62,12 @@ def _read(child: subprocess.Popen[bytes], until: bytes) -> bytes:
 
 
 def _environment(cache: Path | None) -> dict[str, str]:
-    """Return the variables of a process that keeps compiled programs in `cache`."""
+    """Return the environment of a process that caches programs in `cache`."""
     variables = dict(os.environ)
     variables.pop("JAX_COMPILATION_CACHE_DIR", None)
-    # Asked for by the benchmark, so that its own process leaves a GPU's memory free.
+    # The benchmark sets it for its own process, to leave GPU memory free.
     variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
-    # Whatever the user chose.
+    # It overrides the user's choice.
     variables["JAX_ENABLE_COMPILATION_CACHE"] = "false" if cache is None else "true"
     if cache is not None:
         variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
@@ -75,7 +75,7 @@ def _environment(cache: Path | None) -> dict[str, str]:
 
 
 def _cpu_seconds() -> float:
-    """Return the CPU seconds of all processes that we started and that have ended."""
+    """Return the CPU seconds of all finished child processes."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""The benchmark's progress bars, on stderr, and lines of output that spare them."""
+"""The benchmark's progress bars on stderr, and output lines above them."""
 
 import sys
 from collections.abc import Callable
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class Steps(compile_events.Bar):
-    """A progress bar that is shown where stderr is a terminal, and gone at its end."""
+    """A progress bar, shown on a terminal only and removed at its end."""
 
     def __init__(self, total: int, unit: str, text: str = "") -> None:
         super().__init__(
@@ -27,7 +27,7 @@ class Steps(compile_events.Bar):
     def step(
         self, text: str, run: Callable[P, R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """Run one of the steps, named by `text`, and return its result."""
+        """Run one step with the name `text`, and return its result."""
         self.set_description(text)
         found = run(*args, **kwargs)
         self.update()
@@ -35,6 +35,6 @@ class Steps(compile_events.Bar):
 
 
 def say(text: str) -> None:
-    """Print a line on stdout at once; bars on the same terminal are drawn below it."""
+    """Print a line on stdout at once, above the bars of the same terminal."""
     with tqdm.external_write_mode(file=sys.stdout):
         print(text, flush=True)

@@ -1,4 +1,4 @@
-"""Agents by when they were proven: a row for each, and the figures of many."""
+"""The costs of agents until they are proven: rows of agents, and their summary."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +15,21 @@ from jax_ttt.solver import safe_play
 
 @dataclasses.dataclass(frozen=True)
 class Spent:
-    """What training has cost so far, without evaluating and compiling."""
+    """The costs of training so far, excluding compilation and evaluation."""
 
     seconds: float
     cpu_seconds: float
     updates: int
-    games: int  # ended
+    games: int  # finished
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProofRow:
-    """What one agent had cost by its proofs, and how it ended."""
+    """The costs of an agent at its proofs and at its end, and its last results."""
 
     seed: int
-    first_proven: Spent | None  # by the first evaluation that proves it
-    proven_from: Spent | None  # by the one from which all do
+    first_proven: Spent | None  # at the first evaluation that proves it
+    proven_from: Spent | None  # at the evaluation from which all prove it
     end: Spent
     exact: Exact  # at the end
 
@@ -37,10 +37,10 @@ class ProofRow:
 def show_agents(
     name: str, rows: Sequence[ProofRow], end: str, units: Sequence[str]
 ) -> Figures:
-    """Print and return how many of the learner's agents were proven, and when.
+    """Print and return how many agents were proven, and at which costs.
 
-    `end` says what all of the training was; `units` are the fields of `Spent` to count
-    the moments of the proofs in.
+    `end` describes the whole training. `units` are the fields of `Spent` to print for
+    the proofs, besides seconds.
     """
     failed = [row.seed for row in rows if row.proven_from is None]
     figures = pass_rate(name, [row.seed for row in rows], failed)
@@ -58,7 +58,7 @@ def show_agents(
 
 
 def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
-    """Print how many agents ended proven, and which did not."""
+    """Print and return how many agents ended proven, and which did not."""
     proven = len(seeds) - len(failed)
     low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
     say(
@@ -71,10 +71,11 @@ def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures
 
 
 def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
-    """Print how often agents win, and which of these seeds miss the ceiling.
+    """Print and return the agents' win rates, and which seeds miss the ceiling.
 
-    An agent is at the ceiling if it is unbeatable and wins as often against random, in
-    both seats, as a player who never loses can. One that diverged has no results.
+    An agent is at the ceiling if it is unbeatable and, in each seat, wins as often
+    against random as a player that never loses can. An agent that diverged has no
+    results.
     """
     tree = trees.enumerated("tic_tac_toe")
     most = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
@@ -102,13 +103,13 @@ def _at(exact: Exact | None, most: Mapping[str, float]) -> bool:
     """Return whether an agent is at the ceiling, `most` wins in each seat."""
     if exact is None:
         return False
-    # A chance is a multiple of 1/384 as X, of 1/945 as O: this is rounding alone.
+    # Win rates are multiples of 1/384 as X and of 1/945 as O: 1e-5 covers rounding.
     near = all(exact.seat(seat).win_rate > most[seat] - 1e-5 for seat in SEATS)
     return exact.unbeatable and near
 
 
 def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figures:
-    """Print and return what agents cost, and after how many of each of the units."""
+    """Print and return the costs of agents, in seconds and in each of the units."""
     if not spent:
         return {}
     timed = Timed(0.0, [s.seconds for s in spent], [s.cpu_seconds for s in spent])
@@ -120,7 +121,7 @@ def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figur
 
 
 def proven_when(seed: int, evaluations: Iterable[tuple[Spent, Exact]]) -> ProofRow:
-    """Train one agent; return what it had cost by its proofs, and how it ended.
+    """Train one agent and return its costs and last results.
 
     Raises:
         ValueError: there is no evaluation.

@@ -1,4 +1,4 @@
-"""How fast the parts beside learning are: games, evaluation, matches, tables."""
+"""The speed of the parts besides learning: games, evaluation, matches and tables."""
 
 import functools
 from collections.abc import Callable
@@ -24,15 +24,15 @@ from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
 NUM_ENVS = 2048
-"""Games at once of bare PGX."""
+"""Games at once of PGX without learning."""
 NUM_STEPS = 100
-"""Moves in each of them in a round."""
+"""Moves of each of these games in a round."""
 NUM_GAMES = 2**16
 """Games of a sampled match."""
 
 
 def measure_steps(rounds: int) -> Figures:
-    """Time the moves of bare PGX, and of self-play with its learning."""
+    """Time moves of PGX without learning, and moves of self-play with learning."""
     names: tuple[Preset, ...] = ("default", "article")
     learning = [fused(PRESETS[name]) for name in names]
     counts: list[list[float]] = [[] for _ in names]
@@ -53,7 +53,7 @@ def measure_steps(rounds: int) -> Figures:
 
 
 def bare(num_envs: int) -> Callable[[], object]:
-    """Return a run of random games of PGX, each restarted when it ends."""
+    """Return a function that plays random games of PGX, restarted when they end."""
     env = pgx_games.make_env("tic_tac_toe")
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
@@ -72,7 +72,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
 
 def measure_exact_evaluation(rounds: int) -> Figures:
-    """Time the exact evaluation of the default preset's network, once compiled."""
+    """Time the exact evaluation of the default preset's network, after compilation."""
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     programs, key = Programs(config), run_key(0)
@@ -106,7 +106,7 @@ def measure_arena(rounds: int) -> Figures:
 
 
 def measure_tabular(rounds: int) -> Figures:
-    """Time the 14,000 games of the preset `tictac-q`, once compiled."""
+    """Time the 14,000 games of the preset `tictac-q`, after compilation."""
     config = PRESETS["tictac-q"]
     opponent = loop.make_opponent(config, 0) or SelfPlay()
     network, hyper = network_of(config.architecture), hyper_arrays(config)

@@ -1,7 +1,7 @@
-"""How long a whole command takes, from the start of its process to what it is run for.
+"""The time of a whole command, from the start of its process to its result.
 
-Everything runs in processes of its own, so nothing is warm that would not be. What a
-run's time went into is read from the `times.json` that it leaves.
+Each command runs in its own process, so it starts as cold as for a user. The parts of
+a run's time are those of its `times.json`.
 """
 
 import json
@@ -20,19 +20,19 @@ from jax_ttt.reports import session_text
 from jax_ttt.results.rows import Evaluated, read_row
 
 PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
-"""What a command's time goes into; together they are all of it."""
+"""The parts of a command's time; their sum is the whole time."""
 BASELINE = "jax_ttt.benchmarks.plain_loop"
-"""The article's program."""
+"""Antognini's program."""
 BASELINES = 2
-"""Runs of the article's program at most: one takes as long as ten of ours."""
+"""Most runs of Antognini's program; one takes as long as ten of ours."""
 
 
 class Command(NamedTuple):
-    """A command but `train`: what it is run with, and for."""
+    """A command besides `train`, its argument and its result."""
 
-    of_agent: bool  # it is given an agent, else nothing
-    end: str  # what it is run for
-    until: str = ""  # what it has then printed, if it goes on
+    of_agent: bool  # whether its argument is an agent; else it has none
+    end: str  # the result that is timed
+    until: str = ""  # its last output before it waits for input, if it does
 
 
 COMMANDS = {
@@ -44,19 +44,19 @@ COMMANDS = {
 
 
 class Run(NamedTuple):
-    """What a process took that trained, and what it left."""
+    """The times and the result of a training process."""
 
     child: Child
-    parts: dict[str, float]  # seconds, which add up to the process's
-    peak_mib: float | None  # None where the system does not know it
+    parts: dict[str, float]  # seconds, with the sum of the whole process
+    peak_mib: float | None  # None if the system does not report it
     proven: bool  # it saved an agent that its last evaluation proves
 
 
 def measure_startup(rounds: int, with_baseline: bool) -> Figures:
-    """Time the article's program and our commands, with empty caches and with full.
+    """Time Antognini's program and our commands, with empty and with filled caches.
 
-    A round has one process of each; a command but `train` meets an empty cache in the
-    first round alone.
+    A round has one process of each. For commands besides `train`, only the first round
+    has an empty cache.
 
     Raises:
         RuntimeError: a run failed.
@@ -91,10 +91,9 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
 def run_others(
     bar: Steps, agent: Path, folder: Path, found: Mapping[str, list[Child]]
 ) -> None:
-    """Run each other command once, its first time twice, and note what it took.
+    """Run each other command once, or twice in the first round, and add its times.
 
-    Each keeps its compiled programs in its own folder in `folder`, which it finds empty
-    the first time.
+    Each command has its own cache in `folder`, which is empty the first time.
     """
     for name, command in COMMANDS.items():
         args = [str(agent)] if command.of_agent else []
@@ -114,7 +113,7 @@ def import_seconds() -> float:
 
 
 def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:
-    """Print and return what whole processes took, and ours as a share of theirs."""
+    """Print and return the times of whole processes, and ours as shares of his."""
     figures = {}
     if article:
         text = f"the article's program, start to saved, {len(article)} x"
@@ -133,7 +132,7 @@ def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figur
 
 
 def show_others(found: Mapping[str, Sequence[Child]]) -> Figures:
-    """Print and return what the other commands took; the first run of each is cold."""
+    """Print and return the other commands' times; the first run of each is cold."""
     figures = {}
     for name, (first, *others) in found.items():
         for cache, children in (("cold", [first]), ("warm", others)):
@@ -143,7 +142,7 @@ def show_others(found: Mapping[str, Sequence[Child]]) -> Figures:
 
 
 def show_seconds(text: str, children: Sequence[Child]) -> Figures:
-    """Print and return the seconds that processes took."""
+    """Print and return the seconds of processes."""
     timed = Timed(0.0, [c.wall for c in children], [c.cpu for c in children])
     return show(text, timed.wall, "s", 2, timed)
 
@@ -156,7 +155,7 @@ def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
 
 
 def show_parts(cache: str, found: Sequence[Run]) -> Figures:
-    """Print and return where the time went, and the greatest memory."""
+    """Print and return the parts of the time, and the peak memory."""
     figures = {
         part: show(f"train, {cache} cache: {part}", [f.parts[part] for f in found], "s")
         for part in PARTS

@@ -1,4 +1,4 @@
-"""How long it takes to train an agent that is proven unbeatable, and how surely."""
+"""The time until agents are proven unbeatable, and the share that is proven."""
 
 import itertools
 import time
@@ -15,19 +15,19 @@ from jax_ttt.results.grades import Exact
 from jax_ttt.training.loop import train_from_scratch
 
 EVAL_EVERY = 25
-"""Updates between the evaluations that say when an agent is proven."""
+"""Updates between two evaluations of an agent."""
 
 
 def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
-    """Train an agent of each of a preset's seeds; return when each was proven."""
+    """Train one agent per seed of each preset; return when each was proven."""
     return {name: of_preset(name, numbers) for name, numbers in seeds.items()}
 
 
 def of_preset(preset: Preset, seeds: range) -> Figures:
-    """Train an agent of each seed; print how many were proven, and when."""
+    """Train one agent per seed; print and return how many were proven, and when."""
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
-        pass  # compiles
+        pass  # compile before timing
     with Steps(len(seeds), "agent") as bar:
         rows = [
             bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
@@ -38,7 +38,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
 
 
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
-    """Train one agent, yielding its exact evaluations and what it has cost by then."""
+    """Train one agent, yielding its exact evaluations with the costs so far."""
     steps = train_from_scratch(config, seed, trees.game_tree(config.env_id))
     cpu_seconds = 0.0
     while True:

@@ -1,4 +1,4 @@
-"""How the benchmark times runs, sums them up and prints them. Imports no JAX."""
+"""Timing of the benchmark's runs, and its printed figures, without JAX."""
 
 import statistics
 import time
@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 from jax_ttt.benchmarks.progress import Steps, say
 
 Figures = dict[str, Any]
-"""What a part of the benchmark found, as JSON can hold it."""
+"""The results of a part of the benchmark, as JSON values."""
 
 
 class Timed(NamedTuple):
-    """Seconds that a run took: the first time, when it compiles, and in each round."""
+    """The seconds of a run: of the first call, which compiles, and of each round."""
 
     first: float
     wall: list[float]
-    cpu: list[float]  # of all the process's threads
+    cpu: list[float]  # of all threads of the process
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Return the least, the median and the greatest."""
+    """Return the minimum, median and maximum."""
     return {
         "min": min(values),
         "median": statistics.median(values),
@@ -35,9 +35,9 @@ def show(
     digits: int = 2,
     timed: Timed | None = None,
 ) -> Figures:
-    """Print a figure with its spread, and return it.
+    """Print and return a figure with its spread.
 
-    With `timed`, the CPU and wall seconds of its median round stand beside it.
+    With `timed`, the median CPU and wall seconds of a round are added.
     """
     row: Figures = {"unit": unit, **spread(values)}
     low, mid, high = (f"{row[name]:,.{digits}f}" for name in ("min", "median", "max"))
@@ -52,24 +52,24 @@ def show(
 
 
 def show_rate(text: str, count: int | float, timed: Timed, unit: str) -> Figures:
-    """Print and return how many of `count` things a second a run got through."""
+    """Print and return a run's rate per second; a round has `count` things."""
     return show(text, [count / seconds for seconds in timed.wall], unit, 0, timed)
 
 
 def show_ms(text: str, timed: Timed, count: int = 1, unit: str = "ms") -> Figures:
-    """Print and return a run's milliseconds, or those of each of its `count` parts."""
+    """Print and return the milliseconds of a run, or of each of its `count` parts."""
     return show(text, [1000 * s / count for s in timed.wall], unit, 3, timed)
 
 
 def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Return the quotients, pair by pair: what slows a round down slows both."""
+    """Return the ratios of pairs of one round, whose disturbances affect both."""
     return [a / b for a, b in zip(above, below, strict=True)]
 
 
 def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[Timed]:
-    """Time each run: all once, which compiles them, then one after another in rounds.
+    """Time each run: all once, which compiles them, then all in each round.
 
-    A run has to wait for its own results (`jax.block_until_ready`).
+    A run must wait for its own results (`jax.block_until_ready`).
     """
     with Steps(len(runs) * (1 + rounds), "run") as bar:
         timings = [
@@ -84,7 +84,7 @@ def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[Timed]:
 
 
 def seconds(run: Callable[[], object]) -> tuple[float, float]:
-    """Return the wall and the CPU seconds that a run took."""
+    """Return the wall and the CPU seconds of a run."""
     begin, begin_cpu = time.perf_counter(), time.process_time()
     run()
     return time.perf_counter() - begin, time.process_time() - begin_cpu

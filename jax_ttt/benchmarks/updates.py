@@ -1,4 +1,4 @@
-"""How fast it learns: the article's updates, against its plain loop and the machine."""
+"""The speed of updates, compared with a Python loop and with matrix products."""
 
 import itertools
 import math
@@ -20,15 +20,15 @@ from jax_ttt.training.programs import Programs, hyper_arrays
 NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
 NUM_PRODUCTS = 200
-"""Products of matrices in a round."""
+"""Matrix products in a round."""
 
 
 def measure_updates(rounds: int) -> Figures:
-    """Time the article's updates as a plain loop and as one program, and bare products.
+    """Time the updates of preset `article` as a Python loop and as one program.
 
-    All are run in turn. The share is that of the matrix products which an update can't
-    do without, at the rate of the hidden layer's product alone, in the program's
-    precision and in the same round.
+    Matrix products of the hidden layer's size are timed in the same rounds. The share
+    compares the time that the products of an update need at their rate, in the
+    program's precision, with the time of the update.
     """
     config = PRESETS["article"]
     shape = config.run.num_envs, config.network.hidden_size
@@ -60,7 +60,7 @@ def measure_updates(rounds: int) -> Figures:
 
 
 def plain(config: Config) -> Callable[[], object]:
-    """Return a run of the plain loop, which goes on where the last one ended."""
+    """Return a function that continues the Python loop for `NUM_UPDATES`."""
     loop = plain_loop.train_plain_loop(config, jax.random.key(0))
 
     def run() -> None:
@@ -71,7 +71,7 @@ def plain(config: Config) -> Callable[[], object]:
 
 
 def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
-    """Return a run of the compiled program, which goes on where the last one ended."""
+    """Return a function that continues the compiled program for `num_updates`."""
     hyper = hyper_arrays(config)
     program = Programs(config)
     state = program.start(run_key(0), hyper)
@@ -87,7 +87,7 @@ def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metric
 def products(
     batch: int, size: int, dtype: jax.typing.DTypeLike
 ) -> Callable[[], object]:
-    """Return a run of `NUM_PRODUCTS` products, `[batch, size]` by `[size, size]`."""
+    """Return a function of `NUM_PRODUCTS` products `(batch, size) @ (size, size)`."""
     x_key, w_key = jax.random.split(jax.random.key(0))
     x = jax.random.normal(x_key, (batch, size), dtype)
     w = jax.random.normal(w_key, (size, size), dtype) / math.sqrt(size)
@@ -103,7 +103,7 @@ def products(
 
 
 def layer_sizes(config: Config) -> list[int]:
-    """Return the widths of a perceptron with one value an action, inputs first."""
+    """Return the widths of a perceptron with one value per action, inputs first."""
     planes, num_actions = pgx_games.sizes(config.env_id)
     hidden = config.network.hidden_sizes
     return [math.prod(planes), *hidden, num_actions]
@@ -112,10 +112,10 @@ def layer_sizes(config: Config) -> list[int]:
 def update_flops(sizes: Sequence[int], num_envs: int) -> int:
     """Return the floating-point operations of the matrix products in an update.
 
-    With `P` the products of neighbouring `sizes`, summed, a pass forward is
-    `2 * num_envs * P`. An update takes one of the net, shared by acting and learning,
-    one of the target net, and backward twice as much for weights and inputs, less the
-    first layer's inputs, which need no gradient: `2 * num_envs * (4 * P - P_first)`.
+    Let `P` be the sum of the products of neighbouring `sizes`. A forward pass takes
+    `2 * num_envs * P`. An update has one forward pass of the network, shared by acting
+    and learning, one of the target network, and a backward pass of twice the cost,
+    without the first layer's input gradient: `2 * num_envs * (4 * P - P_first)`.
     """
     layers = [num_in * num_out for num_in, num_out in itertools.pairwise(sizes)]
     return 2 * num_envs * (4 * sum(layers) - layers[0])

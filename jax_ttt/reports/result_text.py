@@ -27,7 +27,7 @@ from jax_ttt.solver import proof
 def step_line(
     env_id: EnvId, update: int, grades: Grades, seats: Sequence[Seat] = SEATS
 ) -> str:
-    """Return an evaluation in one line, in the format of the article's progress line.
+    """Return an evaluation in one line, in the format of Antognini's article.
 
     For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
     97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. Results are exact if available, else

@@ -1,4 +1,4 @@
-"""The one function that draws: what it takes, what it writes, what it refuses."""
+"""The function that draws: its arguments, files and refusals."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def test_it_draws_moves_and_results(run, tmp_path, promoted_ranks):
 
 
 @pytest.mark.usefixtures("any_types")
-def test_moves_are_whatever_whole_numbers():
+def test_moves_may_be_numpy_integers():
     moves: Any = np.array([4, 0])
     assert jax_ttt.draw(moves).svg == jax_ttt.draw([4, 0]).svg
 
@@ -47,9 +47,9 @@ def test_moves_are_whatever_whole_numbers():
         (Runs, "the class Runs"),
     ],
 )
-def test_what_has_no_picture_is_refused(thing, named):
-    told = f"there is no picture of {named}: draw an agent, a run, "
-    with pytest.raises(jax_ttt.Refused, match=told):
+def test_a_thing_without_a_picture_is_refused(thing, named):
+    message = f"there is no picture of {named}: draw an agent, a run, "
+    with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.draw(thing)
 
 
@@ -72,7 +72,7 @@ def test_a_theme_and_a_game_are_checked(run):
         jax_ttt.draw([4], theme=red)
     with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
         jax_ttt.draw([4], env_id="chess")
-    with pytest.raises(jax_ttt.Refused, match="env_id must be None where no moves"):
+    with pytest.raises(jax_ttt.Refused, match="env_id must be None unless moves"):
         jax_ttt.draw(run, env_id="tic_tac_toe")
 
 

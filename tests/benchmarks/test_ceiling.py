@@ -1,4 +1,4 @@
-"""Who is proven, and who is at the ceiling, in each precision."""
+"""The agents that are proven and at the ceiling, in each precision."""
 
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,7 @@ AS_FIRST = Fraction(191, 192), Fraction(1, 192)
 AS_SECOND = Fraction(866, 945), Fraction(79, 945)
 
 
-def test_agents_differ_in_their_precision_and_seed_alone(monkeypatch):
+def test_agents_differ_only_in_precision_and_seed(monkeypatch):
     monkeypatch.setattr(ceiling.many_agents, "train_jobs", iter)
     for precision in ("float32", "bfloat16"):
         jobs: list[Any] = list(ceiling.agents_of(precision, range(7, 10)))

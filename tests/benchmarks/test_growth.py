@@ -1,4 +1,4 @@
-"""Agents a minute, and both ways of training many."""
+"""Agents per minute, and both ways to train many agents."""
 
 import functools
 

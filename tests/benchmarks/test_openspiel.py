@@ -1,4 +1,4 @@
-"""OpenSpiel's learners are graded by their own moves. It need not be installed."""
+"""OpenSpiel's learners are graded by their moves; tests don't need OpenSpiel."""
 
 import sys
 from types import SimpleNamespace
@@ -13,12 +13,12 @@ from jax_ttt.solver import minimax
 
 
 def text(board):
-    """Return OpenSpiel's text of a board: the planes of empty cells, O and X."""
+    """Return OpenSpiel's string of a board: the planes of empty cells, O and X."""
     return str([float(cell == stone) for stone in "-OX" for cell in board])
 
 
 def boards_below(board, found):
-    """Add the board, and all that play can reach from it, to `found`."""
+    """Add the board and all boards reachable from it to `found`."""
     if board not in found:
         found.add(board)
         for cell in rules.moves(board):
@@ -40,16 +40,16 @@ def perfect():
     return tables
 
 
-def test_boards_are_told_as_openspiel_tells_them(host_tree):
-    told = openspiel.boards(host_tree)
-    assert len(set(told)) == 4520
+def test_board_strings_are_those_of_openspiel(host_tree):
+    strings = openspiel.boards(host_tree)
+    assert len(set(strings)) == 4520
     # From OpenSpiel 2.0.2: the empty board, and X in the centre with O in a corner.
-    assert told[0] == str([1.0] * 9 + [0.0] * 18)
+    assert strings[0] == str([1.0] * 9 + [0.0] * 18)
     assert (
         "[0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, "
         "1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "
         "0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]"
-    ) in told
+    ) in strings
 
 
 def test_a_pair_with_exact_values_plays_every_best_move(host_tree, perfect):
@@ -57,7 +57,7 @@ def test_a_pair_with_exact_values_plays_every_best_move(host_tree, perfect):
     np.testing.assert_array_equal(probs, minimax.policy(host_tree))
 
 
-def test_moves_that_were_never_tried_are_worth_nothing(host_tree):
+def test_moves_that_were_never_tried_have_the_value_0(host_tree):
     def first_move(values):
         return openspiel.pair_policy(host_tree, [{text("-" * 9): values}, {}])[0]
 
@@ -73,12 +73,12 @@ def test_moves_that_were_never_tried_are_worth_nothing(host_tree):
 
 @pytest.mark.parametrize("board", ["X--------", "XXXOO----", "nonsense"])
 def test_a_board_that_is_not_the_learners_own_is_refused(board, host_tree):
-    with pytest.raises(ValueError, match="not a board of tic-tac-toe to decide"):
+    with pytest.raises(ValueError, match="not a board where this learner moves"):
         openspiel.pair_policy(host_tree, [{text(board): {1: 0.5}}, {}])
 
 
 class Moment(SimpleNamespace):
-    """A step of a game of four moves; `current_player` is as OpenSpiel has it."""
+    """A step of a game of four moves, with OpenSpiel's `current_player`."""
 
     def last(self):
         return self.count == 4
@@ -89,7 +89,7 @@ class Moment(SimpleNamespace):
 
 
 def stand_in(monkeypatch, tables, log):
-    """Put a package in OpenSpiel's place whose learners have these tables."""
+    """Replace OpenSpiel by a package whose learners have these tables."""
 
     class Environment:
         def __init__(self, game):

@@ -1,4 +1,4 @@
-"""The plain loop computes what the compiled program computes."""
+"""The plain loop computes the same as the compiled program."""
 
 import itertools
 
@@ -22,8 +22,8 @@ def assert_close(a, b):
         np.testing.assert_allclose(x, y, atol=1e-5)
 
 
-def turned(params):
-    """Return weights as the other one has them: its kernels are transposed."""
+def transposed(params):
+    """Return weights in the format of the other program, with transposed kernels."""
     return jax.tree.map(np.transpose, params)
 
 
@@ -36,11 +36,11 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
             small, small.hyper, network, state, 1, SelfPlay()
         )
         games += int(metrics.games)
-        assert_close(nnx.state(moment.network), turned(state.params))
-        assert_close(nnx.state(moment.target_network), turned(state.target_params))
+        assert_close(nnx.state(moment.network), transposed(state.params))
+        assert_close(nnx.state(moment.target_network), transposed(state.target_params))
         assert_close(moment.env_state.observation, state.env_state.observation)
         assert moment.loss == pytest.approx(float(metrics.loss), abs=1e-5)
-    assert games >= 64  # two batches were played out, and a third begun
+    assert games >= 64  # two batches were finished, and a third was started
 
 
 def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
@@ -48,7 +48,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     counts = plain_loop.play_evaluation(small, network, jax.random.key(3))
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
-    params = turned(nnx.state(network, nnx.Param))
+    params = transposed(nnx.state(network, nnx.Param))
     report = network_grades.grade_exactly(
         network_of(config.architecture), params, tree, config.seats
     ).exact

@@ -1,4 +1,4 @@
-"""Processes have the cache that they are given, and are timed to what they print."""
+"""Processes use the given cache and are timed until they print a text."""
 
 import time
 
@@ -9,22 +9,22 @@ from jax_ttt.benchmarks import processes
 
 @pytest.fixture
 def script(monkeypatch, tmp_path):
-    """Return a function that makes a module `told` of these lines."""
+    """Return a function that writes the module `given` with these lines."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     def write(*lines):
-        (tmp_path / "told.py").write_text("\n".join(lines))
+        (tmp_path / "given.py").write_text("\n".join(lines))
 
     return write
 
 
 @pytest.mark.parametrize("cache", ["programs", None])
-def test_a_process_has_the_cache_that_it_is_given(cache, script, monkeypatch, tmp_path):
+def test_a_process_uses_the_given_cache(cache, script, monkeypatch, tmp_path):
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
     monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "false" if cache else "true")
     names = ["JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATION_CACHE"]
     script("import os, sys", f"print(*map(os.environ.get, {names}), sys.argv[1:])")
-    child = processes.run_module("told", ["a"], cache and tmp_path / cache)
+    child = processes.run_module("given", ["a"], cache and tmp_path / cache)
     enabled = "true" if cache else "false"
     assert child.output == f"{cache and tmp_path / cache} {enabled} ['a']\n"
     assert child.wall > 0
@@ -36,7 +36,7 @@ def test_a_process_that_fails_is_reported_with_its_errors(script):
         processes.run_module("no_such_module", [], None)
     script("import sys", "print('asks')", "sys.exit('it broke')")
     with pytest.raises(RuntimeError, match="it broke"):
-        processes.run_module("told", [], None, until="asks")
+        processes.run_module("given", [], None, until="asks")
 
 
 def test_a_process_that_waits_is_timed_until_it_asks(script):
@@ -50,7 +50,7 @@ def test_a_process_that_waits_is_timed_until_it_asks(script):
         "print('left', repr(answer))",
     )
     begin = time.perf_counter()
-    child = processes.run_module("told", [], None, until="asks")
+    child = processes.run_module("given", [], None, until="asks")
     whole = time.perf_counter() - begin
     assert child.output == "a board asks\nleft ''\n"
     assert 0.3 < child.wall < whole - 0.5
@@ -58,5 +58,5 @@ def test_a_process_that_waits_is_timed_until_it_asks(script):
 
 def test_a_process_that_never_asks_is_refused(script):
     script("print('a board')")
-    with pytest.raises(RuntimeError, match="told failed"):
-        processes.run_module("told", [], None, until="asks")
+    with pytest.raises(RuntimeError, match="given failed"):
+        processes.run_module("given", [], None, until="asks")

@@ -1,4 +1,4 @@
-"""Bars are drawn on a terminal alone, and lines of output stay whole."""
+"""Bars are drawn only on a terminal and don't break lines of output."""
 
 import io
 import sys
@@ -9,14 +9,17 @@ from jax_ttt.benchmarks.progress import Steps, say
 
 
 class Terminal(io.StringIO):
-    """Where a bar is drawn."""
+    """A stream that is a terminal."""
 
     def isatty(self):
         return True
 
 
 def as_terminal(monkeypatch):
-    """Make stderr a terminal and return it; not in a fixture: pytest sets it anew."""
+    """Make stderr a terminal and return it.
+
+    It is no fixture, since pytest replaces stderr after fixtures.
+    """
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     return stream
@@ -31,7 +34,7 @@ def test_a_bar_names_the_step_that_runs_and_counts_it_when_it_is_done(monkeypatc
     assert "growth" in terminal.getvalue()
     assert "0/2" in terminal.getvalue()
     *_, end = terminal.getvalue().split("\r")
-    assert end == "", "the bar is gone at its end"
+    assert end == "", "the bar is removed at its end"
 
 
 def test_a_step_that_fails_is_not_counted():

@@ -1,4 +1,4 @@
-"""When a proof counts, and how often there is one."""
+"""The update from which an agent stays proven, pass rates and the ceiling."""
 
 import made
 import numpy as np
@@ -17,7 +17,7 @@ from jax_ttt.benchmarks.proof_rows import ProofRow, Spent
         ([False, False, False], None, None),
     ],
 )
-def test_a_proof_counts_from_where_it_stays(proofs, first, kept):
+def test_the_costs_are_those_at_the_first_and_the_lasting_proof(proofs, first, kept):
     costs = [Spent(10.0 * i, 15.0 * i, 25 * i, 99 * i) for i in range(3)]
     grades = [
         made.exact((spent.updates / 100,), (0.4,), proven)
@@ -41,14 +41,14 @@ def test_an_agent_that_was_never_evaluated_is_refused():
 def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
     figures = proof_rows.pass_rate("article", range(1, 11), [5, 8])
     assert (figures["proven"], figures["not_proven"]) == (8, [5, 8])
-    # Wilson's interval for 8 of 10, as the textbooks have it.
+    # The Wilson interval for 8 of 10 in textbooks.
     np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)
     out = capsys.readouterr().out
     assert "article: 8 of 10 seeds (1 to 10)" in out
     assert "(95 % interval: 49.0 to 94.3 %); not proven: 5, 8\n" in out
 
 
-def test_the_ceiling_is_reached_in_both_seats_or_not_at_all(capsys):
+def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
     first, second = (191 / 192, 1 / 192), (866 / 945, 79 / 945)
     worse = (first[0] - 1 / 384, first[1] + 1 / 384)  # by one game in 384
     found = {

@@ -1,4 +1,4 @@
-"""Bare PGX plays on: what the learner's speed is compared with."""
+"""Games of PGX without learning, and sampled matches."""
 
 import pgx
 import pytest
@@ -11,7 +11,7 @@ def test_bare_games_are_played_and_restarted(monkeypatch):
     state = speed.bare(64)()
     assert isinstance(state, pgx.State)
     stones = state.observation.sum(axis=(1, 2, 3))
-    # More moves than a game has: each one has ended, and another is under way.
+    # 12 moves are more than a game has, so every game has been restarted.
     assert not state.terminated.any()
     assert 0 <= int(stones.min()) < int(stones.max()) <= 8
     assert (state.legal_action_mask.sum(axis=1) == 9 - stones).all()
@@ -22,4 +22,4 @@ def test_a_sampled_match_is_timed_by_its_moves(monkeypatch):
     rows = speed.measure_arena(1)
     assert rows.keys() == {"sampled", "cross_table"}
     per_game = rows["sampled"]["median"] * rows["sampled"]["wall_seconds"] / 256
-    assert per_game == pytest.approx(7.5, abs=0.5)  # 7.6 moves a random game
+    assert per_game == pytest.approx(7.5, abs=0.5)  # 7.6 moves per random game

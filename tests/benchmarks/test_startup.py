@@ -1,4 +1,4 @@
-"""Processes that train from their start: their cache, and what came of them."""
+"""The times of whole commands: their caches, parts and results."""
 
 import json
 from pathlib import Path
@@ -63,8 +63,8 @@ def test_a_run_that_did_not_end_proven_is_reported_as_such(proven, monkeypatch, 
     assert ("train, warm cache, not proven: 4 of 4\n" in out) != proven
 
 
-def test_what_is_compared_runs_in_turn(monkeypatch, capsys):
-    """The article's program twice at most, ours cold and warm, then the others."""
+def test_processes_run_in_turn(monkeypatch, capsys):
+    """Antognini's program runs twice, ours cold and warm, then the other commands."""
     calls = []
     parts: dict[str, float] = dict.fromkeys(startup.PARTS, 0.5)
 
@@ -106,7 +106,7 @@ def test_what_is_compared_runs_in_turn(monkeypatch, capsys):
     assert "\narena, cold cache, start to tables " in out
 
 
-def test_play_asks_with_the_text_that_is_waited_for():
+def test_the_prompt_of_play_contains_the_text_that_ends_its_timing():
     said, key = [], jax.random.key(0)
     opponent = registry.enter(read_name("random", "tic_tac_toe"), "tic_tac_toe", key)
 
@@ -123,5 +123,5 @@ def test_play_asks_with_the_text_that_is_waited_for():
 def test_importing_the_package_takes_under_a_tenth_of_a_second(monkeypatch):
     root = str(Path(startup.__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", root)
-    # The least of three: the machine may be busy.
+    # The minimum of three, since the machine may be busy.
     assert min(startup.import_seconds() for _ in range(3)) < 0.1

@@ -1,4 +1,4 @@
-"""What a proof costs."""
+"""The costs of training an agent until it is proven."""
 
 import time
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.results.grades import Grades
 
 
-def test_a_proofs_costs_are_those_of_training_alone(monkeypatch):
+def test_the_costs_exclude_evaluation(monkeypatch):
     def train(config, seed, tree):
         for update in (0, 1, 2, 2):
             row = SimpleNamespace(update=update, games=9 * update, seconds=5.0 * update)
