@@ -139,8 +139,10 @@ class Runs(Sequence[Run]):
     def __repr__(self) -> str:
         if GAMES[self.config.env_id].enumerable:
             low, high = (f"{100 * end:.0f}" for end in self.interval)
+            agents = counted(self.num_agents, "agent")
+            verb = "is" if self.num_agents == 1 else "are"
             text = (
-                f"{self.num_proven} of {self.num_agents} agents are proven unbeatable "
+                f"{self.num_proven:,} of {agents} {verb} proven unbeatable "
                 f"(95 % interval of the rate: {low} to {high} %)"
             )
         else:

@@ -25,6 +25,7 @@ from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.evaluation import Evaluation, summary
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
 from jax_ttt.solver import outcomes, policies, proof
 
@@ -52,7 +53,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
             bar.step(name, proven_when, seed, pair_evaluations(seed, num_episodes))
             for seed in seeds
         ]
-    end = f"all {num_episodes:,} episodes"
+    end = f"all {counted(num_episodes, 'episode')}"
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}
     for seat in SEATS:

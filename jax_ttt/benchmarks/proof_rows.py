@@ -9,6 +9,7 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.results import plain
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
 from jax_ttt.solver import safe_play
 
@@ -62,7 +63,7 @@ def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures
     proven = len(seeds) - len(failed)
     low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
     say(
-        f"{name}: {proven:,} of {len(seeds):,} seeds ({seeds[0]} to "
+        f"{name}: {proven:,} of {counted(len(seeds), 'seed')} ({seeds[0]} to "
         f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
         f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
     )

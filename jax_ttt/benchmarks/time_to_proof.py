@@ -11,6 +11,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
 from jax_ttt.training.loop import train_from_scratch
 
@@ -33,7 +34,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
             bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
             for seed in seeds
         ]
-    end = f"all {config.run.num_updates:,} updates"
+    end = f"all {counted(config.run.num_updates, 'update')}"
     return show_agents(preset, rows, end, ("updates", "games"))
 
 

@@ -20,6 +20,7 @@ from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
+from jax_ttt.results.counting import counted
 from jax_ttt.solver import policies
 
 Function = Callable[[jax.Array, pgx.State], Any]
@@ -112,7 +113,8 @@ def _check_shape(
     if not isinstance(action, jax.ShapeDtypeStruct):
         raise PlayerError(f"{name}: {rule}, got {type(action).__name__}")
     if action.shape != wanted or not jnp.issubdtype(action.dtype, jnp.integer):
-        found = f"{action.dtype} of shape {action.shape} for {wanted[0]} games"
+        games = counted(wanted[0], "game")
+        found = f"{action.dtype} of shape {action.shape} for {games}"
         raise PlayerError(f"{name}: {rule}, got {found}")
 
 

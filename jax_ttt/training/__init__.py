@@ -1,1 +1,1 @@
-"""A run seen from the host: programs, loop, folder, loggers, many agents."""
+"""The host side of training: programs, loop, run folder, loggers, many agents."""

@@ -39,11 +39,11 @@ def train_from_scratch(
 ) -> Iterator[Progress]:
     """Train from scratch, yielding after each chunk and each evaluation.
 
-    Evaluations are before the first update, every `eval_every` updates and after the
-    last update. The run ends early once `stop()` is true. Evaluations are exact if a
-    tree is given; their random numbers are independent of training's. The same seed
-    gives the same bits on the same machine and versions. `opponent` is by default that
-    of the settings. `times` records compilation, training and evaluation.
+    The agent is evaluated before the first update, every `eval_every` updates and after
+    the last. The run ends early once `stop()` is true. Evaluations are exact if a tree
+    is given; their random numbers are independent of training's. The same seed gives
+    the same bits on the same machine and versions. `opponent` is by default that of the
+    settings. `times` records compilation, training and evaluation.
 
     Raises:
         PlayerError: the opponent is unknown.
@@ -59,7 +59,7 @@ def compile_ahead(
 ) -> None:
     """Start to compile what `train_from_scratch` needs before its first evaluation.
 
-    It returns at once, so the game can be enumerated during compilation.
+    It returns before compilation ends, so the game can be enumerated meanwhile.
     """
     args = run_key(seed), programs.hyper_arrays(config), opponent
     with times.recording("compile"):

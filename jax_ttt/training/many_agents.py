@@ -45,11 +45,11 @@ def train_jobs(
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[AgentResult]:
-    """Train and grade an agent per job until `stop()`, yielding rows in this order.
+    """Train and grade one agent per job until `stop()`, yielding a row for each.
 
-    `at_once` agents train at once, by default as many as `agents_that_fit` returns.
-    They share the seconds evenly. An agent that trains alone is bit for bit that of
-    `loop.train_from_scratch`; an agent that trains with others is not.
+    Rows are in the order of the jobs. `at_once` agents train at once, by default as
+    many as `agents_that_fit` returns, and share the seconds evenly. An agent that
+    trains alone is bit for bit that of `loop.train_from_scratch`; others are not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):

@@ -132,7 +132,7 @@ class Programs:
         hyper: Hyper,
         opponent: Any,  # noqa: ANN401
     ) -> list["_Program"]:
-        """Start to compile the start and the chunks of these lengths."""
+        """Start to compile the first state and the chunks of these lengths."""
         args = key, hyper, opponent
         start = self._compiling("start_run", (self._config,), *args)
         return [start] + [

@@ -54,6 +54,7 @@ def test_runs_count_those_that_diverged(runs):
     low, high = runs.interval
     assert 0 < low < 2 / 3 < high < 1
     assert repr(runs).startswith("2 of 3 agents are proven unbeatable")
+    assert repr(Runs(runs.config, runs.runs[:1])).startswith("1 of 1 agent is proven")
     assert repr(runs).endswith("; diverged: seeds 7")
 
 

@@ -46,6 +46,8 @@ def test_seeds_that_fail_are_named_and_the_rate_has_its_interval(capsys):
     out = capsys.readouterr().out
     assert "article: 8 of 10 seeds (1 to 10)" in out
     assert "(95 % interval: 49.0 to 94.3 %); not proven: 5, 8\n" in out
+    proof_rows.pass_rate("article", [7], [])
+    assert "article: 1 of 1 seed (7 to 7)" in capsys.readouterr().out
 
 
 def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
