@@ -1,4 +1,4 @@
-# The two that a newcomer needs are `make train` and `make test`.
+# A newcomer needs only `make train` and `make test`.
 PYTHON = python3
 ARGS =
 VENV := .venv
@@ -31,7 +31,7 @@ check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(RUN) -m pyright
 
-format: $(VENV)/.dev ## format the code and mend what the linter can
+format: $(VENV)/.dev ## format the code, and fix what the linter can fix
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
 
@@ -41,15 +41,15 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
 	$(RUN) docs/make_api.py
 
-figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: some 7 minutes
+figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: about 7 minutes
 	$(RUN) -m jax_ttt.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
-clean: ## remove what is made again: compiled programs of the tests, caches, builds
+clean: ## remove generated files: compiled programs of the tests, caches, builds
 	rm -rf .test_programs .pytest_cache .hypothesis .ruff_cache build dist
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-# The stamps: written last, so an install that was cut off is done again.
+# Stamps are written last, so that an interrupted install is repeated.
 $(VENV)/.train: $(VENV)/.made pyproject.toml
 	@echo "Installing into $(VENV): some minutes the first time"
 	$(PIP_INSTALL) -e .
@@ -60,12 +60,12 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(PIP_INSTALL) -e ".[dev]"
 	@touch $(VENV)/.train $@
 
-# .venv is made anew when it no longer runs, or when PYTHON=... asks for another version.
+# .venv is created again if it no longer runs, or if PYTHON=... names another version.
 VERSION := -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>/dev/null
 HAVE := $(shell $(RUN) $(VERSION))
 WANT := $(if $(filter command,$(origin PYTHON)),$(shell $(PYTHON) $(VERSION)),$(HAVE))
 
-$(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
+$(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
 		echo "jax_ttt needs Python 3.11 or later; $(PYTHON) gives:" \
 		"$$($(PYTHON) --version 2>&1 | head -n 1)." \
@@ -73,4 +73,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,anew)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow check format bench api figures clean anew
+.PHONY: help train test test-slow check format bench api figures clean outdated
