@@ -5,36 +5,32 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung
 """
 
 import argparse
+import contextlib
 import dataclasses
-import functools
 import importlib.util
-import inspect
 import itertools
 import os
-import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import tyro
 from tqdm import tqdm
 
-from jax_ttt.config import presets
+from jax_ttt.config import parsing, presets, suggestions
 from jax_ttt.config.errors import Refused, SettingError, UsageError
+from jax_ttt.config.origins import origin
+from jax_ttt.config.parsing import parse as parse  # the commands' too
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import PART_OF, Config, Parts
+from jax_ttt.config.ranges import Words
+from jax_ttt.config.saved_settings import read_settings
+from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
+from jax_ttt.config.wrong_words import flag as flag  # the commands' too
 from jax_ttt.runtime import compile_cache, compile_events, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
-ArgsT = TypeVar("ArgsT")
 Command = Callable[[Sequence[str] | None], int]
-
-
-def flag(field: str) -> str:
-    """Return the flag that sets a field, for instance `--num-envs`."""
-    return "--" + field.replace("_", "-")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,91 +46,83 @@ class Machine:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Run(Parts, Machine):
-    """What a command trains, and where.
-
-    The parts of the settings are its fields, so that `--help` shows a box for each.
-    """
+    """What a command trains, and where; the parts of the settings are its fields."""
 
     preset: Preset = "default"
-    """Named settings that the other flags then change; by default those named default,
-    and plain in other games or against an opponent."""
+    """Named settings, which the other flags change. Without this flag: default, but
+    plain in other games and against an opponent."""
 
     given: tyro.conf.Suppress[tuple[str, ...]] = ()  # settings whose flags are given
+    source: tyro.conf.Suppress[str] = ""  # what sets the others, in words
 
     @property
     def config(self) -> Config:
         """The settings; raises `SettingError`."""
         return self.checked()
 
+    @contextlib.contextmanager
+    def naming_origins(
+        self, grid: Mapping[str, Sequence[Any]] | None = None
+    ) -> Iterator[None]:
+        """Say of a setting that is refused meanwhile where it comes from."""
+        try:
+            yield
+        except SettingError as error:
+            error.origin = origin(error, self.source, self, self.given, grid or {})
+            raise
+
 
 RunT = TypeVar("RunT", bound=Run)
-
-
-def parse(
-    args_type: type[ArgsT],
-    argv: Sequence[str] | None,
-    prog: str,
-    defaults: ArgsT | None = None,
-    description: str | None = None,
-) -> ArgsT:
-    """Return the arguments, those of `defaults` where a flag is not given.
-
-    `description` is what `--help` begins with, by default the type's docstring.
-    `--help` and flags that can't be read end the program, with 0 and 2.
-    """
-    words = sys.argv[1:] if argv is None else argv
-    if {"-h", "--help"} & set(words):
-        print(_wrapped(description or args_type.__doc__ or ""), end="\n\n")
-    # `--flag=value` as two words: the parser then guesses what a slip was meant to be.
-    pairs = [w.split("=", 1) if w.startswith("--") else [w] for w in words]
-    command = functools.partial(
-        tyro.cli,
-        args_type,
-        args=[part for pair in pairs for part in pair],
-        prog=f"python -m jax_ttt.{prog}",
-        description="",  # printed above: the parser does not wrap it
-        config=(tyro.conf.OmitArgPrefixes,),
-    )
-    return command() if defaults is None else command(default=defaults)
-
-
-def _wrapped(text: str) -> str:
-    """Return a docstring's paragraphs as wide as the terminal."""
-    width = shutil.get_terminal_size().columns
-    paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(textwrap.fill(part, width) for part in paragraphs)
 
 
 def parse_settings(
     args_type: type[RunT], argv: Sequence[str] | None, prog: str
 ) -> RunT:
-    """Return arguments whose `config` has the defaults of their `preset`.
+    """Return arguments whose `config` has the defaults of their `preset`, or file.
 
     Raises:
-        SettingError: a flag's setting is not allowed, or has no effect.
+        Refused: a flag can't be read; its setting is not allowed, or has no effect.
     """
+    usual = _usual(args_type, parsing.words(argv))
+    args = parsing.parse(args_type, argv, prog, usual)
+    args = dataclasses.replace(args, given=_given(argv))
+    with args.naming_origins():
+        changes = {name: args.value(name) for name in args.given}
+        config = usual.config.replace(**changes)
+        config.check_effect(args.given)
+    return dataclasses.replace(args, **config.parts)
+
+
+def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
+    """Return the arguments of the preset or the file that the words name, or imply."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("preset", "env-id", "opponent"):
+    for name in ("preset", "env-id", "opponent", "config"):
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
-    first, _ = parser.parse_known_args(argv)
+    first, _ = parser.parse_known_args(words)
+    if first.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
+        return _of_file(args_type, Path(first.config), first.preset)
     grids = [word.partition("=") for word in first.grid]
     swept = [text.split(",") for field, _, text in grids if field == "opponent"]
     opponents = [first.opponent, *itertools.chain(*swept)]
     preset = first.preset or presets.usual(first.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    usual = args_type(**PRESETS[preset].parts, preset=preset)
-    args = parse(args_type, argv, prog, usual)
-    given = _given(argv)
-    config = PRESETS[preset].replace(**{name: args.value(name) for name in given})
-    config.check_effect(given)
-    return dataclasses.replace(args, **config.parts, given=given)
+    parts = PRESETS[preset].parts
+    return args_type(**parts, preset=preset, source=f"preset {preset}")
+
+
+def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:
+    """Return the arguments of the run that a file describes."""
+    if preset:
+        raise UsageError(f"--preset must be left out with --config, got {preset!r}")
+    config, preset, seed = read_settings(path)
+    fields: dict[str, Any] = {"seed": seed, "source": str(path)}
+    return args_type(**config.parts, preset=preset, **fields)
 
 
 def _given(argv: Sequence[str] | None) -> tuple[str, ...]:
     """Return the fields of the settings whose flags are on the command line."""
-    words = sys.argv[1:] if argv is None else argv
-    flags = [word.split("=")[0] for word in words if word.startswith("--")]
+    flags = [word for word in parsing.words(argv) if word.startswith("--")]
     names = {name[2:].replace("-", "_") for name in flags}
     names |= {name.removeprefix("no_") for name in names}
     return tuple(sorted(names & PART_OF.keys()))
@@ -157,9 +145,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         sys.stdout.flush()  # at exit, an error would be a traceback
         return code
     except SettingError as error:
-        return _fail(
-            2, f"{flag(error.field)} must be {error.rule}, got {error.value!r}"
-        )
+        return _fail(2, _refusal(error))
     except Refused as error:
         return _fail(2, str(error))
     except KeyboardInterrupt as error:  # or EndedAtOnce
@@ -184,6 +170,15 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
                 "or a smaller --replay-capacity",
             )
         raise
+
+
+def _refusal(error: SettingError) -> str:
+    """Return what is wrong with a setting, and where it comes from."""
+    name, rule = flag(error.field), RULES.get(error.field)
+    if isinstance(rule, Words) and error.rule == str(rule):
+        return suggestions.one_of(name, rule.allowed, str(error.value))
+    text = f"{name} must be {error.rule}, got {error.value!r}"
+    return f"{text} ({error.origin})" if error.origin else text
 
 
 def interrupted(signal_number: int) -> int:

@@ -6,10 +6,14 @@ class Refused(ValueError):  # noqa: N818  what it says to a user
 
 
 class SettingError(Refused):
-    """A setting outside its range: names the field, the rule and the value."""
+    """A setting outside its range: names the field, the rule and the value.
+
+    `origin` says what sets the value, for instance a preset, where no flag does.
+    """
 
     def __init__(self, field: str, rule: str, value: object) -> None:
         self.field, self.rule, self.value = field, rule, value
+        self.origin = ""
         super().__init__(f"{field} must be {rule}, got {value!r}")
 
 

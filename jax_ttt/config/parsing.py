@@ -1,0 +1,96 @@
+"""The reading of a command line, and of its mistakes. Imports no JAX."""
+
+import contextlib
+import dataclasses
+import inspect
+import io
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import tyro
+
+from jax_ttt.config import arguments, wrong_words
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import PARTS, Parts
+
+ArgsT = TypeVar("ArgsT")
+
+
+def parse(
+    args_type: type[ArgsT],
+    argv: Sequence[str] | None,
+    prog: str,
+    defaults: ArgsT | None = None,
+    description: str | None = None,
+) -> ArgsT:
+    """Return the arguments, those of `defaults` where a flag is not given.
+
+    `description` is what `--help` begins with, by default the type's docstring.
+    `--help` ends the program.
+
+    Raises:
+        UsageError: a flag or a value can't be read.
+    """
+    found = arguments.arguments(args_type, defaults)
+    given = words(argv)
+    if {"-h", "--help"} & set(given):
+        print(_wrapped(description or args_type.__doc__ or ""), end="\n\n")
+    # tyro has no other way to respect it.
+    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            values, unknown = tyro.cli(
+                arguments.parser_type(found),
+                args=given,
+                prog=f"python -m jax_ttt.{prog}",
+                description="",  # printed above: the parser does not wrap it
+                config=(tyro.conf.OmitArgPrefixes,),
+                registry=arguments.REGISTRY,
+                return_unknown_args=True,
+            )
+        except SystemExit as stop:
+            if not stop.code:
+                raise
+            wrong = wrong_words.explain(prog, found, given)
+            raise UsageError(wrong or _in_a_line(said.getvalue())) from None
+    if unknown:
+        wrong = wrong_words.explain(prog, found, given)
+        raise UsageError(wrong or wrong_words.unexpected(prog, found, unknown[0]))
+    return args_type(**_fields(args_type, arguments.flat(values), defaults))
+
+
+def words(argv: Sequence[str] | None) -> list[str]:
+    """Return the words of the command line, `--flag=value` as two."""
+    given = sys.argv[1:] if argv is None else argv
+    pairs = [w.split("=", 1) if w.startswith("--") else [w] for w in given]
+    return [part for pair in pairs for part in pair]
+
+
+def _in_a_line(text: str) -> str:
+    """Return the words of a message that the parser has framed."""
+    return " ".join(re.sub("[─│╭╮╰╯]", " ", text).split())
+
+
+def _fields(
+    args_type: type, values: dict[str, Any], defaults: object
+) -> dict[str, Any]:
+    """Return the fields of a command's class, of the values of its arguments."""
+    hidden = {f.name for f in dataclasses.fields(args_type)} - values.keys()
+    found = {n: getattr(defaults, n) for n in hidden if hasattr(defaults, n)}
+    for part, type_ in PARTS.items() if issubclass(args_type, Parts) else ():
+        found[part] = type_(**{name: values.pop(name) for name in type_.RULES})
+    return found | values
+
+
+def _wrapped(text: str) -> str:
+    """Return a docstring's paragraphs as wide as the terminal; examples stay."""
+    width = shutil.get_terminal_size().columns
+    return "\n\n".join(
+        part if "\n    " in part else textwrap.fill(part, width)
+        for part in inspect.cleandoc(text).split("\n\n")
+    )

@@ -1,0 +1,40 @@
+"""The settings that a run wrote to its `config.json`. Imports no JAX."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.settings import READABLE, Config, config_from_dict
+
+
+class SavedSettings(NamedTuple):
+    """What a `config.json` says of a run."""
+
+    config: Config
+    preset: str
+    seed: int
+
+
+def read_settings(path: Path) -> SavedSettings:
+    """Return what a run's `config.json`, or the one in its folder, says.
+
+    Raises:
+        UsageError: there is no such file, or it is no run's settings.
+    """
+    path = path / "config.json" if path.is_dir() else path
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        version = about.get("format_version", 1)
+        if version not in READABLE:
+            raise ValueError(f"format version {version!r}")
+        seed, preset = about["seed"], about["preset"]
+        SEED_RANGE.check("seed", seed)
+        return SavedSettings(config_from_dict(about["config"]), str(preset), seed)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path}: not a run's settings ({error!r})") from None
