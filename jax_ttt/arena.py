@@ -4,6 +4,7 @@ python -m jax_ttt.arena random minimax runs/RUN
 """
 
 import dataclasses
+import inspect
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -21,23 +22,27 @@ from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import files
 from jax_ttt.runtime.compile_events import Bar
 
-_HELP = "\n\n".join(f"{name}: {text}" for name, text in names.KINDS.items())
+_HELP = "".join(f"\n  {name}: {text}" for name, text in names.KINDS.items())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Everybody against everybody: exact where it can be, else by sample."""
+    """Play a round robin: each player against each other one, in both seats.
+
+    Results are exact where the game is enumerable and both players are policies;
+    otherwise games are sampled. Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    """
 
     players: tyro.conf.Positional[tuple[str, ...]] = ()
-    """Who plays; by default all who need no file."""
+    """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
     """The game; by default that of the saved agents, else tic_tac_toe."""
     games: int = 200
-    """Games of each pair that can't be had exactly, 1 to 1,048,576."""
+    """Games of each pair whose result is not exact, 1 to 1,048,576."""
     seed: int = 0
-    """What all random numbers come from."""
+    """Seed of all random numbers. 0 to 4,294,967,295."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print one JSON object in place of the tables."""
+    """Print one JSON object instead of the tables."""
     csv: Path | None = None
     """File to write a row for each pair to."""
     svg: Path | None = None
@@ -48,7 +53,7 @@ class Args(cli.Machine):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(
-        Args, argv, "arena", description=f"{Args.__doc__}\n\nPlayers:\n\n{_HELP}"
+        Args, argv, "arena", description=f"{inspect.getdoc(Args)}\n\nPlayers:{_HELP}"
     )
     SEED_RANGE.check("seed", args.seed)
     NUM_GAMES.check("games", args.games)

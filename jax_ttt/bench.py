@@ -50,31 +50,31 @@ _SEEDS = Range(int, 1, 2**16)
 class Args:
     """Measure speed, growth, start-up and pass rate, in one process tree.
 
-    A line is a median and, in brackets, its spread; then the CPU and wall seconds of
-    the median round. What is compared is run in turn. All of it takes less than ten
-    minutes on two cores. Ctrl-C keeps the parts that are finished.
+    Each line has a median with its spread in brackets, then the CPU and wall seconds of
+    the median round. Programs that are compared run in turn. The default parts take
+    less than ten minutes on two cores. Ctrl-C keeps the parts that are finished.
     """
 
     only: tuple[Part, ...] = _USUAL
-    """What to measure, by default all but ceiling and openspiel: the article's updates;
-    whole processes; the time to a proof; how many agents of the default preset are
-    proven and at the ceiling in float32 and in bfloat16; moves; exact evaluation;
-    matches; a table; growth with the sizes; OpenSpiel's tabular Q-learner beside ours,
-    minutes a seed, which needs the extra `openspiel`."""
+    """Parts to measure. updates: J. Antognini's updates; startup: whole processes;
+    proof: the time to a proof; ceiling: the agents of the default preset that are
+    proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
+    grades; arena: matches; tabular: a table; growth: the time at growing sizes;
+    openspiel: OpenSpiel's tabular Q-learner and ours, minutes for each seed, with the
+    extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
-    """What `proof` trains."""
+    """Presets that `proof` trains."""
     num_seeds: int | None = None
-    """Agents that `proof`, `ceiling` and `openspiel` train for each of them, 1 to
-    65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each take
-    some 20 minutes in `proof`, 1,000 in `ceiling` some 25."""
+    """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train, 1
+    to 65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
+    take about 20 minutes in `proof`, 1,000 about 25 in `ceiling`."""
     first_seed: int = 1000
-    """The first of their seeds, which follow each other. 0 to 4,294,967,295."""
+    """The first seed; the others follow it. 0 to 4,294,967,295."""
     rounds: int = 9
-    """How often each speed is measured, 1 to 1,000;
-    whole processes a third as often."""
+    """Measurements of each speed, 1 to 1,000; a third as many of whole processes."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Few rounds, seeds and sizes, and the article's whole program left out: to see
-    that it works."""
+    """Measure with few rounds, seeds and sizes, and without J. Antognini's whole
+    program, to see that everything runs."""
     json: Path | None = None
     """File to write the figures to."""
     svg: Path | None = None

@@ -38,10 +38,11 @@ class Machine:
     """Where a command runs."""
 
     device: Device = "auto"
-    """Where to run; a device that is asked for and absent is refused."""
+    """Device to compute on; a device that is absent is refused. auto: the best one that
+    JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Neither read nor write the cache of compiled programs, in the user's cache folder
-    or in $JAX_COMPILATION_CACHE_DIR."""
+    """Neither read nor write the cache of compiled programs. Its folder is that of
+    $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -29,27 +29,30 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Grade a saved agent or any player: exactly where the game's tree can be walked.
+    """Grade a saved agent or any other player.
+
+    In an enumerable game, the grades are exact and say whether the player is proven
+    unbeatable.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     agent: tyro.conf.Positional[str]
-    """A run's folder or an agent.safetensors file; or a player of the arena,
-    for instance minimax."""
+    """A run's folder, an agent's file, or a player of the arena such as minimax."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
     games: int | None = None
-    """Games of a match against random that is played out on PGX, up to 1,048,576;
-    by default 0 where the result is exact, else 1,024."""
+    """Games of a sampled match against random, 0 to 1,048,576; by default 0 where the
+    result is exact, else 1,024."""
     seed: int = 0
-    """What all random numbers come from."""
+    """Seed of all random numbers. 0 to 4,294,967,295."""
     policy_csv: Path | None = None
-    """Write a row for each position to decide: board, to_move, q0 to q8, move."""
+    """File to write the policy to: a row for each position in which the agent decides,
+    with its board, to_move, q0 to q8 and move."""
     policy_json: Path | None = None
-    """Write the same as JSON."""
+    """File to write the policy to as JSON."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print one JSON object in place of the report."""
+    """Print one JSON object instead of the report."""
 
 
 @cli.guarded

@@ -30,18 +30,20 @@ _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Make the figures of the README and the docs: each as NAME-light.svg and -dark.
+    """Make the figures of the README and the docs, as NAME-light.svg and NAME-dark.svg.
 
-    Trains what they show. Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C.
+    The agents in the figures are trained first. Exit codes: 0 done, 1 failed, 2 bad
+    flags, 130 Ctrl-C.
     """
 
     out: Path = Path("docs/figures")
     """Folder to write to."""
     only: tuple[Name, ...] = get_args(Name)
-    """Figures to make: a perfect game, nine random ones, what the agent thinks of a
-    board, one run, several runs, the published systems."""
+    """Figures to make. game: a perfect game; random-games: nine random games; values:
+    an agent's values of a board; learning: one run; seeds: several runs; growth: the
+    published systems."""
     first_seed: int = 1000
-    """The first seed that is trained; the game is that seed's too."""
+    """The first seed to train; the game and the values are those of its agent."""
     num_seeds: int = 5
     """Seeds in the figures of several runs. 1 to 1,000."""
 

@@ -20,20 +20,20 @@ from jax_ttt.players import names
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Play a game against a saved agent or any player, in text.
+    """Play a game against a saved agent or any other player, in text.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C.
     """
 
     player: tyro.conf.Positional[str | None] = None
-    """A run's folder, an agent's file, or a player of the arena, for instance minimax;
-    by default the newest run below runs/."""
+    """A run's folder, an agent's file, or a player of the arena such as minimax; by
+    default the newest run below runs/."""
     side: Literal["x", "o", "first", "second"] = "x"
-    """Yours; x, or first, moves first in every game."""
+    """Your side; x, or first, makes the first move."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: int = 0
-    """What the player's random numbers come from."""
+    """Seed of the player's random numbers. 0 to 4,294,967,295."""
 
 
 @cli.guarded

@@ -31,23 +31,24 @@ _NUM_SEEDS = Range(int, 1, 100_000)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Train the published systems again, prove what each is worth, and compare.
+    """Reproduce the published systems, and compare the results with the published ones.
 
-    Every figure of ours is exact. An agent that diverges is named, and counts as not
-    proven. Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is
-    printed).
+    All figures of our agents are exact. An agent that diverges is named, and counts as
+    not proven.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is printed).
     """
 
     only: tuple[Preset, ...] = tuple(SYSTEMS)
-    """The systems to train, by their presets."""
+    """Systems to train, by their presets."""
     num_seeds: int = 20
     """Agents to train of each system. 1 to 100,000."""
     first_seed: int = 1000
-    """The first of their seeds, which follow each other."""
+    """The first seed; the others follow it. 0 to 4,294,967,295."""
     csv: Path | None = None
-    """Write a row for each agent."""
+    """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print one JSON object in place of the table."""
+    """Print one JSON object instead of the table."""
 
 
 @cli.guarded

@@ -35,11 +35,11 @@ _AT_ONCE = Range(int, 0, 2**16)
 class Args(cli.Run):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
-    On a CPU they train one after another in one compiled program, and each is the
-    agent that train gives for its seed; on an accelerator many train at once, which
-    gives agents of the same quality but not the same ones.
+    On a CPU the agents train one after another, in one compiled program, and each is
+    the same agent that train gives for its seed. On an accelerator many train at once:
+    they differ from those of train, but are equally strong.
 
-    They are graded once, at their end.
+    Each agent is graded once, at the end of its training.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C, 143 terminated (what is
     finished is kept).
@@ -48,16 +48,16 @@ class Args(cli.Run):
     num_seeds: int = 64
     """Agents to train of each combination of settings. 1 to 100,000."""
     first_seed: int = 1000
-    """The first of their seeds, which follow each other."""
+    """The first seed; the others follow it. 0 to 4,294,967,295."""
     grid: tuple[str, ...] = ()
-    """Settings to combine, for instance: learning_rate=1e-3,2e-3 tau=0.005,0.02."""
+    """Settings to vary, each with its values; all combinations are trained."""
     at_once: int = 0
-    """Agents to train at once, 1 to 65,536; 0 for one on a CPU, and on an accelerator
-    as many as its memory holds."""
+    """Agents to train at once, 1 to 65,536. 0: one on a CPU, and on an accelerator as
+    many as fit in its memory."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print one JSON object in place of the table."""
+    """Print one JSON object instead of the table."""
     csv: Path | None = None
-    """Write a row for each agent."""
+    """File to write a row for each agent to."""
     svg: Path | None = None
     """Draw the wins of each agent, or with a grid the share that is proven;
     needs the extra `plots`."""
@@ -87,7 +87,8 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read_grid(args.grid)
-    points = grid.points(args.config, settings, args.given)
+    with args.naming_origins(settings):
+        points = grid.points(args.config, settings, args.given)
     check_evaluation(args)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)

@@ -9,7 +9,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -38,32 +38,39 @@ _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Run):
-    """Train an agent, by self-play or against another; prove its worth; save it.
+    """Train an agent by self-play or against an opponent, grade it, and save it.
+
+    In an enumerable game, the grades are exact and say whether the agent is proven
+    unbeatable.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C, 143
     terminated, 129 hung up (what was trained so far is saved).
     """
 
     seed: int = 1
-    """What all random numbers come from. 0 to 4,294,967,295."""
+    """Seed of all random numbers. 0 to 4,294,967,295."""
+    saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
+    """Train with the settings and the seed of a saved run's config.json, or of its
+    folder; other flags change them. The same device gives the same agent again."""
     run_dir: Path | None = None
-    """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run there that
-    left no agent is replaced."""
+    """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run in it that
+    saved no agent is replaced."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Stop at the first evaluation that proves the agent unbeatable where it sits."""
+    """Stop at the first evaluation that proves the agent unbeatable in the seats it is
+    trained for."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Also print, at each evaluation, how the games since the last one ended, epsilon,
-    a table's size and the values of the first move; and a game at the end."""
+    """Also print, at each evaluation, the results of the games since the last one,
+    epsilon, a table's size and the values of the first move; and at the end a game."""
     tensorboard: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Also write the metrics for TensorBoard, to an event file in RUN/tensorboard;
-    needs the extra `tensorboard`."""
+    """Also write the metrics for TensorBoard, to the run's folder. Needs the extra
+    `tensorboard`."""
     wandb: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Also log the metrics for Weights & Biases, project jax_ttt, in RUN/wandb; offline
-    unless $WANDB_MODE says otherwise; needs the extra `wandb`."""
+    """Also log the metrics for Weights & Biases, project jax_ttt, offline unless
+    $WANDB_MODE is set. Needs the extra `wandb`."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the verdict only."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print one JSON object at the end in place of everything else."""
+    """Print one JSON object at the end instead of everything else."""
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 

@@ -25,7 +25,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
-from jax_ttt.config.ranges import Name, Part, Range
+from jax_ttt.config.ranges import Part, Range
 from jax_ttt.config.settings import PARTS
 
 FIRST = (
@@ -38,6 +38,25 @@ _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     *("details", "quiet", "tensorboard", "wandb"),
 )
+_METAVARS = {
+    "agent": "AGENT",
+    "csv": "FILE",
+    "grid": "SETTING=VALUE,VALUE",
+    "json": "FILE",
+    "opponent": "PLAYER",
+    "out": "FOLDER",
+    "player": "PLAYER",
+    "players": "PLAYER",
+    "policy_csv": "FILE",
+    "policy_json": "FILE",
+    "preset": "PRESET",
+    "run_dir": "FOLDER",
+    "runs": "RUN",
+    "saved": "FILE",
+    "svg": "FILE",
+    "values": "BOARD",
+}
+"""What stands for a value, where its type does not say it."""
 _MOST_SHOWN = 6
 """The most choices that stand beside a flag; more stand in its text."""
 _MACHINE = ("device", "no_compile_cache")
@@ -47,6 +66,7 @@ _PARTS = (
 )
 TOPICS = {
     **{part: str(PARTS[part].__doc__).strip() for part in _PARTS},
+    "run": "How the games follow each other.",  # the rest is in the first box
     "output": "What is printed and written.",
     "machine": "Where the command computes.",
 }
@@ -130,11 +150,8 @@ class Argument:
     @property
     def metavar(self) -> str:
         """What stands for its value in the help."""
-        if own := self._own("metavar"):
-            return own
-        if any(isinstance(extra, Name) for extra in self.extras):
-            return "PLAYER"
-        return {int: "N", float: "X", Path: "PATH"}.get(self.type, "NAME")
+        usual = {int: "N", float: "X", Path: "PATH"}.get(self.type, "NAME")
+        return self._own("metavar") or _METAVARS.get(self.name, usual)
 
     @property
     def flag(self) -> str:
@@ -246,7 +263,9 @@ def _field(argument: Argument) -> StructFieldSpec:
     few = argument.is_switch or 0 < len(argument.choices) <= _MOST_SHOWN
     metavar = None if few else argument.metavar
     if metavar and argument.is_many:
-        metavar = f"[{metavar} ...]"
+        metavar += " ..."
+    if metavar and argument.is_positional and not argument.is_needed:
+        metavar = f"[{metavar}]"
     shown = tyro.conf.arg(metavar=metavar, help_behavior_hint=partial(_hint, argument))
     hint = Annotated[(argument.plain, shown, *argument.extras)]
     return StructFieldSpec(argument.name, hint, argument.default, argument.text)

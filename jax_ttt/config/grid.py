@@ -4,8 +4,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.settings import RULES, Config
+from jax_ttt.config.suggestions import one_of
 
 Point = dict[str, Any]
 """The settings of one combination."""
@@ -15,7 +16,8 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each setting, of words like `tau=0.005,0.02`.
 
     Raises:
-        SettingError: a word is not of that kind, or names no setting, or one twice.
+        UsageError: a word is not of that kind, or names no setting, or one twice.
+        SettingError: a value can't be read.
     """
     # A sweep is of one game, and grades at the end.
     known = RULES.keys() - {"env_id", "eval_every", "eval_games"}
@@ -23,9 +25,13 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     for word in words:
         name, equals, values = word.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
-        if not equals or name not in known or name in grid:
-            rule = "made of SETTING=VALUE,VALUE, each setting once; settings are "
-            raise SettingError("grid", rule + ", ".join(sorted(known)), word)
+        if not equals:
+            rule = "--grid must be SETTING=VALUE,VALUE, for instance tau=0.01,0.02"
+            raise UsageError(f"{rule}, got {word!r}")
+        if name in grid:
+            raise UsageError(f"--grid must name each setting once, got {name} twice")
+        if name not in known:
+            raise UsageError(one_of("a setting of --grid", sorted(known), name))
         texts = [text.strip() for text in values.split(",")]
         grid[name] = tuple(dict.fromkeys(_value(name, text) for text in texts))
     return grid

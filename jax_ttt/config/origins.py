@@ -30,18 +30,18 @@ def origin(
         if name not in PART_OF or name in given:
             continue
         if name == error.field:
-            return f"set by {source}; add {_allowed(name, error.rule)}"
+            return f"set by {source}; {_allowed(name, error.rule)}"
         value = settings.value(name)
-        return f"{name} {value} is set by {source}; add {_other(name, value)}"
+        return f"{name} {value} is set by {source}; {_other(name, value)}"
     return ""
 
 
 def _allowed(name: str, rule: str) -> str:
-    """Return the flag that follows the rule of a refused setting."""
+    """Say which flag follows the rule of a refused setting."""
     for word in re.findall(r"[\w.-]*\w", rule.replace(",", "")):
         if _is_value(name, word):
-            return _flag_for(name, word)
-    return flag(name)
+            return _add(name, word)
+    return _change(name)
 
 
 def _is_value(name: str, word: str) -> bool:
@@ -53,15 +53,19 @@ def _is_value(name: str, word: str) -> bool:
 
 
 def _other(name: str, value: object) -> str:
-    """Return the flag that gives a setting another value."""
+    """Say which flag gives a setting another value."""
     rule = RULES[name]
     others = [word for word in getattr(rule, "allowed", ()) if word != value]
     if isinstance(rule, Switch):
-        return _flag_for(name, str(not value).lower())
-    return _flag_for(name, others[0]) if len(others) == 1 else flag(name)
+        return _add(name, str(not value).lower())
+    return _add(name, others[0]) if len(others) == 1 else _change(name)
 
 
-def _flag_for(name: str, word: str) -> str:
+def _add(name: str, word: str) -> str:
     if isinstance(RULES[name], Switch):
-        return flag(name) if word == "true" else flag(f"no_{name}")
-    return f"{flag(name)} {word}"
+        return f"add {flag(name if word == 'true' else f'no_{name}')}"
+    return f"add {flag(name)} {word}"
+
+
+def _change(name: str) -> str:
+    return f"{flag(name)} changes it"

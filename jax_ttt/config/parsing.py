@@ -16,6 +16,7 @@ import tyro
 
 from jax_ttt.config import arguments, wrong_words
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.examples import examples
 from jax_ttt.config.settings import PARTS, Parts
 
 ArgsT = TypeVar("ArgsT")
@@ -40,6 +41,7 @@ def parse(
     given = words(argv)
     if {"-h", "--help"} & set(given):
         print(_wrapped(description or args_type.__doc__ or ""), end="\n\n")
+        print(examples(prog), end="\n\n")
     # tyro has no other way to respect it.
     tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
     with contextlib.redirect_stderr(io.StringIO()) as said:
@@ -88,9 +90,9 @@ def _fields(
 
 
 def _wrapped(text: str) -> str:
-    """Return a docstring's paragraphs as wide as the terminal; examples stay."""
+    """Return a text's paragraphs as wide as the terminal; indented lines stay."""
     width = shutil.get_terminal_size().columns
+    paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(
-        part if "\n    " in part else textwrap.fill(part, width)
-        for part in inspect.cleandoc(text).split("\n\n")
+        part if "\n  " in part else textwrap.fill(part, width) for part in paragraphs
     )

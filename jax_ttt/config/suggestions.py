@@ -1,7 +1,7 @@
 """What a misspelt word may have meant. Imports no JAX."""
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 MEANINGS = {
     "batchsize": "num-envs",
@@ -78,25 +78,31 @@ def did_you_mean(
     word: str, known: Collection[str], meanings: Mapping[str, str] | None = None
 ) -> str:
     """Return `; did you mean ...?` with the closest words, or "" if none is close."""
-    found = closest(word, known, meanings)
-    if not found:
-        return ""
-    *most, last = found
+    return question(closest(word, known, meanings))
+
+
+def question(words: Sequence[str]) -> str:
+    """Return `; did you mean ...?`, or "" without words."""
+    *most, last = words or [""]
     text = f"{', '.join(most)} or {last}" if most else last
-    return f"; did you mean {text}?"
+    return f"; did you mean {text}?" if text else ""
 
 
 _FEW = 4
+_MANY = 15
 
 
 def one_of(what: str, choices: Collection[str], got: str) -> str:
-    """Return that `what` must be one of the choices, which stand a line each if many.
+    """Return that `what` must be one of the choices, which stand a line each.
 
-    A choice that the word may stand for is named.
+    A few stand in the line. If the word may stand for one, that is named, and many
+    others are left out.
     """
-    hint = did_you_mean(got, choices)
+    hint = did_you_mean(got, choices, MEANINGS)
     if len(choices) <= _FEW:
         return f"{what} must be one of {', '.join(choices)}, got {got!r}{hint}"
+    if hint and len(choices) > _MANY:
+        return f"{what} is unknown: {got!r}{hint}"
     return f"{what} must be one of these, got {got!r}{hint}{listing(choices)}"
 
 

@@ -29,7 +29,7 @@ def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     names = [name[2:] for name in flags(found)]
     name = word.lstrip("-").partition("=")[0]
     near = suggestions.closest(name, names, suggestions.MEANINGS)
-    hint = f"; did you mean {' or '.join('--' + n for n in near)}?" if near else ""
+    hint = suggestions.question([f"--{name}" for name in near])
     hint = hint or " (--help lists the flags)"
     if word.startswith("-"):
         return f"{prog} has no flag {word}{hint}"

@@ -4,12 +4,14 @@ A name is a kind, a kind with its arguments after colons, or the path of an agen
 """
 
 import dataclasses
+import os
 from pathlib import Path
 
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
+from jax_ttt.config.suggestions import did_you_mean
 
 KINDS = {
     "random": "any legal move",
@@ -85,6 +87,8 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         return Spec(name, name)
     if not name or not _exists(name):
         raise _unknown(name)
+    if Path(name).is_dir() and not _exists(f"{name}/agent.safetensors"):
+        raise PlayerError(f"{Path(name) / 'agent.safetensors'}: no such file")
     return Spec(name, "agent")
 
 
@@ -112,5 +116,19 @@ def _number(name: str, kind: str, text: str) -> int | float:
 
 
 def _unknown(name: str) -> PlayerError:
-    known = "; ".join(f"{kind} ({text})" for kind, text in KINDS.items())
-    return PlayerError(f"{name}: no such file, and no known player: {known}")
+    if os.sep in name:
+        return PlayerError(f"{name}: no such file or folder{_paths_like(name)}")
+    kinds = [kind.partition("[")[0] for kind in KINDS if kind != "AGENT"]
+    hint = did_you_mean(name, kinds) if ":" not in name else ""
+    known = "".join(f"\n  {kind}: {text}" for kind, text in KINDS.items())
+    return PlayerError(f"{name}: no such file, and no known player{hint}{known}")
+
+
+def _paths_like(name: str) -> str:
+    """Return which path of the same folder may be meant."""
+    path = Path(name)
+    try:
+        beside = [str(other) for other in path.parent.iterdir()]
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(str(path), beside)

@@ -11,7 +11,6 @@ class EvaluationSettings(Part):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
-    """Updates between evaluations. 1 to 1,000,000,000."""
+    """Updates between evaluations, at least 1."""
     eval_games: Annotated[int, Range(int, 0, 2**20)] = 1024
-    """Games of each evaluation's sampled match against random; from 0 (none) to
-    1,048,576."""
+    """Games of the match against random in each evaluation. 0 (none) to 1,048,576."""

@@ -14,13 +14,13 @@ class ExplorationSettings(Part):
     epsilon_start: Fraction = 1.0
     """Share of random moves at the first update. 0 to 1."""
     epsilon_end: Fraction = 0.5
-    """Share of random moves at the last update, and never less; from 0 to
+    """Share of random moves at the last update, and the least share before it. 0 to
     epsilon_start."""
     epsilon_schedule: EpsilonSchedule = "linear"
     """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the
     updates); exponential (times epsilon_decay after each finished game)."""
     epsilon_decay: Fraction = 0.1
-    """Step size (steps) or factor (exponential). 0 to 1."""
+    """Step size (steps) or factor (exponential), 0 to 1; unused with linear."""
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """Yield each field that others of the part rule out, and what it must be."""

@@ -13,7 +13,7 @@ class NetworkSettings(Part):
     """The function from boards to action values."""
 
     network: NetworkKind = "mlp"
-    """mlp: a multilayer perceptron. table: an entry for each board and action, in
+    """mlp: a multilayer perceptron. table: an entry for each board and action; only in
     enumerable games."""
     canonical: bool = True
     """Map rotated and mirrored boards to one canonical board."""
@@ -28,7 +28,7 @@ class NetworkSettings(Part):
     bfloat16 on a CPU with AMX, else float32. Grades and play always use float32."""
     table_key: TableKey = "position"
     """A table's rows. position: the game's positions; after-state: the positions that
-    moves lead to, one value each; hash: all boards, read as numbers in base 3."""
+    moves lead to, one value each; hash: any board, read as a number in base 3."""
     initial_value: Result = 0.0
     """Initial value of a table's entries. -1 to 1."""
 

@@ -16,14 +16,14 @@ class OpponentSettings(Part):
     """The opponent that the agent trains against, and the agent's seat."""
 
     opponent: Annotated[str, Name("a player's name")] = SELF
-    """self, or any player of the arena, such as random, minimax, blend:0.7:minimax, or
-    a saved agent's path."""
+    """self (self-play), or any player of the arena: random, minimax, blend:0.7:minimax,
+    a saved agent's path and others."""
     seat: SeatSetting = "both"
-    """The agent's seat against an opponent: first, second, or both (drawn at random
-    for each game)."""
+    """The agent's seat against an opponent: first, second, or both (a random one in
+    each game)."""
     first_move: Annotated[int | None, Range(int, 0, 2**16, optional=True)] = None
-    """The move that opens every training game, None for any. Evaluation leaves the
-    opening to the agent."""
+    """The first move of every training game; without this flag, the players choose it.
+    Evaluations leave it to them."""
 
     @property
     def is_self(self) -> bool:

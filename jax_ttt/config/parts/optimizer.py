@@ -13,20 +13,20 @@ class OptimizerSettings(Part):
     """The loss, and the gradient step on it."""
 
     optimizer: OptimizerKind = "adamw"
-    """adamw, or sgd: the plain gradient step, without momentum or decay."""
+    """adamw, or sgd: plain gradient steps, without momentum and weight decay."""
     loss: Loss = "huber"
-    """Loss of a TD error: its square, halved (mse), or beyond an error of 1 its size
-    (huber)."""
+    """Loss of a TD error: mse, half its square; huber, the same up to an error of 1
+    and linear beyond."""
     learning_rate: Annotated[float, Range(float, 0, 1000, above_low=True)] = 4e-3
     """Step size at the first update; above 0, at most 1,000. With a table: the share
     of the error that a visit removes, often called alpha."""
     learning_rate_end: Annotated[float, Range(float, 0, 1000)] = 0.0
-    """Step size at the last update, linear in between; from 0 to learning_rate."""
+    """Step size at the last update, linear in between. 0 to learning_rate."""
     weight_decay: Fraction = 0.0
     """Decoupled weight decay of adamw. 0 to 1."""
     average_span: Fraction = 0.0
-    """Grade, save and play an average of the network over about this share of the
-    updates so far. 0 (no average) to 1."""
+    """Grade, save and play with an average of the network's weights over about this
+    share of the updates so far. 0 (no average) to 1."""
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """Yield each field that others of the part rule out, and what it must be."""

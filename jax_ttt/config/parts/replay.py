@@ -12,8 +12,8 @@ class ReplaySettings(Part):
     """The buffer of past moves to learn from again."""
 
     replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
-    """Moves kept, the oldest overwritten first; up to 16,777,216; 0 to learn from each
-    move once, when it is played."""
+    """Moves that the buffer keeps, up to 16,777,216; new ones replace the oldest. 0: no
+    buffer, each move is learned from once, when it is played."""
     replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
     """Moves sampled uniformly from the buffer in each update. 1 to 1,048,576."""
     replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000

@@ -17,23 +17,24 @@ class TargetSettings(Part):
     bootstrap from a second head, the value to the player who waits for the next
     mover's reply."""
     tremble: Fraction = 0.5
-    """Probability, in the TD target alone, that the next mover plays a random move,
-    from 0 (the plain maximum) to 1; more prefers moves that set traps."""
+    """Probability, in the TD target only, that the next mover plays a random move: from
+    0 (the plain maximum) to 1. A higher one prefers moves that set traps."""
     gamma: Fraction = 1.0
     """Discount per move; its sign comes from the player to move next. 0 to 1."""
     double: bool = False
-    """Double DQN: the network in training chooses the best next action, the target
-    network gives its value. With a table: two tables, each move updates one of them."""
+    """Double DQN: the network in training chooses the best next action, and the target
+    network gives its value. With a table: two tables, and each move updates one of
+    them."""
     backward: bool = False
-    """Play whole games, then learn from their moves, the last one first; the target
-    network follows after each of them, or with target_update_every after each of them
-    in every such update."""
+    """Play whole games, then learn from their moves, the last move first. The target
+    network is updated after each move; with target_update_every, after each move of
+    every such update."""
     tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
     """Weight of the new parameters in the Polyak average that gives the target network;
     above 0, at most 1."""
     target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
-    """Updates between copies of the parameters to the target network, up to
-    1,000,000,000; 0 for the Polyak average with tau at every update."""
+    """Updates between copies of the parameters to the target network. 0: the Polyak
+    average with tau at every update instead."""
     reward_win: Result = 1.0
     """Reward of a win. -1 to 1."""
     reward_draw: Result = 0.0
