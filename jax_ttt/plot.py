@@ -5,6 +5,7 @@ python -m jax_ttt.plot RUN
 
 import dataclasses
 import json
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.players import names
 from jax_ttt.reports.pictures import Theme
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
@@ -160,6 +164,7 @@ def of_agent(args: Args) -> "Picture":
         raise cli.UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
+    check_agent(args)
     cli.set_up(cli.Machine(), 2)
 
     from jax_ttt.players import agents
@@ -178,6 +183,25 @@ def of_agent(args: Args) -> "Picture":
     except ValueError as error:
         raise cli.UsageError(f"--values {args.values}: {error}") from None
     return boards.values_picture(agent, position, args.theme)
+
+
+def check_agent(args: Args) -> None:
+    """Refuse, before JAX is loaded, a run without an agent, and what is no board.
+
+    Raises:
+        Refused: there is no agent, or the text of `--values` has not the board's size.
+    """
+    run = args.runs[0]
+    names.read_name(str(run), catalogue.DEFAULT)
+    if args.values is None or not (run / "config.json").exists():
+        return
+    game = GAMES[read_settings(run).config.env_id]
+    size = math.prod(game.shape)
+    if len(args.values) != size or not {*game.letters, *".-"} >= set(args.values):
+        letters = ", ".join(game.letters)
+        raise cli.UsageError(
+            f"--values must be {size} of {letters} and . (free), got {args.values!r}"
+        )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
+from jax_ttt.results import free_folders
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
@@ -39,9 +40,6 @@ _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Run):
     """Train an agent by self-play or against an opponent, grade it, and save it.
-
-    In an enumerable game, the grades are exact and say whether the agent is proven
-    unbeatable.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C, 143
     terminated, 129 hung up (what was trained so far is saved).
@@ -113,6 +111,7 @@ def checked_config(args: Args) -> Config:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
+    free_folders.check_run_dir(args.run_dir)
     return config
 
 
@@ -145,10 +144,7 @@ def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | 
             return run_folder.new_folder(Path("runs"), args.preset, args.seed, times)
         return run_folder.RunFolder(args.run_dir, times)
     except OSError as error:
-        raise cli.UsageError(
-            "--run-dir must be a folder that can be made and holds no run, "
-            f"got '{args.run_dir or 'runs'}': {error.strerror}"
-        ) from None
+        raise free_folders.not_free(args.run_dir or Path("runs"), error) from None
 
 
 def make_loggers(args: Args, config: Config, path: Path) -> Loggers:

@@ -41,6 +41,7 @@ _OUTPUT = (
 _METAVARS = {
     "agent": "AGENT",
     "csv": "FILE",
+    "folder": "FOLDER",
     "grid": "SETTING=VALUE,VALUE",
     "json": "FILE",
     "opponent": "PLAYER",
@@ -87,10 +88,10 @@ class Argument:
 
     def text(self) -> str:
         """Return its help, with the words that it may be if they are many."""
-        many = len(self.choices) > _MOST_SHOWN
-        return (
-            f"{self.help()} One of {', '.join(self.choices)}." if many else self.help()
-        )
+        text = self.help()
+        if len(self.choices) <= _MOST_SHOWN or all(w in text for w in self.choices):
+            return text
+        return f"{text} One of {', '.join(self.choices)}."
 
     @property
     def extras(self) -> tuple[Any, ...]:

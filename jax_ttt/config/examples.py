@@ -35,7 +35,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "--only game": "Make one of the figures.",
     },
     "bench": {
-        "--quick": "See in a minute that everything runs.",
+        "--quick": "See that everything runs.",
         "--only proof --presets table": "Measure the time to a proof.",
     },
 }

@@ -58,7 +58,7 @@ def _values(argument: Argument, words: Sequence[str]) -> list[str]:
     """Return the words after a flag that are its values."""
     values = []
     for word in words if argument.is_many else words[:1]:
-        if word.startswith("--") or (word[:1] == "-" and word[1:2].isalpha()):
+        if word.startswith("--") or word == "-h":
             break
         values.append(word)
     return values

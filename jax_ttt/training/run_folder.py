@@ -18,7 +18,7 @@ import jax
 from jax_ttt import __version__
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
-from jax_ttt.results import plain
+from jax_ttt.results import free_folders, plain
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -41,25 +41,14 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.times = times or TimeSpans()
-        self._check()
+        free_folders.check_free(path)
         self._metrics = _locked(path / "metrics.jsonl")
         try:
-            self._check()  # another run may have ended since
+            free_folders.check_free(path)  # another run may have ended since
             self.replaced = self._remove_old()
         except OSError:
             self._metrics.close()
             raise
-
-    def _check(self) -> None:
-        config, metrics = self.path / "config.json", self.path / "metrics.jsonl"
-        ours = not config.exists() or _is_config(config)
-        # A run writes its settings before its metrics and its times.
-        ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size
-        ours &= config.exists() or not self.times_path.exists()
-        others = (config, metrics, self.times_path)
-        for taken in (self.agent_path, *(() if ours else others)):
-            if taken.exists():
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), taken)
 
     def _remove_old(self) -> bool:
         """Remove the files of a run without an agent; return whether there are any."""
@@ -133,15 +122,6 @@ class RunFolder:
     def close(self) -> None:
         """Close the metrics; without an agent, the next run may use the folder."""
         self._metrics.close()
-
-
-def _is_config(path: Path) -> bool:
-    """Return whether a file is the `config.json` of a run."""
-    try:
-        about = json.loads(path.read_text("utf-8"))
-        return "jax_ttt" in about["versions"] and "seed" in about
-    except (ValueError, KeyError, TypeError):
-        return False
 
 
 def _locked(path: Path) -> TextIO:
