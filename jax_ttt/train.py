@@ -45,7 +45,7 @@ class Args(cli.Run):
     terminated, 129 hung up (what was trained so far is saved).
     """
 
-    seed: int = 1
+    seed: Annotated[int, SEED_RANGE] = 1
     """Seed of all random numbers. 0 to 4,294,967,295."""
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its

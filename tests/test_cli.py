@@ -19,11 +19,11 @@ from jax_ttt.config.settings import PART_OF, PARTS, Config
 
 train = importlib.import_module("jax_ttt.train")
 
-WHOLE = "invalid literal for int()"
-FLOAT = "could not convert string to float"
+WHOLE = "must be a whole number"
+FLOAT = "must be a number"
 # The flags, and what stderr has to name: the flag, the value, what is allowed.
 BAD: list[tuple[str, list[str]]] = [
-    ("--nonsense 3", ["Unrecognized", "--nonsense"]),
+    ("--nonsense 3", ["train has no flag --nonsense (--help lists the flags)"]),
     ("--preset table --hidden-size 64", ["--hidden-size", "with network table", "64"]),
     ("--preset table --hidden-size=128", ["--hidden-size", "with network table"]),
     ("--table-key hash", ["--table-key", "no effect with network mlp", "'hash'"]),
@@ -32,11 +32,11 @@ BAD: list[tuple[str, list[str]]] = [
     ("--tau 0.1 --target-update-every 5", ["--tau", "with target_update_every 5"]),
     ("--details --quiet", ["--details must be left out", "no effect with quiet"]),
     ("--json --quiet", ["--quiet must be left out", "no effect with json"]),
-    ("--sede 1", ["--sede", "Perhaps you meant", "--seed INT"]),
-    ("--num-env 4", ["--num-env", "Perhaps you meant", "--num-envs"]),
-    ("--learning_rat 1", ["--learning", "Perhaps you meant", "--learning-rate"]),
-    ("junk", ["Unrecognized", "junk"]),
-    ("--num-envs", ["--num-envs", "Missing"]),
+    ("--sede 1", ["no flag --sede; did you mean --seed?"]),
+    ("--num-env 4", ["no flag --num-env; did you mean --num-envs?"]),
+    ("--learning_rat 1", ["did you mean --learning-rate or --learning-rate-end?"]),
+    ("junk", ["train can't use 'junk'"]),
+    ("--num-envs", ["--num-envs needs a value: a whole number from 1 to 1,048,576"]),
     ("--num-envs x", ["--num-envs", "'x'", WHOLE, "1 to 1,048,576"]),
     ("--num-envs 2.5", ["--num-envs", "'2.5'", WHOLE]),
     ("--num-envs 0", ["--num-envs", "got 0", "from 1 to 1,048,576"]),
@@ -92,8 +92,8 @@ BAD: list[tuple[str, list[str]]] = [
     ("--preset=best", ["--preset", "'best'", *get_args(Preset)]),
     ("--env-id chess", ["--env-id", "'chess'", *get_args(EnvId)]),
     ("--env-id ../../etc", ["--env-id", "'../../etc'", *get_args(EnvId)]),
-    ("--device abacus", ["--device", "'abacus'", "'cpu'", "'gpu'"]),
-    ("--canonical maybe", ["Unrecognized", "maybe"]),
+    ("--device abacus", ["--device must be one of auto, cpu, gpu, tpu, got 'abacus'"]),
+    ("--canonical maybe", ["can't use 'maybe'"]),
     (
         "--until-proven --env-id connect_four",
         ["--until-proven", "connect_four", "tic_tac_toe"],
@@ -110,7 +110,7 @@ def exit_code(argv, command=train.main):
 
 
 def plain(text):
-    """Return the words of a text without the parser's boxes and line breaks."""
+    """Return the words of a text without boxes and line breaks."""
     return " ".join(re.sub("[─│╭╮╰╯]", " ", text).split())
 
 

@@ -250,7 +250,7 @@ def parser_type(found: Mapping[str, Argument]) -> type:
         inside = [found[n] for n in found if found[n].topic == topic and n not in first]
         if inside:
             box = _box(topic, [_field(argument) for argument in inside])
-            titled = Annotated[box, tyro.conf.arg(name=topic)]
+            titled: Any = Annotated[box, tyro.conf.arg(name=topic)]
             none, name = tyro.MISSING_NONPROP, f"{topic}_box"  # no argument's name
             fields.append(StructFieldSpec(name, titled, none, helptext=text))
     return _box("Arguments", fields)
@@ -268,7 +268,7 @@ def _field(argument: Argument) -> StructFieldSpec:
     if metavar and argument.is_positional and not argument.is_needed:
         metavar = f"[{metavar}]"
     shown = tyro.conf.arg(metavar=metavar, help_behavior_hint=partial(_hint, argument))
-    hint = Annotated[(argument.plain, shown, *argument.extras)]
+    hint: Any = Annotated[(argument.plain, shown, *argument.extras)]
     return StructFieldSpec(argument.name, hint, argument.default, argument.text)
 
 

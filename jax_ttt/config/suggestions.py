@@ -38,7 +38,7 @@ def closest(
     letters = _letters(word)
     if not letters:
         return ()
-    meant = (meanings or {}).get(letters)
+    meant = (meanings or {}).get(letters, "")
     if meant in known:
         return (meant,)
     found = (
