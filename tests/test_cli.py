@@ -1,7 +1,9 @@
-"""The command line of `train`: what is refused and how, what help says, defaults."""
+"""The command line: what is refused and how, what help says, defaults."""
 
 import contextlib
 import importlib
+import itertools
+import json
 import os
 import re
 import subprocess
@@ -12,8 +14,10 @@ from typing import get_args
 import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot, sweep
+from jax_ttt import __version__, arena, cli, evaluate, play, plot
+from jax_ttt.config.arguments import TOPICS
 from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.examples import EXAMPLES
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, PARTS, Config
 
@@ -21,6 +25,7 @@ train = importlib.import_module("jax_ttt.train")
 
 WHOLE = "must be a whole number"
 FLOAT = "must be a number"
+ROOT = str(Path(cli.__file__).parents[1])
 # The flags, and what stderr has to name: the flag, the value, what is allowed.
 BAD: list[tuple[str, list[str]]] = [
     ("--nonsense 3", ["train has no flag --nonsense (--help lists the flags)"]),
@@ -236,7 +241,7 @@ def test_help_names_every_setting_with_its_text(capsys):
     for words in [
         "The PGX game to learn.",
         "Discount per move; its sign comes from the player to move next.",
-        "Neurons in each hidden layer of an mlp. 1 to 16,384. (default: 128)",
+        "Neurons in each hidden layer of an mlp. 1 to 16384. (default: 128)",
         "Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C",
     ]:
         assert words in text
@@ -384,19 +389,133 @@ def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys)
     assert f"{one_seat.parent} {learned}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [train, sweep])
-def test_help_has_a_box_for_each_part_in_80_columns(command, monkeypatch, capsys):
-    """In the order in which a person meets them, each with one sentence."""
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        command.main(["--help"])
-    lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
-    assert max(map(len, lines)) <= 80
-    words = [plain(line).strip("- ") for line in lines]
-    words = [text for text in words if text]
-    titles = ["options", *(f"{part} options" for part in PARTS)]
+COMMANDS = [
+    *("train", "evaluate", "play", "arena", "sweep"),
+    *("published", "plot", "figures", "bench"),
+]
+
+
+@pytest.fixture
+def shown(monkeypatch, capsys):
+    """Return the lines of a command's help at a width."""
+
+    def show(command, columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        module = importlib.import_module(f"jax_ttt.{command}")
+        assert exit_code(["--help"], module.main) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out.splitlines()
+
+    return show
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_wraps_at_the_width_and_never_in_a_number(command, columns, shown):
+    lines = shown(command, columns)
+    assert columns - 12 < max(map(len, lines)) <= columns
+    assert "\x1b" not in "".join(lines)
+    texts = [line.strip("│ ") for line in lines]
+    for text, following in itertools.pairwise(texts):
+        whole = re.search(r"\d,?$", text) and re.match(r"\d", following)
+        assert not whole, (text, following)
+        assert not text.endswith("None"), text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_that_are_accepted(command, shown):
+    text = "\n".join(shown(command, 80))
+    module = importlib.import_module(f"jax_ttt.{command}")
+    begin = f"  python -m jax_ttt.{command}"
+    given = [line for line in text.splitlines() if line.startswith(begin)]
+    assert [line.removeprefix(begin).strip() for line in given] == [*EXAMPLES[command]]
+    for words in EXAMPLES[command]:
+        if "--config" not in words:  # there is no such run
+            parse = cli.parse_settings if command in ("train", "sweep") else cli.parse
+            parse(module.Args, words.split(), command)
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_help_has_a_box_for_each_topic_in_order_of_use(command, shown):
+    """Ten settings first, then the boxes, each with one sentence."""
+    lines = shown(command, 80)
+    words = [text for line in lines if (text := plain(line).strip("- "))]
+    titles = ["options", *(f"{topic} options" for topic in TOPICS)]
     assert [title for title in words if title in titles] == titles
-    for title, part in zip(titles[1:], PARTS.values(), strict=True):
+    for title, topic in zip(titles[1:], TOPICS, strict=True):
         sentence = words[words.index(title) + 1]
-        assert sentence == str(part.__doc__).strip()
+        assert sentence == TOPICS[topic]
         assert sentence.count(".") == 1
+    ends = [plain(line).strip("- ") for line in lines]
+    box = lines[ends.index("options") : ends.index("run options")]
+    named = [line.split()[0] for line in box if line.startswith("  --")]
+    first = ["preset", "env-id", "num-updates", "num-envs", "learning-rate", "opponent"]
+    assert set(named[:10]) >= {f"--{name}" for name in first}
+    assert named[10:] in ([], ["--version"]), "ten, and what is no setting"
+
+
+def test_every_setting_has_its_box():
+    parts = {topic for topic in TOPICS if topic in PARTS}
+    assert parts == PARTS.keys()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_switch_reads_the_right_way_round(command, shown):
+    text = plain("\n".join(shown(command, 80)))
+    assert "default: False" not in text
+    assert "default: True" not in text
+    if command == "train":
+        assert "(default: --canonical)" in text
+        assert "(default: --no-double)" in text
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, 0)])
+def test_help_is_coloured_on_a_terminal_unless_no_color_is_set(variable, coloured):
+    """In a process of its own, on a terminal of its own."""
+    pty = pytest.importorskip("pty")
+    reader, writer = pty.openpty()
+    plain_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jax_ttt.play", "--help"],
+        stdout=writer,
+        stderr=writer,
+        env=plain_env | {"TERM": "xterm", "PYTHONPATH": ROOT} | variable,
+    )
+    os.close(writer)
+    text = b""
+    with contextlib.suppress(OSError):  # the terminal is gone
+        while piece := os.read(reader, 4096):
+            text += piece
+    os.close(reader)
+    assert process.wait() == 0
+    assert b"usage:" in text
+    assert (b"\x1b" in text) == bool(coloured)
+
+
+def test_a_saved_run_is_read_as_settings(tmp_path):
+    config = PRESETS["table"].replace(num_updates=7)
+    about = {"format_version": 2, "config": config.as_dict(), "preset": "table"}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(about | {"seed": 5}))
+    for path in (file, tmp_path):
+        args = cli.parse_settings(train.Args, ["--config", str(path)], "train")
+        assert (args.config, args.preset, args.seed) == (config, "table", 5)
+    flags = ["--config", str(file), "--num-envs", "9", "--seed", "6"]
+    args = cli.parse_settings(train.Args, flags, "train")
+    assert (args.config, args.seed) == (config.replace(num_envs=9), 6)
+
+
+def test_the_seeds_range_is_that_of_the_file(tmp_path, capsys):
+    for about, why in (
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"config": {"tau": 2.0}}, "tau must be"),
+        ({"config": {"nonsense": 2}}, "nonsense"),
+        ({"format_version": 99}, "format version 99"),
+    ):
+        usual = {"format_version": 2, "config": {}, "preset": "plain", "seed": 1}
+        (tmp_path / "config.json").write_text(json.dumps(usual | about))
+        assert train.main(["--config", str(tmp_path)]) == 2
+        err = capsys.readouterr().err
+        assert why in err
+        assert err.count("\n") == 1

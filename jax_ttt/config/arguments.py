@@ -4,12 +4,7 @@ Imports no JAX. What the parser shows of a field is its flag, what stands for a 
 (N, PATH), its docstring and its default; the boxes are topics, in order of use.
 """
 
-import ast
 import dataclasses
-import inspect
-import itertools
-import re
-import textwrap
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -25,6 +20,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
+from jax_ttt.config.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
 from jax_ttt.config.settings import PARTS
 
@@ -151,8 +147,17 @@ class Argument:
     @property
     def metavar(self) -> str:
         """What stands for its value in the help."""
+        if 0 < len(self.choices) <= _MOST_SHOWN:
+            return f"{{{','.join(self.choices)}}}"
         usual = {int: "N", float: "X", Path: "PATH"}.get(self.type, "NAME")
         return self._own("metavar") or _METAVARS.get(self.name, usual)
+
+    @property
+    def shown(self) -> str:
+        """Its metavar, with what says that it may be left out, or given many times."""
+        text = f"{self.metavar} ..." if self.is_many else self.metavar
+        may_lack = self.is_positional and not self.is_needed
+        return f"[{text}]" if may_lack else text
 
     @property
     def flag(self) -> str:
@@ -188,7 +193,7 @@ def arguments(args_type: type, defaults: object = None) -> dict[str, Argument]:
             }
             found |= own
         elif tyro.conf.Suppress not in getattr(hint, "__metadata__", ()):
-            text = partial(help_text, args_type, field.name)
+            text = partial(field_text, args_type, field.name)
             found[field.name] = Argument(field.name, hint, usual, "", text)
     return {name: _in_topic(argument) for name, argument in found.items()}
 
@@ -208,30 +213,6 @@ def _in_topic(argument: Argument) -> Argument:
     topic = "output" if argument.name in _OUTPUT else topic
     topic = "machine" if argument.name in _MACHINE else topic
     return dataclasses.replace(argument, topic=topic)
-
-
-def help_text(args_type: type, name: str) -> str:
-    """Return the docstring of a field, in one line, its numbers as they are typed."""
-    for base in args_type.__mro__:
-        if name in inspect.get_annotations(base):
-            text = " ".join(_docstrings(base).get(name, "").split())
-            return re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    return ""
-
-
-def _docstrings(owner: type) -> dict[str, str]:
-    """Return the texts below a class's fields, which Python itself does not keep."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
-    body = typing.cast(ast.ClassDef, tree.body[0]).body
-    texts = {}
-    for field, text in itertools.pairwise(body):
-        match field, text:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(words))),
-            ):
-                texts[name] = words
-    return texts
 
 
 class _Box:
@@ -261,12 +242,7 @@ def _box(name: str, fields: Sequence[StructFieldSpec]) -> type:
 
 
 def _field(argument: Argument) -> StructFieldSpec:
-    few = argument.is_switch or 0 < len(argument.choices) <= _MOST_SHOWN
-    metavar = None if few else argument.metavar
-    if metavar and argument.is_many:
-        metavar += " ..."
-    if metavar and argument.is_positional and not argument.is_needed:
-        metavar = f"[{metavar}]"
+    metavar = None if argument.is_switch else argument.shown
     shown = tyro.conf.arg(metavar=metavar, help_behavior_hint=partial(_hint, argument))
     hint: Any = Annotated[(argument.plain, shown, *argument.extras)]
     return StructFieldSpec(argument.name, hint, argument.default, argument.text)
@@ -278,7 +254,7 @@ def _hint(argument: Argument, text: str) -> str:
     if argument.is_switch:
         flag = argument.flag if default else argument.flag.replace("--", "--no-", 1)
         return f"(default: {flag})" if argument.has_opposite else ""
-    return "" if default in (None, ()) else f"(default: {text})"
+    return "" if default in (None, ()) or not text else f"(default: {text})"
 
 
 REGISTRY = ConstructorRegistry()

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import tyro
 
 from jax_ttt.config import arguments, wrong_words
+from jax_ttt.config.arguments import Argument
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.examples import examples
 from jax_ttt.config.settings import PARTS, Parts
@@ -39,31 +40,66 @@ def parse(
     """
     found = arguments.arguments(args_type, defaults)
     given = words(argv)
-    if {"-h", "--help"} & set(given):
-        print(_wrapped(description or args_type.__doc__ or ""), end="\n\n")
-        print(examples(prog), end="\n\n")
-    # tyro has no other way to respect it.
-    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        try:
-            values, unknown = tyro.cli(
-                arguments.parser_type(found),
-                args=given,
-                prog=f"python -m jax_ttt.{prog}",
-                description="",  # printed above: the parser does not wrap it
-                config=(tyro.conf.OmitArgPrefixes,),
-                registry=arguments.REGISTRY,
-                return_unknown_args=True,
-            )
-        except SystemExit as stop:
-            if not stop.code:
-                raise
-            wrong = wrong_words.explain(prog, found, given)
-            raise UsageError(wrong or _in_a_line(said.getvalue())) from None
-    if unknown:
+    printed = _Printed()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        values, unknown = _parsed(found, given)
+    if values is None and {"-h", "--help"} & set(given):
+        head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
+        boxes = printed.text().partition("\n")[2]
+        print(*head, _usage(prog, found), sep="\n\n")
+        print(boxes, end="")
+        raise SystemExit(0)
+    if values is None or unknown:
         wrong = wrong_words.explain(prog, found, given)
-        raise UsageError(wrong or wrong_words.unexpected(prog, found, unknown[0]))
+        if not wrong and unknown:
+            wrong = wrong_words.unexpected(prog, found, unknown[0])
+        raise UsageError(wrong or _in_a_line(printed.text()))
     return args_type(**_fields(args_type, arguments.flat(values), defaults))
+
+
+def _parsed(
+    found: dict[str, Argument], given: list[str]
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the values, and the words that are none; no values for help, or refused.
+
+    The parser prints why.
+    """
+    # tyro knows no NO_COLOR, and has no other way to be told.
+    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
+    try:
+        return tyro.cli(
+            arguments.parser_type(found),
+            args=given,
+            description="",  # printed before
+            config=(tyro.conf.OmitArgPrefixes,),
+            registry=arguments.REGISTRY,
+            return_unknown_args=True,
+        )
+    except SystemExit:
+        return None, []
+
+
+def _usage(prog: str, found: dict[str, Argument]) -> str:
+    named = [a.shown for a in found.values() if a.is_positional]
+    return " ".join([f"usage: python -m jax_ttt.{prog} [-h] [OPTIONS]", *named])
+
+
+class _Printed(io.TextIOWrapper):
+    """What the parser prints, in the way that fits standard output."""
+
+    def __init__(self) -> None:
+        # Encoding and terminal decide on the frames and on the colours.
+        super().__init__(io.BytesIO(), sys.stdout.encoding, sys.stdout.errors)
+        self._is_terminal = sys.stdout.isatty()
+
+    def isatty(self) -> bool:
+        """Return whether standard output is a terminal."""
+        return self._is_terminal
+
+    def text(self) -> str:
+        """Return what has been printed."""
+        self.seek(0)
+        return self.read()
 
 
 def words(argv: Sequence[str] | None) -> list[str]:
@@ -94,5 +130,6 @@ def _wrapped(text: str) -> str:
     width = shutil.get_terminal_size().columns
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(
-        part if "\n  " in part else textwrap.fill(part, width) for part in paragraphs
+        part if "\n  " in part else textwrap.fill(part, width, break_on_hyphens=False)
+        for part in paragraphs
     )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
 
@@ -37,4 +37,5 @@ def read_settings(path: Path) -> SavedSettings:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path}: not a run's settings ({error!r})") from None
+        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        raise UsageError(f"{path}: not a run's settings ({reason})") from None
