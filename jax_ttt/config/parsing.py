@@ -64,6 +64,8 @@ def _parsed(
 
     The parser prints why.
     """
+    if {"-h", "--help"} & set(given):
+        tyro.extras.set_accent_color("cyan")  # white frames are unseen on white
     # tyro knows no NO_COLOR, and has no other way to be told.
     tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
     try:

@@ -1,0 +1,336 @@
+"""Wrong command lines: each is refused in a line or a short list, before JAX loads.
+
+The table has what a user types and what the program answers: which word is wrong, what
+it must be, and what may be meant.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jax_ttt import cli
+from jax_ttt.config.settings import Config
+
+PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
+PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
+GAMES = "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9"
+PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
+PLAYERS += " blend:P:PLAYER lookahead:D:AGENT AGENT"
+NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
+NO_EFFECT = "must be left out: it has no effect with"
+AGAINST = "--backup must be one-ply against an opponent: its reply is part of the move,"
+SEED = "--seed must be a whole number from 0 to 4,294,967,295, got"
+
+# What is typed, the first line of what is said, and the first words of a list below it.
+FLAGS = [
+    ("train --lr 0.01", "train has no flag --lr; did you mean --learning-rate?"),
+    (
+        "train --learning_rat 1",
+        "train has no flag --learning_rat; did you mean "
+        "--learning-rate or --learning-rate-end?",
+    ),
+    ("train --sede 2", "train has no flag --sede; did you mean --seed?"),
+    ("train --env tic_tac_toe", "train has no flag --env; did you mean --env-id?"),
+    (
+        "train --batch-size 8",
+        "train has no flag --batch-size; did you mean --num-env",
+    ),
+    ("train --steps 100", "train has no flag --steps; did you mean --num-updates?"),
+    ("train --discount 0.9", "train has no flag --discount; did you mean --gamma?"),
+    (
+        "train --LearningRate 1",
+        "train has no flag --LearningRate; did you mean --le",
+    ),
+    (
+        "train --epsilon 0.1",
+        "train has no flag --epsilon; did you mean --epsilon-start, --epsilon-end, "
+        "--epsilon-schedule or --epsilon-decay?",
+    ),
+    ("train --xyzzy", "train has no flag --xyzzy (--help lists the flags)"),
+    ("train seed=3", "train can't use 'seed=3'; did you mean --seed?"),
+    ("train hello", "train can't use 'hello' (--help lists the flags)"),
+    ("train --quiet=yes", "train can't use 'yes' (--help lists the flags)"),
+    ("train --seed", "--seed needs a value: a whole number from 0 to 4,294,967,295"),
+    ("train --loss", "--loss needs a value: huber, mse"),
+    ("train --opponent", "--opponent needs a value: PLAYER"),
+    ("train --json --quiet", "--quiet must be left out: it has no effect with json"),
+    ("evaluate minimax --jsno", "evaluate has no flag --jsno; did you mean --json?"),
+    ("play --sid o", "play has no flag --sid; did you mean --side?"),
+    ("arena --game 3", "arena has no flag --game; did you mean --env-id?"),
+    ("sweep --seeds 3", "sweep has no flag --seeds; did you mean --"),
+    ("sweep --config x", "sweep has no flag --config"),
+    (
+        "published --num_seed 3",
+        "published has no flag --num_seed; did you mean --num-",
+    ),
+    ("plot runs/one --value x", "plot has no flag --value; did you mean --values?"),
+    ("figures --onyl game", "figures has no flag --onyl; did you mean --only?"),
+    ("bench --quik", "bench has no flag --quik; did you mean --quick?"),
+]
+VALUES = [
+    (
+        "train --preset defualt",
+        "--preset must be one of these, got 'defualt'; did you mean default?",
+        PRESETS,
+    ),
+    (
+        "train --preset tictac_minimax",
+        "--preset must be one of these, got 'tictac_minimax'; did you mean tictac-mini",
+        PRESETS,
+    ),
+    (
+        "train --env-id tictactoe",
+        "--env-id must be one of these, got 'tictactoe'; did you mean tic_tac_toe?",
+        GAMES,
+    ),
+    ("train --env-id chess", "--env-id must be one of these, got 'chess'", GAMES),
+    (
+        "train --opponent minmax",
+        "minmax: no such file, and no known player; did you mean minimax?",
+        PLAYERS,
+    ),
+    (
+        "arena random minmax-quick",
+        "minmax-quick: no such file, and no known player; did you mean minimax-quick?",
+        PLAYERS,
+    ),
+    (
+        "evaluate blend:0.5:randm",
+        "randm: no such file, and no known player; did you mean random?",
+        PLAYERS,
+    ),
+    (
+        "play mcst",
+        "mcst: no such file, and no known player; did you mean mct",
+        PLAYERS,
+    ),
+    ("arena mcts:0", "mcts:0: mcts needs a whole number from 1 to 1,000,000, got '0'"),
+    (
+        "train --optimizer adam",
+        "--optimizer must be one of adamw, sgd, got 'adam'; did you mean adamw?",
+    ),
+    ("train --device cuda", "--device must be one of auto, cpu, gpu, tpu, got 'cuda'"),
+    (
+        "train --backup two_ply",
+        "--backup must be one of one-ply, two-ply, got 'two_ply'; did you mean two-pl",
+    ),
+    ("train --num-envs many", "--num-envs must be a whole number from 1 to 1,048,576,"),
+    (
+        "train --num-updates 1e3",
+        "--num-updates must be a whole number from 1 to 1,000",
+    ),
+    (
+        "train --num-updates 0",
+        "--num-updates must be a whole number from 1 to 1,000,",
+    ),
+    ("train --gamma 1.5", "--gamma must be a number from 0 to 1, got 1.5"),
+    ("train --tau nan", "--tau must be a number above 0 and at most 1, got nan"),
+    ("train --seed -1", f"{SEED} -1"),
+    ("train --seed one", f"{SEED} 'one'"),
+    ("play --side black", "--side must be one of x, o, first, second, got 'black'"),
+    ("play --seed -5", f"{SEED} -5"),
+    ("evaluate minimax --games -1", "--games must be a whole number from 0 to 1,048,5"),
+    ("arena --games 0", "--games must be a whole number from 1 to 1,048,576, got 0"),
+    ("sweep --num-seeds 0", "--num-seeds must be a whole number from 1 to 100,000, g"),
+    ("sweep --grid tau", "--grid must be SETTING=VALUE,VALUE, for instance tau=0.01,0"),
+    (
+        "sweep --grid taau=1",
+        "a setting of --grid is unknown: 'taau'; did you mean tau",
+    ),
+    ("sweep --grid tau=x", "--tau must be a number above 0 and at most 1, got 'x'"),
+    ("sweep --grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
+    ("sweep --grid tau=1 tau=0.5", "--grid must name each setting once, got tau twice"),
+    (
+        "published --only artcle",
+        "--only must be one of these, got 'artcle'; did you mean article?",
+        PRESETS,
+    ),
+    (
+        "figures --only games",
+        "--only must be one of these, got 'games'; did you mean game?",
+        "game random-games values learning seeds growth",
+    ),
+    (
+        "bench --only speed",
+        "--only must be one of these, got 'speed'",
+        "updates startup proof ceiling steps evaluation arena tabular growth openspiel",
+    ),
+    ("plot runs/one --theme drak", "--theme must be one of light, dark, got 'drak'; d"),
+    (
+        "plot runs/one --values XXO",
+        "--values must be 9 of X, O and . (free), got 'XXO'",
+    ),
+    (
+        "plot runs/one --values 012345678",
+        "--values must be 9 of X, O and . (free), got '012345678'",
+    ),
+]
+CONTRADICTIONS = [
+    (
+        "train --preset table --opponent minimax",
+        f"{AGAINST} got 'two-ply' (set by preset table; add --backup one-ply)",
+    ),
+    (
+        "train --preset default --opponent random",
+        f"{AGAINST} got 'two-ply' (set by preset default; add --backup one-ply)",
+    ),
+    (
+        "train --preset table --env-id connect_four",
+        "--network must be mlp in connect_four: too many boards for a table, got "
+        "'table' (set by preset table; add --network mlp)",
+    ),
+    (
+        "train --preset table --hidden-size 64",
+        f"--hidden-size {NO_EFFECT} network table, got 64 "
+        "(network table is set by preset table; add --network mlp)",
+    ),
+    (
+        "train --preset table --double",
+        "--double must be false with a two-ply backup, got True "
+        "(backup two-ply is set by preset table; add --backup one-ply)",
+    ),
+    (
+        "train --learning-rate-end 0.5",
+        "--learning-rate-end must be at most 0.006 (learning_rate), got 0.5 "
+        "(learning_rate 0.006 is set by preset default; --learning-rate changes it)",
+    ),
+    (
+        "train --replay-batch 64",
+        f"--replay-batch {NO_EFFECT} replay_capacity 0, got 64 "
+        "(replay_capacity 0 is set by preset default; --replay-capacity changes it)",
+    ),
+    (
+        "train --table-key hash",
+        f"--table-key {NO_EFFECT} network mlp, got 'hash' "
+        "(network mlp is set by preset default; add --network table)",
+    ),
+    (
+        "train --tau 0.1 --target-update-every 5",
+        f"--tau {NO_EFFECT} target_update_every 5, got 0.1",
+    ),
+    ("train --seat first", "--seat must be both in self-play, where it plays both sid"),
+    (
+        "train --config runs/one --opponent minimax",
+        f"{AGAINST} got 'two-ply' (set by runs/one; add --backup one-ply)",
+    ),
+    (
+        "train --config runs/one --preset table",
+        "--preset must be left out with --config, got 'table'",
+    ),
+    (
+        "train --until-proven --env-id hex",
+        "--until-proven must be used with",
+    ),
+    (
+        "sweep --grid opponent=self,minimax backup=two-ply",
+        f"{AGAINST} got 'two-ply' (set by --grid backup=two-ply)",
+    ),
+    (
+        "sweep --preset table --grid opponent=minimax",
+        f"{AGAINST} got 'two-ply' (set by preset table; add --backup one-ply)",
+    ),
+    (
+        "sweep --eval-every 5",
+        "--eval-every must be left out: it has no effect in a sweep",
+    ),
+]
+FILES = [
+    ("train --run-dir runs/one", f"{NO_RUN} 'runs/one': File exists"),
+    ("train --run-dir a_file", f"{NO_RUN} 'a_file': File exists"),
+    ("train --run-dir a_file/new", f"{NO_RUN} 'a_file/new': Not a directory"),
+    ("train --config none.json", "none.json: no such file"),
+    ("train --config a_file", "a_file: not a run's settings ("),
+    (
+        "train --opponent runs/onee",
+        "runs/onee: no such file or folder; did you mean r",
+    ),
+    ("evaluate runs/on", "runs/on: no such file or folder; did you mean runs/one?"),
+    ("evaluate empty", "empty/agent.safetensors: no such file"),
+    ("play runs/none-such-run", "runs/none-such-run: no such file or folder"),
+    ("evaluate runs/one --policy-csv no/p.csv", "--policy-csv no/p.csv: no folder no"),
+    ("evaluate minimax --policy-csv p.csv", "--policy-csv must be used with a saved"),
+    ("arena --csv no/pairs.csv", "--csv no/pairs.csv: no folder no"),
+    ("sweep --csv empty", "--csv empty: a folder, not a file"),
+    ("plot runs/none", "runs/none: no such folder"),
+    ("plot empty --game", "empty/agent.safetensors: no such file"),
+    ("figures --out nowhere", "--out nowhere: no such folder"),
+    ("published --csv no/x.csv", "--csv no/x.csv: no folder no"),
+]
+WRONG = [(*row, "")[:3] for row in (*FLAGS, *VALUES, *CONTRADICTIONS, *FILES)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with a run, a file and an empty folder."""
+    (tmp_path / "runs/one").mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a_file").write_text("{}")
+    about = {"format_version": 2, "preset": "table", "seed": 1}
+    config = Config.of(network="table", backup="two-ply").as_dict()
+    text = json.dumps(about | {"config": config, "versions": {"jax_ttt": "0"}})
+    (tmp_path / "runs/one/config.json").write_text(text)
+    (tmp_path / "runs/one/agent.safetensors").write_text("weights")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(path):
+    return sorted(str(file) for file in path.rglob("*"))
+
+
+@pytest.mark.parametrize(("line", "first", "listed"), WRONG, ids=[w[0] for w in WRONG])
+def test_a_wrong_command_line_is_refused(
+    line, first, listed, folder, monkeypatch, capsys
+):
+    def set_up(*_):
+        pytest.fail("JAX is set up first")
+
+    monkeypatch.setattr(cli, "set_up", set_up)
+    command, *words = line.split()
+    module = importlib.import_module(f"jax_ttt.{command}")
+    before = files(folder)
+    assert module.main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    begin, *rows = err.splitlines()
+    assert begin.startswith(f"error: {first}")
+    assert [row.split()[0].rstrip(":") for row in rows] == listed.split()
+    assert all(row.startswith("  ") for row in rows)
+    assert "\x1b" not in err
+    assert files(folder) == before
+
+
+def test_there_are_sixty_and_each_command_has_some():
+    assert len({line for line, *_ in WRONG}) == len(WRONG) >= 60
+    assert len({line.split()[0] for line, *_ in WRONG}) == 9
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["train --lr 1", "evaluate runs/one --jsno", "sweep --preset table --env-id hex"],
+)
+def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
+    """In a process of its own, whose own seconds are counted."""
+    command, *words = line.split()
+    code = (
+        f"import importlib, sys\nmodule = importlib.import_module('jax_ttt.{command}')\n"
+        f"code = module.main({words})\nassert 'jax' not in sys.modules\nsys.exit(code)"
+    )
+    env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    before = os.times()
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True
+    )
+    wall, after = time.perf_counter() - begin, os.times()
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    own = after.children_user - before.children_user
+    own += after.children_system - before.children_system
+    assert min(own, wall) < 1  # 0.4 on a quiet machine
