@@ -183,7 +183,7 @@ def printed(label):
         ("the same", "train, warm cache, start to proven and saved", None),
         ("the article's algorithm", "article, one program", "article, a plain loop"),
         ("an exact evaluation", "exact evaluation", None),
-        ("agents per minute", "agents 4, loop: the most a minute", None),
+        ("agents per minute", "agents 64, loop: the most a minute", None),
     ],
 )
 def test_the_summary_on_performance_states_what_was_printed(question, label, compared):
