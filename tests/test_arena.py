@@ -58,7 +58,7 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
 
 def test_sampled_pairs_are_marked_with_their_intervals(capsys):
     out = run(["random", "mcts-online:5", "--games", "64"], capsys)
-    assert out.count("~ 1 v 2, 64 games: X wins ") == 1
+    assert out.count("~ 1 vs. 2, 64 games: X wins ") == 1
     row = out.splitlines()[4]
     assert row.split()[2] == "58.5/12.7/28.8"
     assert row.split()[3].startswith("~")
@@ -114,7 +114,7 @@ def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
         (["--csv", "/none/at/all.csv"], "--csv /none/at/all.csv: no folder /none/at"),
         (["--seed", "-1"], "--seed must be a whole number from 0"),
         (["minimax", "--env-id", "hex"], "needs an enumerable game"),
-        (["lookahead:7:AGENT"], "at most 3 moves deep in tic_tac_toe"),
+        (["lookahead:7:AGENT"], "the depth is at most 3 in tic_tac_toe"),
         (["AGENT", "--env-id", "connect_four"], "made for tic_tac_toe"),
     ],
 )
@@ -128,9 +128,7 @@ def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     tiny.save_untrained(path, env_id="connect_four")
     out = run(["random", f"blend:0.5:{path}", "--games", "8"], capsys)
     assert out.startswith("connect_four on ")
-    assert "minimax: needs a game whose tree can be" in refuse(
-        [path, "minimax"], capsys
-    )
+    assert "minimax: needs an enumerable game" in refuse([path, "minimax"], capsys)
     refusal = refuse([path, agent_path], capsys)
     assert f"{agent_path}: made for tic_tac_toe, but {path} for connect" in refusal
 

@@ -1,1 +1,1 @@
-"""The public functions: what `import jax_ttt` offers, and what they return."""
+"""The public functions of `jax_ttt`, and their return types."""

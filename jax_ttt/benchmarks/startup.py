@@ -113,7 +113,7 @@ def import_seconds() -> float:
 
 
 def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:
-    """Print and return the times of whole processes, and ours as shares of his."""
+    """Print and return whole processes' times, ours also relative to Antognini's."""
     figures = {}
     if article:
         text = f"the article's program, start to saved, {len(article)} x"

@@ -1,1 +1,1 @@
-"""How strong a player is: matches, cross tables, grades."""
+"""Playing strength: matches, cross tables and grades."""

@@ -102,7 +102,8 @@ def round_robin(
 ) -> CrossTable:
     """Return the results of all pairs of entrants.
 
-    A pair without known policies is sampled with `num_games` games. `key` is consumed.
+    A pair is exact if both policies are known, else sampled with `num_games` games.
+    `key` is consumed.
     """
     size = len(entrants)
     known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]

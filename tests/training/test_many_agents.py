@@ -128,7 +128,7 @@ def test_rows_of_agents_at_once_are_those_of_a_loop():
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
-    with pytest.raises(ValueError, match="settings that are not data"):
+    with pytest.raises(ValueError, match="only in settings that are data"):
         list(loop.train_at_once([CONFIG, other], [1, 2], None))
 
 
