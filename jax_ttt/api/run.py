@@ -148,7 +148,8 @@ class Runs(Sequence[Run]):
         else:
             text = f"{counted(len(self), 'run')} of {self.config.env_id}"
         seeds = ", ".join(map(str, self.diverged))
-        return f"{text}; diverged: seeds {seeds}" if seeds else text
+        noun = "seed" if len(self.diverged) == 1 else "seeds"
+        return f"{text}; diverged: {noun} {seeds}" if seeds else text
 
     def _repr_html_(self) -> str:
         described = html.preformatted("\n".join([repr(self), *self._by_seed()]))

@@ -55,7 +55,8 @@ def test_runs_count_those_that_diverged(runs):
     assert 0 < low < 2 / 3 < high < 1
     assert repr(runs).startswith("2 of 3 agents are proven unbeatable")
     assert repr(Runs(runs.config, runs.runs[:1])).startswith("1 of 1 agent is proven")
-    assert repr(runs).endswith("; diverged: seeds 7")
+    assert repr(runs).endswith("; diverged: seed 7")
+    assert repr(Runs(runs.config, (), (7, 8))).endswith("; diverged: seeds 7, 8")
 
 
 def test_runs_are_shown_and_drawn(runs, drawn):

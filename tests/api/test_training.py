@@ -149,7 +149,7 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch, at
     monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: at_once)
     runs = jax_ttt.train_many([4, 5], "table", **TINY)
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
-    assert repr(runs).endswith("; diverged: seeds 5")
+    assert repr(runs).endswith("; diverged: seed 5")
     assert len(runs[0].rows) == 5
 
 
