@@ -18,15 +18,16 @@ from typing import Any, Literal, TypeVar
 import tyro
 from tqdm import tqdm
 
-from jax_ttt.config import parsing, presets, suggestions
+from jax_ttt.config import presets, suggestions
+from jax_ttt.config.command_line import parsing
+from jax_ttt.config.command_line.origins import origin
+from jax_ttt.config.command_line.parsing import parse as parse  # the commands' too
+from jax_ttt.config.command_line.wrong_words import flag as flag  # the commands' too
 from jax_ttt.config.errors import Refused, SettingError, UsageError
-from jax_ttt.config.origins import origin
-from jax_ttt.config.parsing import parse as parse  # the commands' too
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
-from jax_ttt.config.wrong_words import flag as flag  # the commands' too
 from jax_ttt.runtime import compile_cache, compile_events, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]

@@ -164,7 +164,7 @@ def of_agent(args: Args) -> "Picture":
         raise cli.UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
-    check_agent(args)
+    check_drawable(args)
     cli.set_up(cli.Machine(), 2)
 
     from jax_ttt.players import agents
@@ -185,7 +185,7 @@ def of_agent(args: Args) -> "Picture":
     return boards.values_picture(agent, position, args.theme)
 
 
-def check_agent(args: Args) -> None:
+def check_drawable(args: Args) -> None:
     """Refuse, before JAX is loaded, a run without an agent, and what is no board.
 
     Raises:

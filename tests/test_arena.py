@@ -10,7 +10,7 @@ import safetensors.numpy
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.players import agents
+from jax_ttt.players import agents, names
 from jax_ttt.results import plain
 
 
@@ -85,9 +85,10 @@ def refuse(argv, capsys):
 
 
 def test_an_unknown_player_is_refused_with_the_known_ones(capsys):
-    err = refuse(["random", "nobody"], capsys)
-    assert "nobody: no such file, and no known player" in err
-    assert "minimax-first (" in err
+    assert arena.main(["random", "nobody"]) == 2
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "error: nobody: no such file, and no known player"
+    assert [line.split(": ")[0].strip() for line in others] == [*names.KINDS]
 
 
 def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):

@@ -15,9 +15,9 @@ import jax
 import pytest
 
 from jax_ttt import __version__, arena, cli, evaluate, play, plot
-from jax_ttt.config.arguments import TOPICS
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.examples import EXAMPLES
+from jax_ttt.config.command_line.arguments import TOPICS
+from jax_ttt.config.command_line.examples import EXAMPLES
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, PARTS, Config
 

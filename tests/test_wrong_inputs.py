@@ -319,7 +319,8 @@ def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
     """In a process of its own, whose own seconds are counted."""
     command, *words = line.split()
     code = (
-        f"import importlib, sys\nmodule = importlib.import_module('jax_ttt.{command}')\n"
+        "import importlib, sys\n"
+        f"module = importlib.import_module('jax_ttt.{command}')\n"
         f"code = module.main({words})\nassert 'jax' not in sys.modules\nsys.exit(code)"
     )
     env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}

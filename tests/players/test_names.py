@@ -29,6 +29,7 @@ def test_names_are_read(name, spec):
 
 
 def test_a_path_is_an_agent(tmp_path):
+    (tmp_path / "agent.safetensors").touch()
     spec = names.read_name(str(tmp_path), "tic_tac_toe")
     assert (spec.kind, spec.path) == ("agent", tmp_path)
     spec = names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
@@ -58,9 +59,10 @@ def test_every_built_in_player_is_known():
 def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
     with pytest.raises(PlayerError) as error:
         names.read_name(name, "tic_tac_toe")
-    assert str(error.value).startswith(f"{name}: no such file, and no known player: ")
-    for kind in names.KINDS:
-        assert f"{kind} (" in str(error.value)
+    first, *others = str(error.value).splitlines()
+    assert first.startswith(f"{name}: no such file, and no known player")
+    known = [f"  {kind}: {text}" for kind, text in names.KINDS.items()]
+    assert others == known
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,7 @@ def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
 def test_numbers_out_of_range_are_refused(name, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/agent.safetensors").touch()
     with pytest.raises(PlayerError) as error:
         names.read_name(name, "tic_tac_toe")
     assert reason in str(error.value)
@@ -112,3 +115,31 @@ def test_an_opponent_is_the_agent_itself_or_a_player():
         names.read_name("self", "tic_tac_toe")
     with pytest.raises(PlayerError, match="needs an enumerable game: tic_tac_toe"):
         names.check_opponent("minimax", "othello")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("minmax", "; did you mean minimax?"),
+        ("randon", "; did you mean random?"),
+        ("mcts-onlin", "; did you mean mcts-online?"),
+        ("nobody", ""),
+        ("random:1", ""),
+    ],
+)
+def test_a_misspelt_player_is_named(name, hint):
+    with pytest.raises(PlayerError) as error:
+        names.read_name(name, "tic_tac_toe")
+    assert str(error.value).splitlines()[0].endswith(f"no known player{hint}")
+
+
+def test_a_path_is_compared_with_those_beside_it(tmp_path):
+    (tmp_path / "run-1").mkdir()
+    with pytest.raises(PlayerError) as error:
+        names.read_name(f"{tmp_path}/runn-1", "tic_tac_toe")
+    path = f"{tmp_path}/run-1"
+    assert str(error.value).endswith(f"no such file or folder; did you mean {path}?")
+    with pytest.raises(PlayerError, match=r"agent\.safetensors: no such file$"):
+        names.read_name(path, "tic_tac_toe")
+    with pytest.raises(PlayerError, match=r"no such file or folder$"):
+        names.read_name(f"{tmp_path}/none/x", "tic_tac_toe")

@@ -11,6 +11,6 @@ class EvaluationSettings(Part):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
-    """Updates between evaluations, at least 1."""
+    """Updates between evaluations. 1 to 1,000,000,000."""
     eval_games: Annotated[int, Range(int, 0, 2**20)] = 1024
     """Games of the match against random in each evaluation. 0 (none) to 1,048,576."""

@@ -18,8 +18,8 @@ class RunSettings(Part):
     """Games played at once, 1 to 1,048,576. Each update learns from one move of
     each."""
     num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
-    """Gradient steps, at least 1. The schedules of epsilon and of the learning rate end
-    with the last one."""
+    """Gradient steps, 1 to 1,000,000,000. The schedules of epsilon and of the learning
+    rate end with the last one."""
     lockstep: bool = False
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""

@@ -33,8 +33,8 @@ class TargetSettings(Part):
     """Weight of the new parameters in the Polyak average that gives the target network;
     above 0, at most 1."""
     target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
-    """Updates between copies of the parameters to the target network. 0: the Polyak
-    average with tau at every update instead."""
+    """Updates between copies of the parameters to the target network, up to
+    1,000,000,000. 0: the Polyak average with tau at every update instead."""
     reward_win: Result = 1.0
     """Reward of a win. -1 to 1."""
     reward_draw: Result = 0.0

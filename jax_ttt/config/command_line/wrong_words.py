@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from jax_ttt.config import suggestions
-from jax_ttt.config.arguments import Argument
+from jax_ttt.config.command_line.arguments import Argument
 
 
 def flag(field: str) -> str:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import Range, Switch, Words
 from jax_ttt.config.settings import PART_OF, RULES, Parts
-from jax_ttt.config.wrong_words import flag
 
 
 def origin(

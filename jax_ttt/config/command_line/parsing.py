@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import tyro
 
-from jax_ttt.config import arguments, wrong_words
-from jax_ttt.config.arguments import Argument
+from jax_ttt.config.command_line import arguments, wrong_words
+from jax_ttt.config.command_line.arguments import Argument
+from jax_ttt.config.command_line.examples import examples
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.examples import examples
 from jax_ttt.config.settings import PARTS, Parts
 
 ArgsT = TypeVar("ArgsT")
@@ -54,7 +54,7 @@ def parse(
         if not wrong and unknown:
             wrong = wrong_words.unexpected(prog, found, unknown[0])
         raise UsageError(wrong or _in_a_line(printed.text()))
-    return args_type(**_fields(args_type, arguments.flat(values), defaults))
+    return args_type(**_fields(args_type, arguments.flat_values(values), defaults))
 
 
 def _parsed(

@@ -20,7 +20,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
-from jax_ttt.config.field_texts import field_text
+from jax_ttt.config.command_line.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
 from jax_ttt.config.settings import PARTS
 
@@ -267,9 +267,9 @@ def _box_rule(info: StructTypeInfo) -> StructConstructorSpec | None:
     return None
 
 
-def flat(nested: Mapping[str, Any]) -> dict[str, Any]:
+def flat_values(nested: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parsed values by the names of their arguments."""
     found: dict[str, Any] = {}
     for name, value in nested.items():
-        found |= flat(value) if isinstance(value, dict) else {name: value}
+        found |= flat_values(value) if isinstance(value, dict) else {name: value}
     return found

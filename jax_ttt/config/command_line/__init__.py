@@ -1,0 +1,1 @@
+"""The flags of the settings and of the commands: help, parsing, refusals."""

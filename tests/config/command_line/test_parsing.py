@@ -1,0 +1,53 @@
+"""The reading of a command line."""
+
+import dataclasses
+
+import pytest
+import tyro
+
+from jax_ttt.config.command_line import parsing
+from jax_ttt.config.errors import UsageError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Count to a number."""
+
+    count: int = 1
+    """The last number."""
+    slow: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Wait after each."""
+    secret: tyro.conf.Suppress[int] = 5
+
+
+def test_flags_are_read_in_both_spellings():
+    for words in (["--count", "3"], ["--count=3"]):
+        assert parsing.parse(Args, words, "count") == Args(count=3)
+    assert parsing.words(["--a=b=c", "d=e"]) == ["--a", "b=c", "d=e"]
+
+
+def test_what_is_not_given_is_as_in_the_defaults():
+    usual = Args(count=7, secret=9)
+    assert parsing.parse(Args, ["--slow"], "count", usual) == Args(
+        count=7, slow=True, secret=9
+    )
+
+
+def test_a_refusal_is_a_line_without_frames(capsys):
+    with pytest.raises(UsageError) as error:
+        parsing.parse(Args, ["--count", "x"], "count")
+    assert str(error.value) == "--count must be a whole number, got 'x'"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_help_is_printed_and_ends_the_program(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stop:
+        parsing.parse(Args, ["--help"], "count")
+    assert not stop.value.code
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("Count to a number.\n\n")
+    assert "\nusage: python -m jax_ttt.count [-h] [OPTIONS]\n" in out
+    assert "The last number. (default: 1)" in out
+    assert "secret" not in out

@@ -1,0 +1,49 @@
+"""The settings that a run wrote: what is read, and what is refused."""
+
+import json
+
+import pytest
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.saved_settings import SavedSettings, read_settings
+
+ABOUT = {"format_version": 2, "preset": "table", "seed": 7, "config": {}}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_a_run_wrote_is_read(preset, tmp_path):
+    config = PRESETS[preset]
+    about = ABOUT | {"preset": preset, "config": config.as_dict()}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(about))
+    assert read_settings(file) == SavedSettings(config, preset, 7)
+    assert read_settings(tmp_path) == read_settings(file)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"config": {"tau": 2.0}}, "tau must be a number above 0 and at most 1, got 2"),
+        ({"config": {"nonsense": 1}}, "nonsense must be absent"),
+        ({"format_version": 99}, "format version 99"),
+    ],
+)
+def test_what_no_run_writes_is_refused(wrong, why, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(ABOUT | wrong))
+    with pytest.raises(UsageError, match=f"not a run's settings .*{why}"):
+        read_settings(tmp_path)
+
+
+def test_a_file_that_is_absent_or_no_json_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"none\.json: no such file"):
+        read_settings(tmp_path / "none.json")
+    (tmp_path / "config.json").write_text("[")
+    with pytest.raises(UsageError, match="not a run's settings"):
+        read_settings(tmp_path)
+    for field in ABOUT.keys() - {"format_version"}:  # the first runs wrote none
+        about = {name: value for name, value in ABOUT.items() if name != field}
+        (tmp_path / "config.json").write_text(json.dumps(about))
+        with pytest.raises(UsageError, match=f"KeyError.*{field}"):
+            read_settings(tmp_path)
