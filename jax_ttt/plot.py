@@ -18,7 +18,6 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
 from jax_ttt.players import names
 from jax_ttt.reports.pictures import Theme
@@ -193,9 +192,12 @@ def check_drawable(args: Args) -> None:
     """
     run = args.runs[0]
     names.read_name(str(run), catalogue.DEFAULT)
-    if args.values is None or not (run / "config.json").exists():
+    if args.values is None:
         return
-    game = GAMES[read_settings(run).config.env_id]
+    try:
+        game = GAMES[about(run)[1].env_id]
+    except cli.UsageError:  # an agent needs no settings beside it
+        return
     size = math.prod(game.shape)
     if len(args.values) != size or not {*game.letters, *".-"} >= set(args.values):
         letters = ", ".join(game.letters)
