@@ -81,7 +81,7 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     for words in ("learned", "exact", "X", "O"):
         assert f">{words}<" in text
     capsys.readouterr()
-    for board, why in (("XXXOO....", "the game is over"), ("XX", "not 9 of X")):
+    for board, why in (("XXXOO....", "the game is over"), ("XX", "must be 9 of X")):
         assert plot.main([str(trained), "--values", board]) == 2
         assert why in said(capsys)
 

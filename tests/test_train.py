@@ -185,6 +185,24 @@ def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
     assert both[0] == both[1]
 
 
+def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
+    """With its file or its folder; another seed and a flag change it."""
+    agent = (tiny[0] / "agent.safetensors").read_bytes()
+    for name, saved in (("file", tiny[0] / "config.json"), ("folder", tiny[0])):
+        flags = ["--config", str(saved), "--quiet", "--run-dir", str(tmp_path / name)]
+        assert train.main(flags) == 0
+        assert (tmp_path / name / "agent.safetensors").read_bytes() == agent
+    flags = ["--config", str(tiny[0]), "--seed", "9", "--num-updates", "2", "--quiet"]
+    assert train.main([*flags, "--run-dir", str(tmp_path / "other")]) == 0
+    first, other = (
+        json.loads((folder / "config.json").read_text())
+        for folder in (tiny[0], tmp_path / "other")
+    )
+    assert other["seed"] == 9
+    assert other["preset"] == first["preset"]
+    assert other["config"] == first["config"] | {"num_updates": 2}
+
+
 def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
     assert run(tmp_path / "other", "--seed", "2")[0] == 0
     mine, other = (agents.load_agent(p).params for p in (tiny[0], tmp_path / "other"))
