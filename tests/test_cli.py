@@ -506,7 +506,7 @@ def test_a_saved_run_is_read_as_settings(tmp_path):
     assert (args.config, args.seed) == (config.replace(num_envs=9), 6)
 
 
-def test_the_seeds_range_is_that_of_the_file(tmp_path, capsys):
+def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
     for about, why in (
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"config": {"tau": 2.0}}, "tau must be"),
