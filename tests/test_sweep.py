@@ -97,12 +97,12 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
         ("--num-seeds 0", "--num-seeds must be a whole number from 1 to 100,000"),
         ("--at-once -1", "--at-once must be a whole number from 0"),
         ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,232 with"),
-        ("--grid tau", "--grid must be made of SETTING=VALUE,VALUE"),
+        ("--grid tau", "--grid must be SETTING=VALUE,VALUE"),
         ("--grid tau=2", "--tau must be a number above 0 and at most 1, got 2.0"),
         ("--grid gamma=x", "--gamma must be a number from 0 to 1, got 'x'"),
         ("--grid double=1", "--double must be true or false, got '1'"),
         ("--grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
-        ("--grid opponent=nobody", "nobody"),
+        ("--grid opponent=runs/nobody", "runs/nobody: no such file or folder"),
         (
             "--eval-every 5",
             "--eval-every must be left out: it has no effect in a sweep",
@@ -119,7 +119,7 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
             "--grid network=mlp,table hidden_size=8",
             "--hidden-size must be left out: it has no effect with network table",
         ),
-        ("--grid eval_every=1,2", "--grid must be made of SETTING=VALUE,VALUE"),
+        ("--grid eval_every=1,2", "--grid can't vary eval_every: a sweep is of"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
         (

@@ -30,6 +30,9 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
             raise UsageError(f"{rule}, got {word!r}")
         if name in grid:
             raise UsageError(f"--grid must name each setting once, got {name} twice")
+        if name in RULES.keys() - known:
+            why = "a sweep is of one game, and grades once, at the end"
+            raise UsageError(f"--grid can't vary {name}: {why}")
         if name not in known:
             raise UsageError(one_of("a setting of --grid", sorted(known), name))
         texts = [text.strip() for text in values.split(",")]

@@ -95,14 +95,14 @@ _MANY = 15
 def one_of(what: str, choices: Collection[str], got: str) -> str:
     """Return that `what` must be one of the choices, which stand a line each.
 
-    A few stand in the line. If the word may stand for one, that is named, and many
-    others are left out.
+    A few stand in the line, and a great many are left out. One that the word may stand
+    for is named.
     """
     hint = did_you_mean(got, choices, MEANINGS)
     if len(choices) <= _FEW:
         return f"{what} must be one of {', '.join(choices)}, got {got!r}{hint}"
-    if hint and len(choices) > _MANY:
-        return f"{what} is unknown: {got!r}{hint}"
+    if len(choices) > _MANY:
+        return f"{what} is unknown: {got!r}{hint or ' (--help lists all)'}"
     return f"{what} must be one of these, got {got!r}{hint}{listing(choices)}"
 
 
