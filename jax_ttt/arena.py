@@ -3,12 +3,18 @@
 python -m jax_ttt.arena random minimax runs/RUN
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import inspect
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
@@ -19,8 +25,11 @@ from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
-from jax_ttt.runtime import files
+from jax_ttt.runtime import compile_events, files, streams
 from jax_ttt.runtime.compile_events import Bar
+
+if TYPE_CHECKING:
+    from jax_ttt.evaluation.crosstable import CrossTable
 
 _HELP = "".join(f"\n  {name}: {text}" for name, text in names.KINDS.items())
 
@@ -77,15 +86,18 @@ def main(argv: Sequence[str] | None) -> int:
         names.read_name(spec.name, env_id) for spec in specs
     ]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrants = [registry.enter(spec, env_id, player_key) for spec in specs]
-    table = crosstable.round_robin(entrants, env_id, match_key, args.games, watch)
-    if args.csv:
-        rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
-        files.write_csv(args.csv, rows)
-    if args.svg:
-        from jax_ttt.reports import charts
+    entrants = []
+    with compile_events.Status("preparing the players") as status:
+        for spec in specs:
+            status.say(f"preparing {spec.name}")
+            entrants.append(registry.enter(spec, env_id, player_key))
+        status.say("playing")
 
-        charts.cross_table_chart(table, env_id).save(args.svg)
+        def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+            status.close()
+            return watch(pairs)
+
+        table = crosstable.round_robin(entrants, env_id, match_key, args.games, shown)
     if args.json:
         result = ArenaResult(
             env_id=env_id,
@@ -101,7 +113,21 @@ def main(argv: Sequence[str] | None) -> int:
         for entrant in entrants:
             if learned := result_text.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")
+    write_files(args, env_id, table)
     return 0
+
+
+def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
+    """Write the files that are asked for, and say so."""
+    if args.csv:
+        rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
+        files.write_csv(args.csv, rows)
+        streams.tell_written(args.csv, len(rows), args.json)
+    if args.svg:
+        from jax_ttt.reports import charts
+
+        charts.cross_table_chart(table, env_id).save(args.svg)
+        streams.tell_written(args.svg, as_json=args.json)
 
 
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:

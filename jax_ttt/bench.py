@@ -3,14 +3,20 @@
 python -m jax_ttt.bench
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
+import contextlib
 import dataclasses
 import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import tyro
 
@@ -19,7 +25,7 @@ from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
-from jax_ttt.runtime import process
+from jax_ttt.runtime import interrupts, process, streams
 
 Part = Literal[
     "updates",
@@ -42,6 +48,7 @@ NUM_SEEDS = {"default": 64, "table": 16}
 FEW_SEEDS = 2
 """The same of other presets and of OpenSpiel's learners, which train for longer."""
 _USUAL = tuple(part for part in get_args(Part) if part not in SWEEPS)
+_STOPPING = "stopping; the finished parts are kept"
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
 
@@ -75,8 +82,10 @@ class Args:
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Measure with few rounds, seeds and sizes, and without J. Antognini's whole
     program, to see that everything runs."""
-    json: Path | None = None
-    """File to write the figures to."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object instead of the lines."""
+    out: Path | None = None
+    """File to write the same object to."""
     svg: Path | None = None
     """File to draw `growth` to; needs the extra `plots`."""
 
@@ -91,23 +100,50 @@ def main(argv: Sequence[str] | None) -> int:
     about = {"jax_ttt": __version__, "device": cli.set_up(machine, 30)}
     about |= {"precision": usual_precision()}
     about |= {"machine": machine_name(), "versions": libraries()}
-    say("\n".join(f"{name}: {text}" for name, text in about.items()))
-    chosen = {part: run for part, run in parts(args).items() if part in args.only}
     figures: dict[str, Figures] = {}
     try:
-        with Steps(len(chosen), "part") as bar:
-            for part, run in chosen.items():
-                say(f"\n{part}")
-                figures[part] = bar.step(part, run)
+        with (
+            interrupts.announced(_STOPPING, watched=argv is None),
+            silent() if args.json else contextlib.nullcontext(),
+        ):
+            measure_parts(args, about, figures)
     finally:
-        if args.json:
-            text = json.dumps(about | {"quick": args.quick, "parts": figures}, indent=2)
-            args.json.write_text(text + "\n", encoding="utf-8")
+        write_figures(args, about | {"quick": args.quick, "parts": figures})
     if args.svg:
         from jax_ttt.reports import charts
 
         charts.growth_chart(figures["growth"], about["device"]).save(args.svg)
+        streams.tell_written(args.svg, as_json=args.json)
     return 0
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Print nothing on stdout within the context."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
+
+
+def measure_parts(
+    args: Args, about: dict[str, str], figures: dict[str, Figures]
+) -> None:
+    """Measure each part that is asked for, and add what it found to `figures`."""
+    say("\n".join(f"{name}: {text}" for name, text in about.items()))
+    chosen = {part: run for part, run in parts(args).items() if part in args.only}
+    with Steps(len(chosen), "part") as bar:
+        for part, run in chosen.items():
+            say(f"\n{part}")
+            figures[part] = bar.step(part, run)
+
+
+def write_figures(args: Args, found: dict[str, Any]) -> None:
+    """Write and print the figures as JSON, where that is asked for."""
+    if args.out:
+        text = json.dumps(found, indent=2) + "\n"
+        args.out.write_text(text, encoding="utf-8")
+        streams.tell_written(args.out, as_json=args.json)
+    if args.json:
+        print(json.dumps(found))
 
 
 def checked_parts(args: Args) -> Args:
@@ -121,7 +157,7 @@ def checked_parts(args: Args) -> Args:
     if args.num_seeds is not None:
         _SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
-    cli.check_output("--json", args.json)
+    cli.check_output("--out", args.out)
     cli.check_output("--svg", args.svg)
     if "openspiel" in args.only:
         cli.require("open_spiel", "openspiel", "--only openspiel")

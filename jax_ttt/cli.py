@@ -28,7 +28,8 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
-from jax_ttt.runtime import compile_cache, compile_events, streams
+from jax_ttt.results import saved_runs
+from jax_ttt.runtime import compile_cache, compile_events, interrupts, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
@@ -134,7 +135,7 @@ def guarded(command: Command) -> Command:
     """Turn what a user can cause into one line on stderr and an exit code."""
 
     def main(argv: Sequence[str] | None) -> int:
-        with streams.usable():
+        with streams.usable(), interrupts.leaving_at_once(watched=argv is None):
             return _exit_code(command, argv)
 
     main.__doc__ = command.__doc__
@@ -199,6 +200,20 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
+def named_or_newest(name: str | None, quiet: bool = False) -> str:
+    """Return a player's name, or the newest run's, which is printed unless `quiet`.
+
+    Raises:
+        UsageError: there is no run.
+    """
+    if name is not None:
+        return name
+    newest = str(saved_runs.newest_run())
+    if not quiet:
+        print(f"the newest run: {newest}", flush=True)
+    return newest
+
+
 def check_output(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a file can't be written there."""
     if path is None:
@@ -224,26 +239,26 @@ def set_up(machine: Machine, seconds: int) -> str:
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
-    from jax_ttt.runtime import devices
+    with compile_events.Status("loading JAX"):
+        from jax_ttt.runtime import devices
 
-    try:
-        device = devices.choose_device(machine.device)
-    except devices.DeviceError as error:
-        raise UsageError(str(error)) from None
-    kept = compile_cache.use(not machine.no_compile_cache)
-    if sys.stderr.isatty():
-        announce_compiling(seconds, kept)
+        try:
+            device = devices.choose_device(machine.device)
+        except devices.DeviceError as error:
+            raise UsageError(str(error)) from None
+        kept = compile_cache.use(not machine.no_compile_cache)
+    announce_compiling(seconds, kept)
     return device
 
 
 def announce_compiling(seconds: int, kept: bool) -> None:
-    """Let the terminal say that programs compile, as soon as they do."""
-    text = f"compiling, about {seconds} s"
+    """Let a terminal say that programs compile, as soon as they do."""
+    text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
 
     def say() -> None:
-        tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
+        if terminal and kept:
+            tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
 
-    if kept:
-        compile_events.Notice(say)
-    else:
-        streams.tell(f"{text}: nothing is kept")
+    compile_events.Notice(say)
+    if terminal and not kept:
+        streams.tell(f"{text}; nothing is kept for the next time")

@@ -3,6 +3,11 @@
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import json
 import sys
@@ -21,6 +26,7 @@ from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades
+from jax_ttt.runtime import compile_events, streams
 
 if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
@@ -37,8 +43,9 @@ class Args(cli.Machine):
     Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
-    agent: tyro.conf.Positional[str]
-    """A run's folder, an agent's file, or a player of the arena such as minimax."""
+    agent: tyro.conf.Positional[str | None] = None
+    """A run's folder, an agent's file, or a player of the arena such as minimax; by
+    default the newest run below runs/."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
     games: int | None = None
@@ -64,10 +71,11 @@ def main(argv: Sequence[str] | None) -> int:
         NUM_GAMES_IF_ANY.check("games", args.games)
     if args.env_id is not None:
         check_files(args, args.env_id)
-    spec = names.read_name(args.agent, args.env_id or catalogue.DEFAULT)
+    name = cli.named_or_newest(args.agent, quiet=args.json)
+    spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
     for field, path in files(args).items():
         if spec.kind != "agent":
-            raise SettingError(field, "used with a saved agent", args.agent)
+            raise SettingError(field, "used with a saved agent", name)
         cli.check_output(cli.flag(field), path)
     device = cli.set_up(args, 2)
 
@@ -77,26 +85,31 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.evaluation import player_grades
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
+    from jax_ttt.reports.progress_table import coloured_verdict
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrant = registry.enter(spec, env_id, player_key)
-    tree = trees.host_tree(env_id)
-    grades = player_grades.grade_player(env_id, args.games, entrant, match_key, tree)
-    player = entrant.probs, entrant.seats
-    verdict = result_text.verdict(env_id, grades, tree, *player)
-    write_policy(args, entrant, tree)
+    with compile_events.Status(f"grading {name}"):
+        entrant = registry.enter(spec, env_id, player_key)
+        tree = trees.host_tree(env_id)
+        key, player = match_key, (entrant.probs, entrant.seats)
+        grades = player_grades.grade_player(env_id, args.games, entrant, key, tree)
+        verdict = result_text.verdict(env_id, grades, tree, *player)
     if args.json:
-        print(as_json(args, env_id, entrant, grades, verdict))
+        print(as_json(name, env_id, entrant, grades, verdict))
+        write_policy(args, entrant, tree)
         return 0
-    title = f"{args.agent}: {env_id}"
+    if streams.is_coloured(sys.stdout):
+        verdict = coloured_verdict(verdict)
+    title = f"{name}: {env_id}"
     if entrant.agent:
         title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
     if learned := result_text.learned_seat(env_id, entrant.seats):
         title += f", {learned}"
     print(f"{title}, on {device}\n")
     print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
+    write_policy(args, entrant, tree)
     return 0
 
 
@@ -114,13 +127,13 @@ def check_files(args: Args, env_id: EnvId) -> None:
 
 
 def as_json(
-    args: Args, env_id: EnvId, entrant: "Entrant", grades: FullGrades, verdict: str
+    name: str, env_id: EnvId, entrant: "Entrant", grades: FullGrades, verdict: str
 ) -> str:
     """Return the grades as one JSON object, with how a saved agent came about."""
     agent = entrant.agent
     result = EvaluateResult(
         **vars(grades),
-        agent=args.agent,
+        agent=name,
         env_id=env_id,
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
@@ -131,19 +144,19 @@ def as_json(
 
 
 def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
-    """Write the files that are asked for."""
+    """Write the files that are asked for, and say so."""
     from jax_ttt.reports import export
 
     agent, probs = entrant.agent, entrant.probs
     if agent is None or probs is None or tree is None:
         return
-    if args.policy_csv:
+    for field, path in files(args).items():
         rows = export.decisions(agent, probs, tree)
-        export.write_decisions_csv(args.policy_csv, rows, probs.shape[1])
-    if args.policy_json:
-        export.write_decisions_json(
-            args.policy_json, export.decisions(agent, probs, tree)
-        )
+        if field == "policy_csv":
+            export.write_decisions_csv(path, rows, probs.shape[1])
+        else:
+            export.write_decisions_json(path, rows)
+        streams.tell_written(path, len(tree.decisions), args.json)
 
 
 if __name__ == "__main__":

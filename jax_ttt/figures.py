@@ -3,6 +3,11 @@
 python -m jax_ttt.figures
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import functools
 import itertools

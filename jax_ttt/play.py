@@ -3,10 +3,14 @@
 python -m jax_ttt.play --side o
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import tyro
@@ -16,6 +20,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import names
+from jax_ttt.runtime import compile_events
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,7 +47,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse(Args, argv, "play")
     seat: Seat = "first" if args.side in ("x", "first") else "second"
     SEED_RANGE.check("seed", args.seed)
-    name = newest() if args.player is None else args.player
+    name = cli.named_or_newest(args.player)
     spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
     cli.set_up(args, 2)
 
@@ -53,21 +58,14 @@ def main(argv: Sequence[str] | None) -> int:
 
     env_id = agents.game([spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(args.seed))
-    opponent = registry.enter(spec, env_id, player_key)
+    with compile_events.Status(f"preparing {name}"):
+        opponent = registry.enter(spec, env_id, player_key)
     you = text_board.letters_of(env_id)[SEATS.index(seat)]
     print(f"{env_id} against {opponent.name}: you are {you}")
     if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
     print(session_text.play_session(opponent, env_id, seat, key, ask=input))
     return 0
-
-
-def newest() -> str:
-    """Return the run below runs/ whose agent was saved last, or raise `UsageError`."""
-    files = list(Path("runs").glob("*/agent.safetensors"))
-    if not files:
-        raise cli.UsageError("no agent below runs/: train one, or name a player")
-    return str(max(files, key=lambda path: path.stat().st_mtime).parent)
 
 
 if __name__ == "__main__":

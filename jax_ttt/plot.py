@@ -3,6 +3,11 @@
 python -m jax_ttt.plot RUN
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import json
 import math
@@ -37,8 +42,8 @@ class Args:
     done, 1 failed, 2 bad flags or file.
     """
 
-    runs: tyro.conf.Positional[list[Path]]
-    """Runs' folders."""
+    runs: tyro.conf.Positional[list[Path]] = dataclasses.field(default_factory=list)
+    """Runs' folders; by default the newest run below runs/."""
     game: tyro.conf.FlagCreatePairsOff[bool] = False
     """Draw the agent's likeliest game against itself, animated, in place of curves."""
     values: str | None = None
@@ -56,7 +61,7 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "plot")
     if not args.runs:
-        raise cli.UsageError("plot needs the folder of a run")
+        args = dataclasses.replace(args, runs=[Path(cli.named_or_newest(None))])
     for run in args.runs:
         if not run.is_dir():
             raise cli.UsageError(f"{run}: no such folder")

@@ -3,6 +3,11 @@
 python -m jax_ttt.published
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import json
 import sys
@@ -22,11 +27,12 @@ from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.results import plain
 from jax_ttt.results.commands import PublishedResult, SystemResult
 from jax_ttt.results.rows import AgentResult
-from jax_ttt.runtime import files
+from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
+_STOPPING = "stopping after these updates; the finished agents are shown"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,8 +68,10 @@ def main(argv: Sequence[str] | None) -> int:
         if name not in SYSTEMS:
             raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
-    with interruptible() as signals:
+    with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
         device = cli.set_up(args, 20)
+        if signals:
+            return cli.interrupted(signals[0])
         found: dict[Preset, list[AgentResult]] = {name: [] for name in args.only}
         for name, row in graded_agents(args, signals):
             found[name].append(row)
@@ -80,6 +88,7 @@ def main(argv: Sequence[str] | None) -> int:
                 {"preset": name, **many_agents.as_cells(row)} for name, row in named
             ]
             files.write_csv(args.csv, table_rows)
+            streams.tell_written(args.csv, len(table_rows), args.json)
         return cli.interrupted(signals[0]) if signals else 0
 
 

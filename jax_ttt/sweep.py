@@ -3,6 +3,11 @@
 python -m jax_ttt.sweep --num-seeds 64
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import dataclasses
 import json
 import sys
@@ -23,11 +28,12 @@ from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.rows import AgentResult
-from jax_ttt.runtime import files
+from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
+_STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
 
 
@@ -68,8 +74,10 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse_settings(Args, argv, "sweep")
     points = checked_points(args)
-    with interruptible() as signals:
+    with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
         device = cli.set_up(args, 6)
+        if signals:
+            return cli.interrupted(signals[0])
         check_opponents(args, points)
         groups = [Group(point, config, []) for point, config in points]
         begin = time.perf_counter()
@@ -166,6 +174,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
             for row in group.rows
         ]
         files.write_csv(args.csv, rows)
+        streams.tell_written(args.csv, len(rows), args.json)
     if args.svg and groups:
         from jax_ttt.reports import charts
 
@@ -175,6 +184,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
         else:
             picture = charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
+        streams.tell_written(args.svg, as_json=args.json)
 
 
 def groups_table(

@@ -3,11 +3,16 @@
 python -m jax_ttt.train --seed 1
 """
 
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
 import contextlib
 import dataclasses
 import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +26,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.players import names
 from jax_ttt.results import free_folders
 from jax_ttt.results.grades import Grades
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loggers
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
+BEFORE_TRAINING = "stopping before the training begins; again: leave at once"
+_COMPILING = "stopping when the programs are compiled; again: leave without saving"
 _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
 
@@ -84,7 +91,7 @@ def main(argv: Sequence[str] | None) -> int:
     config = checked_config(args)
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     # Who calls `main` with arguments keeps the process.
-    with interruptible(_NOT_SAVED, watched=argv is None) as signals:
+    with interruptible(_NOT_SAVED, argv is None, BEFORE_TRAINING) as signals:
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args, 6)
@@ -147,17 +154,6 @@ def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | 
         raise free_folders.not_free(args.run_dir or Path("runs"), error) from None
 
 
-def make_loggers(args: Args, config: Config, path: Path) -> Loggers:
-    """Open the loggers of the run in this folder, if any are asked for."""
-    about = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
-    openers: dict[str, Callable[[], loggers.Logger]] = {}
-    if args.tensorboard:
-        openers["tensorboard"] = lambda: loggers.tensorboard_logger(path)
-    if args.wandb:
-        openers["wandb"] = lambda: loggers.wandb_logger(path, about)
-    return Loggers(openers)
-
-
 def train_in_folder(
     args: Args,
     config: Config,
@@ -178,6 +174,8 @@ def train_in_folder(
         about = console.banner(config, args.preset, args.seed, device, folder.path)
         print(about, flush=True)  # before it compiles
 
+    named = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
+
     def agent() -> "Agent":
         return agents.Agent(config, latest.params, args.seed, latest.update, grades)
 
@@ -186,8 +184,11 @@ def train_in_folder(
 
     with (
         contextlib.closing(console.Console(config, loud, args.details)) as shown,
-        contextlib.closing(make_loggers(args, config, folder.path)) as open_loggers,
+        contextlib.closing(
+            loggers.opened(folder.path, named, args.tensorboard, args.wandb)
+        ) as open_loggers,
     ):
+        signals.first_words = _COMPILING
         loop.compile_ahead(config, args.seed, opponent, folder.times)
         tree = trees.game_tree(config.env_id)
         steps = loop.train_from_scratch(
@@ -195,6 +196,7 @@ def train_in_folder(
         )
         steps = graded_steps.with_grades(steps)
         latest, grades = start = next(steps)  # a run has at least its first evaluation
+        signals.first_words = interrupts.STOPPING
         try:
             for latest, grades in itertools.chain([start], steps):
                 record(latest, grades, shown, folder, open_loggers)
@@ -224,7 +226,8 @@ def record(
 def save_in_folder(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
     """Save the agent, and have a second signal say so."""
     folder.save_agent(agent)
-    signals.last_words = f"interrupted twice: the agent is saved in {folder.path}"
+    signals.first_words = f"the agent is saved in {folder.path}"
+    signals.last_words = f"interrupted twice: {signals.first_words}"
 
 
 def finish(

@@ -39,13 +39,17 @@ def test_the_table_and_the_order(agent_path, capsys):
     assert lines[5].split()[:4] == ["2", "minimax", "96.8/3.2/0.0", "0.0/100.0/0.0"]
     assert "intervals" not in out  # nothing is sampled
     assert "\nElo-like order" in out
-    assert " 1. minimax" in out
+    assert out.rpartition("\n 1. ")[2].splitlines()[0].endswith("  minimax")
+    assert max(len(line) for line in out.splitlines() if "/agent." not in line) <= 100
 
 
 def test_json_and_csv_hold_the_same(tmp_path, capsys):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--json", "--csv", path]
-    about = json.loads(run(flags, capsys))
+    assert arena.main([str(flag) for flag in flags]) == 0
+    out, err = capsys.readouterr()
+    assert err == f"wrote {path}: 4 rows\n"
+    about = json.loads(out)
     assert {row["player"] for row in about["ranking"]} == {"random", "mcts-online:5"}
     assert [pair["num_games"] for pair in about["pairs"]] == [0, 64, 64, 64]
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
@@ -66,7 +70,8 @@ def test_sampled_pairs_are_marked_with_their_intervals(capsys):
 
 def test_the_heat_map_is_an_svg_with_every_cell(tmp_path, capsys):
     path = tmp_path / "table.svg"
-    run(["random", "minimax", "--svg", path], capsys)
+    out = run(["random", "minimax", "--svg", path], capsys)
+    assert out.endswith(f"\nwrote {path}\n")
     text = "".join(ET.parse(path).getroot().itertext())
     for cell in ("58.5", "77.7", "96.8", "random", "minimax", "plays X", "plays O"):
         assert cell in text

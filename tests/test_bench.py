@@ -12,6 +12,7 @@ import pytest
 from jax_ttt import bench, cli
 from jax_ttt.benchmarks import ceiling, startup, time_to_proof
 from jax_ttt.benchmarks import openspiel as learners
+from jax_ttt.benchmarks.progress import say
 from jax_ttt.config.presets import PRESETS
 
 
@@ -24,7 +25,8 @@ from jax_ttt.config.presets import PRESETS
         ("--first-seed 4294967295", ["at most 4,294,967,232", "got 4294967295"]),
         ("--only all", ["'all'", *get_args(bench.Part)]),
         ("--presets best", ["'best'", "default", "article", "table"]),
-        ("--json no/such/file", ["--json", "no folder no/such"]),
+        ("--out no/such/file", ["--out", "no folder no/such"]),
+        ("--json file", ["file"]),
         ("--svg no/such/file", ["--svg", "no folder no/such"]),
         ("--only proof --svg a.svg", ["--svg", "growth", "--only"]),
     ],
@@ -53,10 +55,28 @@ def test_parts_that_are_finished_outlive_ctrl_c(monkeypatch, tmp_path, capsys):
     runs = {"updates": lambda: {"ratio": 3}, "proof": interrupt, "steps": interrupt}
     monkeypatch.setattr(bench, "parts", lambda args: runs)
     file = tmp_path / "figures.json"
-    assert bench.main(["--json", str(file)]) == 130
+    assert bench.main(["--out", str(file)]) == 130
     figures = json.loads(file.read_text(encoding="utf-8"))
     assert figures["parts"] == {"updates": {"ratio": 3}}
-    assert "interrupted" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert out.endswith(f"\nwrote {file}\n")
+    assert "interrupted" in err
+
+
+def test_json_is_one_object_and_nothing_else(monkeypatch, tmp_path, capsys):
+    def steps():
+        print("a line")
+        say("and another")
+        return {"ratio": 3}
+
+    monkeypatch.setattr(bench, "parts", lambda args: {"steps": steps})
+    file = tmp_path / "figures.json"
+    assert bench.main(["--json", "--quick", "--out", str(file)]) == 0
+    out, err = capsys.readouterr()
+    assert err == f"wrote {file}\n"
+    assert out.count("\n") == 1
+    assert json.loads(out) == json.loads(file.read_text(encoding="utf-8"))
+    assert json.loads(out)["parts"] == {"steps": {"ratio": 3}}
 
 
 def test_a_part_prints_its_figures_and_writes_them(
@@ -64,7 +84,7 @@ def test_a_part_prints_its_figures_and_writes_them(
 ):
     monkeypatch.setitem(PRESETS, "default", small)
     file = tmp_path / "figures.json"
-    flags = ["--only", "evaluation", "--quick", "--json", str(file)]
+    flags = ["--only", "evaluation", "--quick", "--out", str(file)]
     assert bench.main(flags) == 0
     out = capsys.readouterr().out
     assert "device: cpu" in out
@@ -122,7 +142,12 @@ def test_a_bar_names_the_part_that_runs_and_output_has_none_of_it(monkeypatch, c
     monkeypatch.setattr(drawn, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", drawn)
     seen = []
-    parts = {name: lambda: seen.append(drawn.getvalue()) for name in ("steps", "arena")}
+
+    def part():
+        seen.append(drawn.getvalue())
+        return {}
+
+    parts = dict.fromkeys(("steps", "arena"), part)
     monkeypatch.setattr(bench, "parts", lambda args: parts)
     assert bench.main(["--only", "arena", "steps"]) == 0
     first, second = seen
@@ -138,7 +163,7 @@ def test_a_bar_names_the_part_that_runs_and_output_has_none_of_it(monkeypatch, c
 @pytest.mark.usefixtures("optimized")
 def test_every_part_runs(tmp_path):
     file, svg = tmp_path / "figures.json", tmp_path / "growth.svg"
-    flags = ["--presets", "table", "--json", str(file), "--svg", str(svg)]
+    flags = ["--presets", "table", "--out", str(file), "--svg", str(svg)]
     assert bench.main(["--quick", *flags]) == 0
     figures = json.loads(file.read_text(encoding="utf-8"))["parts"]
     assert figures.keys() == set(get_args(bench.Part)) - set(bench.SWEEPS)

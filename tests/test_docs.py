@@ -38,7 +38,7 @@ API = ROOT / "docs" / "api.md"
 """Its blocks are the files that tests/test_examples.py runs."""
 COMMANDS = (
     *("train", "evaluate", "play", "arena", "sweep", "published"),
-    *("plot", "figures", "bench"),
+    *("plot", "figures", "bench", "runs"),
 )
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
@@ -312,7 +312,7 @@ def test_the_code_map_names_every_folder_and_command():
     assert len(named) == len({row[1] for row in named if row})
     commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
     assert set(SPAN.findall(root)) == commands
-    assert commands == {*COMMANDS, "cli"}
+    assert commands == {*COMMANDS, "cli", "__main__"}
 
 
 def test_the_readme_stays_short_and_links_to_help():

@@ -1,9 +1,13 @@
 """The command `evaluate`; its CSV is graded by rules of tic-tac-toe written here."""
 
+import contextlib
 import csv
 import functools
 import importlib
+import io
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 import tiny
@@ -28,7 +32,10 @@ def run_dir(tmp_path_factory):
 def policy(run_dir, tmp_path_factory):
     """Return the rows of the policy's CSV."""
     path = tmp_path_factory.mktemp("csv") / "policy.csv"
-    assert evaluate.main([str(run_dir), "--policy-csv", str(path)]) == 0
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert evaluate.main([str(run_dir), "--policy-csv", str(path)]) == 0
+    assert out.getvalue().endswith(f"\nwrote {path}: 4,520 rows\n")
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -70,6 +77,21 @@ def test_a_run_or_a_file_is_graded(name, run_dir, capsys):
         assert f"\n{measure}" in out
     assert "its likeliest moves against itself\n  1. X" in out
     assert "sampled" not in out
+
+
+def test_the_newest_run_is_graded_by_default(run_dir, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "runs" / "one"
+    shutil.copytree(run_dir, folder)
+    monkeypatch.chdir(tmp_path)
+    assert evaluate.main([]) == 0
+    name = str(Path("runs") / "one")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"the newest run: {name}"
+    assert lines[1].startswith(f"{name}: tic_tac_toe, seed 1, 4 updates")
+    assert evaluate.main(["--json", "--policy-csv", "policy.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "wrote policy.csv: 4,520 rows\n"
+    assert json.loads(out)["agent"] == name
 
 
 def test_json_agrees_with_the_run(run_dir, capsys):

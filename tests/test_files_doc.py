@@ -14,7 +14,7 @@ import pytest
 import safetensors
 import tiny
 
-from jax_ttt import arena, evaluate, published, sweep
+from jax_ttt import arena, evaluate, published, runs, sweep
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.reports import export
 from jax_ttt.results import commands, grades, plain, rows
@@ -202,6 +202,7 @@ def written(tmp_path_factory):
         *of_run(run),
         ("EvaluateResult", printed(evaluate, *full)),
         ("EvaluateResult", printed(evaluate, "random")),
+        ("RunsResult", printed(runs, folder)),
         *(("Decision", row) for row in json.loads(policy.read_text("utf-8"))),
     ]
     several = ["--num-seeds", "2", "--grid", "tau=0.1,0.2"]

@@ -32,7 +32,9 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
     code, out, err = command(flags, "q", monkeypatch, capsys)
     assert (code, err) == (0, "")
     path = os.path.join("runs", "new")
-    assert out.startswith(f"tic_tac_toe against {path}: you are O\n{path} (X) plays ")
+    first, rest = out.split("\n", 1)
+    assert first == f"the newest run: {path}"
+    assert rest.startswith(f"tic_tac_toe against {path}: you are O\n{path} (X) plays ")
     assert out.endswith("left after 1 move: nobody wins\n")
 
 
@@ -49,7 +51,7 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code, out, err = command([], "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
-    assert err == "error: no agent below runs/: train one, or name a player\n"
+    assert err == "error: no agent below runs/: train one, or name another folder\n"
     code, out, err = command(["nobody"], "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert "no known player" in err

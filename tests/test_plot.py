@@ -112,11 +112,24 @@ def test_settings_that_are_none_are_refused(make, capsys, wrong):
     assert "config.json: not a run's settings" in said(capsys)
 
 
-def test_what_does_not_go_together_is_refused(make, trained, capsys):
+def test_the_newest_run_is_drawn_by_default(trained, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "work" / "runs"
+    folder.mkdir(parents=True)
+    trained.rename(folder / "one")
+    monkeypatch.chdir(folder.parent)
+    assert plot.main([]) == 0
+    run = Path("runs") / "one"
+    assert said(capsys) == f"the newest run: {run}\nwrote {run / 'curve.svg'}\n"
+
+
+def test_what_does_not_go_together_is_refused(
+    make, trained, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     others = Config.of(env_id="connect_four").as_dict()
     runs = [str(make("a")), str(make("b", preset="plain", **others))]
     for flags, why in (
-        ([], "needs the folder of a run"),
+        ([], "no agent below runs/: train one"),
         (runs, "runs of one game"),
         ([*runs, "--game"], "one picture of one run"),
         ([str(trained), "--game", "--values", "........."], "one picture of one run"),

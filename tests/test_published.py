@@ -25,6 +25,7 @@ def test_the_command_compares_exact_figures(quick, capsys, tmp_path):
     assert published.main([*flags.split(), str(path)]) == 0
     out, _ = capsys.readouterr()
     lines = out.splitlines()
+    assert lines[-1] == f"wrote {path}: 4 rows"
     title = next(i for i, x in enumerate(lines) if x.startswith("matlab: D. Ton"))
     assert lines[title + 1].split()[:3] == ["its", "saved", "tables"]
     assert "90.55/5.64/3.81" in lines[title + 1]

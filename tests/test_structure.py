@@ -49,7 +49,7 @@ MAY_IMPORT = {
 """The folders that the modules of a folder may import, besides their own."""
 
 COMMANDS = (
-    *("train", "evaluate", "play", "arena", "sweep"),
+    *("train", "evaluate", "play", "arena", "sweep", "runs"),
     *("published", "plot", "figures", "bench"),
 )
 MOST_LEVELS = 12
@@ -136,7 +136,14 @@ def test_the_learner_and_the_proof_do_not_know_each_other():
 
 
 def test_no_module_but_a_command_stands_at_the_root():
-    assert {m for m in modules() if not folder(m)} == {*COMMANDS, "cli", "__init__"}
+    others = {"cli", "__init__", "__main__"}
+    assert {m for m in modules() if not folder(m)} == {*COMMANDS, *others}
+
+
+def test_the_list_of_commands_has_each_and_no_other():
+    from jax_ttt import __main__
+
+    assert __main__.COMMANDS.keys() == {*COMMANDS}
 
 
 def test_the_library_imports_no_command():

@@ -34,7 +34,8 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     assert lines[3].startswith("default ")
     assert "0 of 2 (0.0 to 65.8 %)" in lines[3]
     assert lines[4] == "not proven, default: 7, 8"
-    assert lines[-1].startswith("2 agents in ")
+    assert lines[-3].startswith("2 agents in ")
+    assert lines[-2:] == [f"wrote {files[0]}: 2 rows", f"wrote {files[1]}"]
     with files[0].open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["preset"], row["seed"], row["unbeatable"]) for row in rows] == [

@@ -38,9 +38,9 @@ TINY = smallest.flags()
 FILES = {"agent.safetensors", "config.json", "metrics.jsonl", "times.json"}
 AT_END = {"agent.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
-STEP = re.compile(
-    r"Step (\d+): Wins: (\d+\.\d\d)%  Ties: (\d+\.\d\d)%  Losses: (\d+\.\d\d)%"
-    rf"  \| as X {RATES}  as O {RATES}  \| (beatable|unbeatable)"
+ROW = re.compile(
+    r" +([\d,]+) +(\d+\.\d\d) +(\d+\.\d\d) +(\d+\.\d\d)"
+    rf"  {RATES} +{RATES} +(beatable|unbeatable)"
 )
 
 
@@ -58,6 +58,12 @@ def rows(path):
     return [
         json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()
     ]
+
+
+def evaluated(out):
+    """Return the updates of the table's rows."""
+    rows = (ROW.fullmatch(line) for line in out.splitlines())
+    return [row[1] for row in rows if row]
 
 
 @pytest.fixture(scope="module")
@@ -81,18 +87,22 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
         lines[0],
     )
     assert lines[1] == f"4 updates of 8 games at once in self-play; writing to {path}"
-    steps = [STEP.fullmatch(line) for line in lines[2:5]]
-    assert [step and step[1] for step in steps] == ["0", "2", "4"]
-    for step in steps:
-        assert step is not None
-        assert sum(map(float, step.groups()[1:4])) == pytest.approx(100, abs=0.02)
+    assert lines[2].startswith("results against a random player in %, exact; ")
+    assert lines[3].split()[:4] == ["update", "wins", "draws", "losses"]
+    table = [ROW.fullmatch(line) for line in lines[4:7]]
+    assert [row and row[1] for row in table] == ["0", "2", "4"]
+    for row in table:
+        assert row is not None
+        assert sum(map(float, row.groups()[1:4])) == pytest.approx(100, abs=0.02)
+    assert max(map(len, lines[2:7])) < 80
     head = r"vs\. random, exact +wins +draws +losses +worst case"
-    assert re.fullmatch(head, lines[6])
-    assert [line.split()[:2] for line in lines[7:9]] == [["as", "X"], ["as", "O"]]
-    assert lines[9].startswith("mean ")
-    assert lines[11].startswith(("beatable: ", "unbeatable: "))
+    assert re.fullmatch(head, lines[8])
+    assert [line.split()[:2] for line in lines[9:11]] == [["as", "X"], ["as", "O"]]
+    assert lines[11].startswith("mean ")
+    assert lines[13].startswith(("beatable: ", "unbeatable: "))
     assert re.fullmatch(
-        r"4 updates, \d+ games in \d+\.\d\d s, compiling and evaluating aside",
+        r"4 updates and \d+ games? in \d+\.\d\d s "
+        r"\(excluding compilation and evaluation\)",
         lines[-3],
     )
     assert lines[-2] == f"saved in {path}: {', '.join(sorted(FILES))}"
@@ -227,7 +237,7 @@ def test_quiet_prints_the_verdict_only(tiny, tmp_path):
     code, out, err = run(tmp_path / "run", "--quiet")
     assert (code, err) == (0, "")
     assert out.startswith(("beatable: ", "unbeatable: "))
-    assert "Step" not in out
+    assert "update" not in out
     assert out in tiny[1]
 
 
@@ -317,8 +327,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     code, out, _ = run(tmp_path / "run", "--until-proven")
     assert code == 0
     assert len(seen) == 2
-    assert "Step 2:" in out
-    assert "Step 4:" not in out
+    assert evaluated(out) == ["0", "2"]
     assert "stopped at update 2, at the first proof, as --until-proven asks" in out
     assert agents.load_agent(tmp_path / "run").num_updates == 2
     seen.clear()
@@ -337,7 +346,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "summary", always)
     code, out, _ = run(tmp_path / "run")
     assert code == 0
-    assert "Step 4:" in out
+    assert evaluated(out) == ["0", "2", "4"]
     assert agents.load_agent(tmp_path / "run").num_updates == 4
 
 
@@ -369,8 +378,7 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
     assert err == f"interrupted at update 2: saved {path / 'agent.safetensors'}\n"
     assert agents.load_agent(path).num_updates == 2
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
-    assert "Step 2: " in out
-    assert "Step 4: " not in out
+    assert evaluated(out) == ["0", "2"]
     assert "first proof" not in out
     assert signal.getsignal(number) is before
 
@@ -422,7 +430,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
     assert agent.num_updates >= loop.CHUNK
     assert err.startswith(f"interrupted at update {agent.num_updates}: saved ")
     assert rows(path)[-1]["update"] == agent.num_updates
-    assert f"Step {agent.num_updates}: " in out
+    assert evaluated(out)[-1] == f"{agent.num_updates:,}"
     assert "Traceback" not in out + err
 
 
@@ -538,7 +546,8 @@ def check_sampled_run(env_id, path):
     ]
     code, out, err = run(path, "--env-id", env_id, *flags)
     assert (code, err) == (0, "")
-    assert re.search(r"^Step 2: Wins: .* 4 games sampled$", out, re.MULTILINE)
+    assert "results against a random player in %, sampled; " in out
+    assert re.search(rf"^ +2 .*  {RATES} +{RATES} +4$", out, re.MULTILINE)
     assert "nothing is proven" in out
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
@@ -578,9 +587,10 @@ def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
 
 
 BLOCK = re.compile(
-    r"  ([\d,]+) games; of the latest (\d+\.\d)% won by the agent \(best (\d+\.\d)%\), "
-    r"(\d+\.\d)% drawn, (\d+\.\d)% lost \| epsilon (\d\.\d{3})"
-    r" \| (\d+) rows of the table visited"
+    r"^  ([\d,]+) games; of the latest (\d+\.\d)% won by the agent "
+    r"\(best (\d+\.\d)%\),\n  (\d+\.\d)% drawn, (\d+\.\d)% lost; "
+    r"epsilon (\d\.\d{3}); (\d+) rows of the table visited$",
+    re.MULTILINE,
 )
 
 
@@ -590,7 +600,9 @@ def test_details_tell_of_games_tables_and_first_moves(tmp_path):
     code, out, _ = run(tmp_path / "run", *flags.split(), usual=[])
     assert code == 0
     assert "20 updates of 64 games at once against random; writing to" in out
-    blocks = [match for line in out.splitlines() if (match := BLOCK.fullmatch(line))]
+    table = out.partition("; by seat")[2].partition("\n\n")[0]
+    assert max(map(len, table.splitlines())) < 80
+    blocks = list(BLOCK.finditer(out))
     games = [int(block[1].replace(",", "")) for block in blocks]
     assert games == [128 * n for n in range(1, 11)]
     best = 0.0

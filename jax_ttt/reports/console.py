@@ -1,4 +1,4 @@
-"""What a run says: before it begins, at each evaluation, and when it has ended."""
+"""What `train` prints: before a run, at each evaluation, and at the end."""
 
 import json
 import sys
@@ -13,15 +13,18 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text
+from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Grades
+from jax_ttt.runtime import streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.training.run_state import Progress
 
 
 class Console:
-    """Shows a run on the terminal: a bar, and lines at each evaluation."""
+    """Shows a run on the terminal: a bar, and a table of the evaluations."""
 
     def __init__(self, config: Config, loud: bool, details: bool) -> None:
         """Begin; unless `loud` nothing is shown, with `details` more."""
@@ -29,48 +32,36 @@ class Console:
         self._last: Progress | None = None  # at the evaluation before
         self._metrics: Metrics | None = None  # of the last chunk
         self._best = 0.0  # share of games won between two evaluations
+        self._table = ProgressTable(config, streams.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = Bar(
             total=config.run.num_updates,
             desc="starting",
-            unit="update",
+            bar_format="{percentage:3.0f}% |{bar}| {desc}",
+            leave=False,
             disable=not loud or not sys.stderr.isatty(),
         )
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.close()
 
     def show(self, progress: Progress, grades: Grades) -> None:
         """Show where the run stands; `grades` are of its last evaluation."""
         if progress.metrics is not None:
             self._metrics = progress.metrics
-            self._move_bar(progress, progress.metrics)
+            text = bar_text(
+                self._config.run.num_updates, progress, float(self._metrics.loss)
+            )
+            self._bar.set_description_str(text, refresh=False)
+            self._bar.update(progress.update - self._bar.n)
         elif self._loud:
-            lines = [
-                result_text.step_line(
-                    self._config.env_id,
-                    progress.update,
-                    grades,
-                    self._config.seats,
-                )
-            ]
+            lines = [] if progress.update else [self._table.head()]
+            lines.append(self._table.row(progress.update, grades))
             if self._details:
                 lines += self._block(progress)
             self._bar.write("\n".join(lines), file=sys.stdout)
             sys.stdout.flush()
-
-    def _move_bar(self, progress: Progress, metrics: Metrics) -> None:
-        self._bar.set_description("training", refresh=False)
-        self._bar.set_postfix(
-            {
-                "games/s": f"{progress.games / progress.seconds:,.0f}",
-                "loss": f"{metrics.loss:.4f}",
-                "epsilon": f"{metrics.epsilon:.2f}",
-            },
-            refresh=False,
-        )
-        self._bar.update(progress.update - self._bar.n)
 
     def _block(self, progress: Progress) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
@@ -81,16 +72,28 @@ class Console:
             losses = (progress.state.losses - before.state.losses) / played
             self._best = max(self._best, wins)
             rows = int(metrics.rows)
-            table = f" | {rows:,} rows of the table visited" if rows else ""
+            table = f"; {rows:,} rows of the table visited" if rows else ""
             player = self._config.opponent.counted_player
-            lines.append(
-                f"  {progress.games:,} games; of the latest {wins:.1%} won by {player} "
-                f"(best {self._best:.1%}), {1 - wins - losses:.1%} drawn, "
-                f"{losses:.1%} lost | epsilon {metrics.epsilon:.3f}{table}"
-            )
+            lines += [
+                f"  {counted(int(progress.games), 'game')}; of the latest "
+                f"{wins:.1%} won by {player} (best {self._best:.1%}),",
+                f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
+                f"epsilon {metrics.epsilon:.3f}{table}",
+            ]
         if "first" not in self._config.seats:  # it never sees the empty board
             return lines
         return [*lines, *start_values(self._config, progress.params)]
+
+
+def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
+    """Return what stands beside the bar; the rate excludes compiling and evaluating."""
+    rate = progress.update / max(progress.seconds, 1e-9)
+    left = Bar.format_interval((num_updates - progress.update) / rate)
+    width = len(f"{num_updates:,}")
+    return (
+        f"{progress.update:>{width},} of {num_updates:,} updates"
+        f"  {rate:>7,.0f}/s  {left:>5} left  loss {loss:.4f}"
+    )
 
 
 def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
@@ -120,12 +123,12 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
 
 def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
     """Return what is about to run."""
-    run, pairing = config.run, config.opponent.pairing
+    updates = counted(config.run.num_updates, "update")
+    games = f"{counted(config.run.num_envs, 'game')} at once"
     return (
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
         f"seed {seed}\n"
-        f"{run.num_updates:,} updates of {run.num_envs:,} games at once {pairing}; "
-        f"writing to {folder}"
+        f"{updates} of {games} {config.opponent.pairing}; writing to {folder}"
     )
 
 
@@ -134,7 +137,10 @@ def closing(
 ) -> str:
     """Return what came of the run, its files and the next command."""
     game = agent.config.env_id
+    if streams.is_coloured(sys.stdout):
+        verdict = coloured_verdict(verdict)
     files = ", ".join(sorted(path.name for path in folder.iterdir()))
+    updates, games = counted(progress.update, "update"), int(progress.games)
     first = (
         f"stopped at update {agent.num_updates}, at the first proof, as "
         "--until-proven asks\n"
@@ -142,8 +148,8 @@ def closing(
     return (
         f"{first if stopped == 'proven' else ''}"
         f"\n{result_text.evaluation_table(game, agent.score)}\n\n{verdict}\n\n"
-        f"{progress.update:,} updates, {progress.games:,} games in "
-        f"{progress.seconds:.2f} s, compiling and evaluating aside\n"
+        f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
+        "(excluding compilation and evaluation)\n"
         f"saved in {folder}: {files}\n"
         f"next: python -m jax_ttt.evaluate {folder}"
     )

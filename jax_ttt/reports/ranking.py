@@ -6,25 +6,43 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.results.counting import counted
 
+_WIDTH = 100
+"""Columns of a terminal that the table fits; more players make several blocks."""
+_LONGEST = 45
+"""Characters of a name in the table; the order has the whole name."""
+
 
 def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
     """Return a cross table, the intervals of sampled pairs, and the Elo-like order."""
     first, second = GAMES[env_id].seats
-    width = max(map(len, table.names)) + 4
-    numbers = [f"vs. {number}" for number in range(1, len(table.names) + 1)]
+    size = len(table.names)
+    width = min(max(map(len, table.names)), _LONGEST) + len(f"{size} ")
+    at_once = (_WIDTH - width) // 17
     lines = [
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, all others exact",
-        f"{'':<{width}}" + "".join(f"{number:>17}" for number in numbers),
     ]
+    for begin in range(0, size, at_once):
+        columns = range(begin, min(begin + at_once, size))
+        lines += ["", *_block(table, width, columns)]
+    del lines[1]
+    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
+
+
+def _block(table: CrossTable, width: int, columns: range) -> list[str]:
+    """Return the head and the rows of some columns; the rows' names are `width`."""
+    lines = [" " * width + "".join(f"{f'vs. {i + 1}':>17}" for i in columns)]
     for row, name in enumerate(table.names):
+        label = f"{row + 1} "
+        room = width - len(label)
+        label += name if len(name) <= room else f"...{name[3 - room :]}"
         cells = []
-        for column in range(len(table.names)):
+        for column in columns:
             mark = "~" if table.sampled[row, column] else ""
             rates = (f"{100 * rate:.1f}" for rate in table.rates[row, column])
             cells.append(f"{mark + '/'.join(rates):>17}")
-        lines.append(f"{f'{row + 1} {name}':<{width}}{''.join(cells)}")
-    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
+        lines.append(f"{label:<{width}}{''.join(cells)}")
+    return lines
 
 
 def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
@@ -41,10 +59,8 @@ def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
 
 
 def _order(table: CrossTable) -> list[str]:
-    width = max(map(len, table.names))
-    lines = [f"{'Elo-like order':<{width + 4}}{'Elo':>7}{'score vs. all others':>22}"]
+    lines = ["Elo-like order   Elo  score vs. all others  player"]
     for place, (entrant, rating, score) in enumerate(table.order, start=1):
-        lines.append(
-            f"{place:>2}. {table.names[entrant]:<{width}}{rating:>+7.0f}{score:>22.2%}"
-        )
+        name = table.names[entrant]
+        lines.append(f"{place:>2}. {rating:>+16.0f}{score:>22.2%}  {name}")
     return lines

@@ -12,6 +12,7 @@ from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import MoveValue, Session
 from jax_ttt.reports import text_board
 from jax_ttt.results.counting import counted
+from jax_ttt.runtime.compile_events import Status
 
 HELP = "v for the values, u to undo, q to quit"
 _MOST_ROWS = 12  # of the table of values
@@ -35,7 +36,8 @@ def play_session(
     you, other = _letters(game)
     while (result := session.result(game)) is None:
         if not session.is_persons_turn(game):
-            game = session.play_reply(game)
+            with Status(f"{opponent.name} is thinking"):
+                game = session.play_reply(game)
             say(f"{opponent.name} ({other}) plays {game.moves[-1]}")
             continue
         say(board(game))

@@ -119,3 +119,25 @@ class PublishedResult:
     device: str
     first_seed: int
     systems: dict[str, SystemResult]  # by preset
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """A saved run: its settings' names, and its last evaluation."""
+
+    run_dir: str
+    env_id: str
+    preset: str
+    seed: int
+    saved: bool  # it has an agent's file
+    update: int | None = None  # of the last evaluation, like all below
+    seconds: float | None = None
+    proven: bool | None = None  # unbeatable; None where no proof is possible
+    win_rate: float | None = None  # against random, mean of both seats
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunsResult:
+    """What `runs --json` prints."""
+
+    runs: tuple[RunSummary, ...]  # the newest last

@@ -4,8 +4,9 @@ from importlib.metadata import version
 from typing import Literal
 
 import jax
+import jax.monitoring
 
-from jax_ttt.runtime import devices
+from jax_ttt.runtime import compile_events, devices
 
 Effort = Literal["least", "little", "full"]
 """How much XLA optimizes a program; less effort compiles faster and runs slower."""
@@ -33,4 +34,5 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
         options = dict(_OPTIONS[effort])
         if options and release < (0, 11):
             options["xla_cpu_use_fusion_emitters"] = False  # the older code generator
+    jax.monitoring.record_event(compile_events.BEGIN)
     return program.compile(compiler_options=options)

@@ -1,10 +1,12 @@
 """Standard streams that may be closed or full, or whose terminal was closed."""
 
 import contextlib
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 
@@ -66,3 +68,28 @@ def tell(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
     except OSError:
         drop(sys.stderr)
+
+
+def tell_written(
+    path: Path, num_rows: int | None = None, as_json: bool = False
+) -> None:
+    """Say that a file was written; on stderr if stdout is one JSON object."""
+    size = "" if num_rows is None else f": {num_rows:,} row{'s'[: num_rows != 1]}"
+    if as_json:
+        tell(f"wrote {path}{size}")
+    else:
+        print(f"wrote {path}{size}", flush=True)
+
+
+def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
+    """Return whether to colour a stream: a terminal, without NO_COLOR."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def painted(text: str, style: str) -> str:
+    """Return text in a style of rich, for instance `bold green`, for a terminal."""
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)

@@ -62,6 +62,18 @@ class Loggers:
             return None
 
 
+def opened(
+    folder: Path, about: JsonObject, to_tensorboard: bool, to_wandb: bool
+) -> Loggers:
+    """Open the loggers of the run in this folder that are asked for, if any."""
+    openers: dict[str, Callable[[], Logger]] = {}
+    if to_tensorboard:
+        openers["tensorboard"] = lambda: tensorboard_logger(folder)
+    if to_wandb:
+        openers["wandb"] = lambda: wandb_logger(folder, about)
+    return Loggers(openers)
+
+
 def flat_numbers(row: JsonObject) -> Numbers:
     """Return the numbers of a row by flat names, for instance `exact/first/win_rate`.
 

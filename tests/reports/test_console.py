@@ -1,8 +1,15 @@
-"""What a run says before it begins, and of its first move."""
+"""What `train` prints before a run, beside its bar, and of the first move."""
 
+import io
+import os
+import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import jax
+import made
 import pytest
 
 from jax_ttt import __version__
@@ -10,6 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
+from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import named_arrays
 
 
@@ -37,6 +45,50 @@ def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     numbers = [line[11:].split() for line in lines]
     assert (len(numbers), *{len(row) for row in numbers}) == shape
     assert all(-1 <= float(value) <= 1 for row in numbers for value in row)
+
+
+def test_one_update_and_one_game_are_counted_in_the_singular():
+    config = Config.of(num_updates=1, num_envs=1)
+    text = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
+    assert "\n1 update of 1 game at once in self-play; " in text
+
+
+def test_the_bars_text_keeps_its_width_and_rates_training_alone():
+    """The seconds of a run exclude compiling and evaluating."""
+    texts = [
+        console.bar_text(1800, made.progress(update, seconds), 0.01234)
+        for update, seconds in ((50, 0.5), (900, 1.0), (1800, 1.5))
+    ]
+    assert texts[1] == ("  900 of 1,800 updates      900/s  00:01 left  loss 0.0123")
+    assert [text.split()[4] for text in texts] == ["100/s", "900/s", "1,200/s"]
+    assert {len(text) for text in texts} == {len(texts[0])}
+    assert len(texts[0]) < 60  # at 80 columns, the bar has at least 10
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def fileno(self):
+        return 2
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_bar_fits_the_terminal(columns, monkeypatch):
+    size = os.terminal_size((columns, 24))
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: size)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    shown = console.Console(Config.of(num_updates=1800), loud=True, details=False)
+    time.sleep(0.15)  # the bar is drawn ten times a second at most
+    metrics: Any = SimpleNamespace(loss=0.01234)
+    shown.show(made.progress(900, 1.0)._replace(metrics=metrics), Grades())
+    *_, drawn = terminal.getvalue().split("\r")
+    shown.close()
+    assert len(drawn) == columns - 1
+    assert drawn.startswith(" 50% |")
+    assert "  900 of 1,800 updates" in drawn
+    assert "loss" in drawn or columns < 80
 
 
 def test_a_console_that_is_not_loud_shows_nothing(capsys):

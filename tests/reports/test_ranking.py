@@ -1,6 +1,9 @@
 """A cross table as text."""
 
+import re
+
 import numpy as np
+import pytest
 
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import ranking
@@ -28,10 +31,30 @@ def test_a_table_its_interval_and_its_order_word_for_word():
         "~ 1 vs. 2, 10 games: X wins 31.3 to 83.2, draws 5.7 to 51.0, "
         "O wins 5.7 to 51.0",
     ]
-    head = " ".join(lines[8].split())
-    assert head == "Elo-like order Elo score vs. all others"
-    assert [line.split()[:2] for line in lines[9:]] == [["1.", "A"], ["2.", "Bob"]]
-    assert [line.split()[-1] for line in lines[9:]] == ["70.00%", "30.00%"]
+    assert lines[8:] == [
+        "Elo-like order   Elo  score vs. all others  player",
+        " 1.              +73                70.00%  A",
+        " 2.              -73                30.00%  Bob",
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30])
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
+def test_a_table_fits_100_columns(size, env_id):
+    long = "folder/" * 10 + "run"
+    names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
+    rates = np.full((size, size, 3), 1 / 3)
+    counts = np.zeros((size, size, 3), int)
+    counts[0, size - 1] = 2**20, 2**20, 2**20
+    text = ranking.cross_table_text(env_id, CrossTable(names, rates, counts))
+    lines = text.splitlines()
+    assert max(len(line.removesuffix(long)) for line in lines) <= 100
+    heads = [word for line in lines for word in re.findall(r"vs\. (\d+)(?= |$)", line)]
+    assert heads == [str(number + 1) for number in range(size)]
+    rows = [line for line in lines if line.startswith("1 ...")]
+    assert sum(line.count("33.3/33.3/33.3") for line in rows) == size
+    assert "/folder/run " in rows[0]
+    assert lines[-size].endswith(f"  {long}"), "the order has the whole name"
 
 
 def test_an_exact_table_has_no_intervals():

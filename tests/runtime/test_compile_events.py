@@ -1,13 +1,18 @@
-"""The notice of compiling, and a progress bar that excludes compiling."""
+"""The notice of compiling, the status line, and a bar that excludes compiling."""
 
 import io
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import jax.monitoring
 import pytest
 
 from jax_ttt.runtime import compile_events
-from jax_ttt.runtime.compile_events import Bar, Notice, durations
+from jax_ttt.runtime.compile_events import BEGIN as OURS
+from jax_ttt.runtime.compile_events import Bar, Notice, Status, durations
 
 BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
 END = "/jax/core/compile/backend_compile_duration"
@@ -35,6 +40,101 @@ def test_a_slow_compilation_is_reported_once_while_it_runs(said):
         work(0.2)
         assert said == ["compiling"]
         jax.monitoring.record_event_duration_secs(END, 0.2)
+
+
+def test_a_program_that_is_not_cached_is_reported_by_our_event(said):
+    jax.monitoring.record_event(OURS)
+    work(0.2)
+    assert said == ["compiling"]
+    jax.monitoring.record_event_duration_secs(END, 0.2)
+
+
+def wait_for(happened):
+    for _ in range(200):
+        if happened():
+            return
+        time.sleep(0.02)
+    raise TimeoutError
+
+
+def test_the_log_of_xla_is_silent_only_during_a_very_slow_compilation(monkeypatch):
+    """XLA logs its alarm "Very slow compile?" as an error, after two minutes."""
+    assert compile_events._ALARM < 120
+    levels = []
+    monkeypatch.setattr(compile_events, "_LONG", 0.05)
+    monkeypatch.setattr(compile_events, "_ALARM", 0.3)
+    monkeypatch.setattr(compile_events, "set_log_level", levels.append)
+    Notice(lambda: None)
+    jax.monitoring.record_event(BEGIN)
+    time.sleep(0.1)
+    jax.monitoring.record_event_duration_secs(END, 0.1)
+    time.sleep(0.4)
+    assert levels == []
+    jax.monitoring.record_event(BEGIN)
+    wait_for(lambda: levels)
+    assert set(levels) == {3}  # other tests' notices hear the events too
+    jax.monitoring.record_event_duration_secs(END, 0.5)
+    wait_for(lambda: levels[-1] is None)
+
+
+FOLD = """
+import sys
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax_ttt.runtime import compile_events
+
+for level in sys.argv[1:]:
+    compile_events.set_log_level(None if level == "usual" else int(level))
+
+@jax.jit
+def fold():  # of constants, which takes XLA some seconds
+    ones, window = jnp.ones((1, 100, 100)), (1, 14, 14)
+    return lax.reduce_window(ones, 0.0, lax.add, window, (1, 1, 1), "SAME")
+
+fold()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("levels", "shown"), [(["3"], False), (["3", "usual"], True)])
+def test_xlas_alarms_are_errors_in_a_log_that_has_a_level(levels, shown):
+    """This alarm comes after one second; the other is of the same file of XLA."""
+    done = subprocess.run(
+        [sys.executable, "-c", FOLD, *levels],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": str(Path(compile_events.__file__).parents[2]),
+            "JAX_ENABLE_COMPILATION_CACHE": "false",
+            "JAX_DISABLE_MOST_OPTIMIZATIONS": "0",
+        },
+    )
+    assert ("slow_operation_alarm" in done.stderr) == shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_status_shows_its_texts_and_seconds_and_leaves_nothing(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Status("loading JAX") as status:
+        assert "loading JAX 00:00" in terminal.getvalue()
+        status.say("grading minimax")
+        wait_for(lambda: "grading minimax 00:01" in terminal.getvalue())
+    *_, end = terminal.getvalue().split("\r")
+    assert end == "", "the line is removed"
+
+
+def test_a_status_is_not_shown_where_stderr_is_no_terminal(capsys):
+    with Status("loading JAX") as status:
+        status.say("grading")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_programs_read_from_the_cache_are_not_reported(said):

@@ -20,6 +20,7 @@ train = importlib.import_module("jax_ttt.train")
 SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
 # Compiling takes seconds, and so does each chunk.
 LARGE = "--num-envs 16384 --hidden-size 512 --eval-games 8 --no-compile-cache"
+ROW = "beatable"  # in the row of the first evaluation
 LOST = "error: interrupted twice: nothing was saved, the training is lost"
 
 
@@ -65,8 +66,8 @@ def trains(path):
     [
         ("writing to", signal.SIGINT, 130),  # it compiles
         # It trains:
-        pytest.param("Step 0", signal.SIGINT, 130, marks=pytest.mark.slow),
-        pytest.param("Step 0", signal.SIGTERM, 143, marks=pytest.mark.slow),
+        pytest.param(ROW, signal.SIGINT, 130, marks=pytest.mark.slow),
+        pytest.param(ROW, signal.SIGTERM, 143, marks=pytest.mark.slow),
     ],
 )
 def test_a_second_signal_ends_a_process_at_once(moment, number, code, tmp_path):
@@ -76,7 +77,7 @@ def test_a_second_signal_ends_a_process_at_once(moment, number, code, tmp_path):
         assert process.stderr is not None
         while moment not in (line := process.stdout.readline()):
             assert line
-        time.sleep(1 if moment == "Step 0" else 0)
+        time.sleep(1 if moment == ROW else 0)
         process.send_signal(number)
         time.sleep(0.5)
         assert process.poll() is None
@@ -108,7 +109,7 @@ def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
         text = b""
         while b"saved in" not in text:
             text += os.read(ours, 4096)
-        assert b"Ctrl-C again ends at once, without saving" in text
+        assert interrupts.STOPPING.encode() in text
         assert process.wait(timeout=60) == 130
     os.close(its)
     os.close(ours)
@@ -151,3 +152,99 @@ def test_a_second_signal_raises_and_the_handlers_are_restored():
         signal.raise_signal(signal.SIGTERM)
     assert ended.value.code == 143
     assert [signal.getsignal(number) for number in (2, 15, 1)] == before
+
+
+IMPORTED = """
+import os, signal, sys, time
+for _ in range({times}):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.2)
+time.sleep(60)
+"""
+
+
+def importing(module, times, command, tmp_path, stream: int = subprocess.PIPE):
+    """Start a command in which Ctrl-C is pressed while it imports `module`."""
+    stub = tmp_path / "stubs" / module
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").write_text(IMPORTED.format(times=times))
+    paths = [str(stub.parent), str(Path(str(train.__file__)).parents[1])]
+    return subprocess.Popen(
+        [sys.executable, "-m", *command.split()],
+        stdout=subprocess.PIPE,
+        stderr=stream,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("tyro", "jax_ttt.train"),
+        ("tyro", "jax_ttt train"),
+        ("tyro", "jax_ttt.bench"),
+        ("jax", "jax_ttt.evaluate random"),
+        ("jax", "jax_ttt arena"),
+    ],
+)
+def test_ctrl_c_during_imports_is_one_line(module, command, tmp_path):
+    process = importing(module, 1, command, tmp_path)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+
+
+def test_ctrl_c_while_train_imports_jax_is_noted_and_the_second_leaves(tmp_path):
+    ours, its = pty.openpty()
+    with importing("jax", 2, "jax_ttt.train", tmp_path, stream=its) as process:
+        assert process.wait(timeout=30) == 130
+    lines = os.read(ours, 4096).decode().split("\r\n")
+    told = [line for line in lines if line.startswith(("stopping", "error"))]
+    assert told == [train.BEFORE_TRAINING, LOST]
+    assert not (tmp_path / "runs").exists()
+    os.close(its)
+    os.close(ours)
+
+
+def test_a_context_that_is_not_watched_leaves_ctrl_c_alone():
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts.leaving_at_once(watched=False):
+        assert signal.getsignal(signal.SIGINT) is before
+    with interrupts.announced("stopping", watched=False):
+        assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_is_announced_is_shown_at_once_and_raised(monkeypatch):
+    """The thread shows it while the main thread is in a call that does not return."""
+    shown = []
+    monkeypatch.setattr(interrupts, "_show", shown.append)
+    with (  # noqa: PT012
+        pytest.raises(KeyboardInterrupt),
+        interrupts.announced("stopping", watched=True),
+    ):
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(5)
+    for _ in range(100):
+        if shown:
+            break
+        time.sleep(0.02)
+    assert shown == ["stopping"]
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_the_first_ctrl_c_is_shown_and_the_second_leaves_or_raises(leaves, monkeypatch):
+    shown, left = [], []
+    monkeypatch.setattr(interrupts, "_show", shown.append)
+    monkeypatch.setattr(interrupts, "_leave", lambda *end: left.append(end))
+    raised = contextlib.nullcontext() if leaves else pytest.raises(KeyboardInterrupt)
+    with (
+        raised,
+        interrupts.interruptible("all is lost", True, "stopping", leaves) as signals,
+    ):
+        for number in (1, 2):
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(interrupts.SAME_REQUEST + 0.2)
+            assert len(signals) == number
+    assert shown == ["stopping"]
+    assert left == ([(signal.SIGINT, "all is lost")] if leaves else [])

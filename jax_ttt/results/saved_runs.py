@@ -1,0 +1,78 @@
+"""The runs that `train` has saved below a folder, `runs/` unless named. No JAX."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.results.commands import RunSummary
+from jax_ttt.results.rows import Evaluated, read_row
+
+FOLDER = Path("runs")
+"""Where `train` makes its folders."""
+_AGENT = "agent.safetensors"
+_TAIL = 2**16
+"""Bytes at the end of the metrics in which the last evaluation is looked for."""
+
+
+def newest_run(folder: Path = FOLDER) -> Path:
+    """Return the run whose agent was saved last.
+
+    Raises:
+        UsageError: no agent is saved there.
+    """
+    saved = [run for run in _folders(folder) if (run / _AGENT).exists()]
+    if not saved:
+        raise UsageError(f"no agent below {folder}/: train one, or name another folder")
+    return saved[-1]
+
+
+def saved_runs(folder: Path = FOLDER) -> list[RunSummary]:
+    """Return a summary of each run, the newest last; other folders are ignored."""
+    found = [_summary(run) for run in _folders(folder)]
+    return [summary for summary in found if summary is not None]
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Return the folders that a run has written to, the newest last."""
+    times: dict[Path, float] = {}
+    for run in folder.glob("*/"):
+        for name in (_AGENT, "config.json"):
+            try:
+                times.setdefault(run, (run / name).stat().st_mtime)
+            except OSError:  # not there, or not ours to read
+                continue
+    return sorted(times, key=lambda run: (times[run], run.name))
+
+
+def _summary(run: Path) -> RunSummary | None:
+    try:
+        about = json.loads((run / "config.json").read_text("utf-8"))
+        known: dict[str, Any] = {
+            "env_id": str(about["config"]["env_id"]),
+            "preset": str(about["preset"]),
+            "seed": int(about["seed"]),
+        }
+        last = _last_evaluation(run / "metrics.jsonl")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if last is not None:
+        known |= {"update": last.update, "seconds": last.seconds}
+        known["proven"] = last.exact.unbeatable if last.exact else None
+        known["win_rate"] = last.best_known.win_rate if last.best_known else None
+    saved = (run / _AGENT).exists()
+    return RunSummary(run_dir=str(run), saved=saved, **known)
+
+
+def _last_evaluation(metrics: Path) -> Evaluated | None:
+    """Return the last row with grades near the end of a run's metrics."""
+    with metrics.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - _TAIL, 0))
+        lines = file.read().split(b"\n")
+    # The first line may lack its beginning, the last one its end.
+    for line in reversed(lines[1 if size > _TAIL else 0 : -1]):
+        row = read_row(json.loads(line))
+        if isinstance(row, Evaluated):
+            return row
+    return None

@@ -1,0 +1,81 @@
+"""List the saved runs, the newest last.
+
+python -m jax_ttt.runs
+"""
+
+if __name__ == "__main__":  # before the other imports, which take a moment
+    from jax_ttt.runtime import interrupts
+
+    interrupts.leave_on_import()
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import tyro
+
+from jax_ttt import cli
+from jax_ttt.results import plain, saved_runs
+from jax_ttt.results.commands import RunsResult, RunSummary
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """List the saved runs, the newest last.
+
+    Wins are against a random player, the mean of both seats; seconds are of training,
+    without compilation and evaluation. Exit codes: 0 done, 2 bad flags.
+    """
+
+    folder: tyro.conf.Positional[Path] = saved_runs.FOLDER
+    """The folder that holds the runs."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object instead of the table."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = cli.parse(Args, argv, "runs")
+    if args.folder != saved_runs.FOLDER and not args.folder.is_dir():
+        raise cli.UsageError(f"{args.folder}: no such folder")
+    found = saved_runs.saved_runs(args.folder)
+    if args.json:
+        print(json.dumps(plain.to_dict(RunsResult(runs=tuple(found)))))
+    elif found:
+        print(runs_table(found))
+    else:
+        print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
+    return 0
+
+
+def runs_table(found: Sequence[RunSummary]) -> str:
+    """Return a line for each run; the game is a column where it is not always one."""
+    heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
+    rows = [heads, *(_cells(run) for run in found)]
+    if all(run.env_id == found[0].env_id for run in found):
+        rows = [[*row[:2], *row[3:]] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = {"seed", "wins %", "seconds"}
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if head in numbers else cell.ljust(width)
+            for head, cell, width in zip(rows[0], row, widths, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _cells(run: RunSummary) -> list[str]:
+    proven = {True: "yes", False: "no", None: "-"}[run.proven]
+    wins = "-" if run.win_rate is None else f"{100 * run.win_rate:.3f}"
+    seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
+    name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
+    return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

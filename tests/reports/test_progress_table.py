@@ -1,0 +1,80 @@
+"""The table of a run's evaluations."""
+
+import re
+
+import made
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
+from jax_ttt.results.grades import Grades
+
+CODES = re.compile(r"\x1b\[[\d;]*m")
+FIRST = Grades(exact=made.exact((0.714, 0.07), (0.362, 0.069)))
+PROVEN = Grades(exact=made.exact((0.714, 0.07), (0.916, 0.084, 0.0), unbeatable=True))
+
+
+def table(config, *grades, coloured=False):
+    shown = ProgressTable(config, coloured)
+    return [
+        *shown.head().split("\n"),
+        *(shown.row(150 * i, of) for i, of in enumerate(grades)),
+    ]
+
+
+def test_the_table_word_for_word():
+    assert table(Config.of(num_updates=1800), FIRST, PROVEN) == [
+        "results against a random player in %, exact; by seat: wins/draws/losses",
+        "update   wins  draws losses  as X            as O            proof",
+        "     0  53.80   6.95  39.25  71.4/7.0/21.6   36.2/6.9/56.9   beatable",
+        "   150  81.50   7.70  10.80  71.4/7.0/21.6   91.6/8.4/0.0    unbeatable",
+    ]
+
+
+def test_a_sampled_table_states_its_games():
+    config = Config.of(env_id="connect_four", num_updates=10_000_000)
+    sampled = Grades(sampled=made.sampled((1.0,), (0.25,), num_games=512))
+    assert table(config, sampled, Grades()) == [
+        "results against a random player in %, sampled; by seat: wins/draws/losses",
+        "    update   wins  draws losses  as first        as second       games",
+        "         0  62.50   0.00  37.50  100.0/0.0/0.0   25.0/0.0/75.0   1,024",
+        "       150      -      -      -  -               -               -",
+    ]
+
+
+@pytest.mark.parametrize("num_updates", [1, 1800, 10**9])
+@pytest.mark.parametrize("seat", ["first", "second", "both"])
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
+def test_the_table_is_narrower_than_80_columns_and_aligned(num_updates, seat, env_id):
+    config = Config.of(
+        env_id=env_id, opponent="random", seat=seat, num_updates=num_updates
+    )
+    third = (1 / 3, 1 / 3)
+    grades = [PROVEN, Grades(exact=made.exact(third, third))]
+    grades += [Grades(sampled=made.sampled((1.0,), (0.0,), num_games=2**19))]
+    caption, *lines = table(config, *grades)
+    assert max(map(len, [caption, *lines])) < 80
+    last = lines[0].rfind("proof" if env_id == "tic_tac_toe" else "games")
+    assert all(line[last - 1] == " " != line[last] for line in lines)
+    assert ("proof as X" in lines[0]) == (seat == "first" and env_id == "tic_tac_toe")
+
+
+def test_what_repeats_is_dim_and_the_proof_has_a_colour():
+    config = Config.of(num_updates=1800)
+    plain = table(config, FIRST, FIRST, PROVEN)
+    lines = table(config, FIRST, FIRST, PROVEN, coloured=True)
+    assert [CODES.sub("", line) for line in lines] == plain
+    first, second, proven = lines[2:]
+    assert CODES.findall(first) == ["\x1b[31m", "\x1b[0m"]
+    assert second.startswith("   150  \x1b[2m53.80\x1b[0m")
+    assert "\x1b[2;31mbeatable" in second
+    assert "\x1b[2m71.4/7.0/21.6\x1b[0m   91.6/8.4/0.0 " in proven
+    assert proven.endswith("\x1b[32munbeatable\x1b[0m")
+
+
+def test_a_verdict_has_the_colour_of_its_first_word():
+    assert coloured_verdict("unbeatable: no line") == (
+        "\x1b[1;32munbeatable\x1b[0m: no line"
+    )
+    assert coloured_verdict("beatable: 7 moves").startswith("\x1b[1;31mbeatable")
+    assert coloured_verdict("nothing is proven: 3 of 4") == "nothing is proven: 3 of 4"

@@ -1,0 +1,67 @@
+"""`python -m jax_ttt`, and the script `jax-ttt`: they list and run the commands."""
+
+import importlib
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import jax_ttt
+from jax_ttt import __version__
+
+ROOT = Path(__file__).parents[1]
+command = importlib.import_module("jax_ttt.__main__")
+
+
+def run(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["jax-ttt", *words])
+    return command.main()
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_the_commands_are_listed_a_line_each(words, monkeypatch, capsys):
+    assert run(monkeypatch, *words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) < 80
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert listed == [*command.COMMANDS]
+
+
+def test_a_first_word_runs_the_command_of_this_name(monkeypatch, capsys, tmp_path):
+    assert run(monkeypatch, "runs", str(tmp_path / "none")) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / 'none'}: no such folder\n"
+    assert sys.argv == ["jax-ttt runs", str(tmp_path / "none")]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("trian", "did you mean train?"), ("x", "one of train, eval")]
+)
+def test_an_unknown_command_is_refused_in_one_line(word, meant, monkeypatch, capsys):
+    assert run(monkeypatch, word) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"error: no command '{word}': {meant}")
+
+
+def test_the_version_is_printed(monkeypatch, capsys):
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"jax_ttt {__version__}\n"
+
+
+def test_a_script_is_installed():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        scripts = tomllib.load(file)["project"]["scripts"]
+    assert scripts == {"jax-ttt": "jax_ttt.__main__:main"}
+
+
+def test_the_list_is_printed_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "jax_ttt"],
+        capture_output=True,
+        text=True,
+        cwd=Path(str(jax_ttt.__file__)).parents[1],
+        check=True,
+    )
+    assert done.stdout.startswith("usage: python -m jax_ttt COMMAND")

@@ -1,0 +1,65 @@
+"""The command `runs`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jax_ttt import runs
+from jax_ttt.results.commands import RunSummary
+
+DATA = Path(__file__).parent / "data"
+
+
+def summary(**fields):
+    about: dict[str, Any] = {"run_dir": "runs/a", "env_id": "tic_tac_toe"}
+    about |= {"preset": "default", "seed": 1, "saved": True}
+    return RunSummary(**about | fields)
+
+
+def test_the_table_word_for_word():
+    found = [
+        summary(update=4, seconds=0.79, proven=True, win_rate=0.9556),
+        summary(seed=1000, preset="table", proven=False, win_rate=0.5, seconds=123.4),
+        summary(run_dir="runs/b", saved=False),
+    ]
+    assert runs.runs_table(found) == (
+        "seed  preset   proven  wins %  seconds  run\n"
+        "   1  default  yes     95.560     0.79  runs/a\n"
+        "1000  table    no      50.000   123.40  runs/a\n"
+        "   1  default  -            -        -  runs/b (no agent saved)"
+    )
+
+
+def test_runs_of_several_games_name_their_games():
+    text = runs.runs_table([summary(), summary(env_id="hex")])
+    assert [line.split()[2] for line in text.splitlines()] == [
+        *("game", "tic_tac_toe", "hex")
+    ]
+
+
+def test_json_is_one_object(capsys):
+    assert runs.main([str(DATA), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert (err, out.count("\n")) == ("", 1)
+    (run,) = json.loads(out)["runs"]
+    assert run["run_dir"] == str(DATA / "run-1")
+    assert (run["seed"], run["preset"], run["saved"]) == (1, "default", False)
+
+
+def test_without_a_run_it_says_how_to_train_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert runs.main([]) == 0
+    assert capsys.readouterr().out == (
+        "no run below runs/: train one with python -m jax_ttt.train\n"
+    )
+    assert runs.main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"runs": []}
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a-file"])
+def test_a_folder_that_is_none_is_refused(name, tmp_path, capsys):
+    (tmp_path / "a-file").write_text("")
+    assert runs.main([str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / name}: no such folder\n"
