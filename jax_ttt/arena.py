@@ -23,6 +23,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.players import names
+from jax_ttt.reports import pictures
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import compile_events, files, streams
@@ -55,7 +56,8 @@ class Args(cli.Machine):
     csv: Path | None = None
     """File to write a row for each pair to."""
     svg: Path | None = None
-    """File to draw the table to, as a heat map; needs the extra `plots`."""
+    """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
+    the extra `plots`."""
 
 
 @cli.guarded
@@ -71,6 +73,7 @@ def main(argv: Sequence[str] | None) -> int:
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
+    pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
     device = cli.set_up(args, 10)

@@ -25,6 +25,7 @@ from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.reports import pictures
 from jax_ttt.runtime import interrupts, process, streams
 
 Part = Literal[
@@ -87,7 +88,8 @@ class Args:
     out: Path | None = None
     """File to write the same object to."""
     svg: Path | None = None
-    """File to draw `growth` to; needs the extra `plots`."""
+    """File to draw `growth` to, as SVG, PNG or PDF by its ending; needs the extra
+    `plots`."""
 
 
 @cli.guarded
@@ -159,6 +161,7 @@ def checked_parts(args: Args) -> Args:
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output("--out", args.out)
     cli.check_output("--svg", args.svg)
+    pictures.check_file("--svg", args.svg)
     if "openspiel" in args.only:
         cli.require("open_spiel", "openspiel", "--only openspiel")
     if args.svg:

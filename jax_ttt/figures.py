@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
-from jax_ttt.reports.pictures import Theme
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime.compile_events import Bar
 
@@ -50,7 +50,7 @@ class Args(cli.Machine):
     first_seed: int = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: int = 5
-    """Seeds in the figures of several runs. 1 to 1,000."""
+    """Number of seeds in the figures of several runs, 1 to 1,000."""
 
 
 @cli.guarded
@@ -86,9 +86,9 @@ def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
         )
 
     def many(theme: Theme) -> "Picture":
-        told: tuple[Preset, ...] = ("default", "article")
+        presets: tuple[Preset, ...] = ("default", "article")
         title = f"seeds {seeds[0]} to {seeds[-1]}, exact, against random"
-        return curves.mean_curves({**runs(told, seeds)}, title, theme=theme)
+        return curves.mean_curves({**runs(presets, seeds)}, title, theme=theme)
 
     return {
         "game": lambda theme: boards.animation(
@@ -123,7 +123,7 @@ def runs(
 
 @functools.cache
 def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
-    """Train an agent, and return it with its metrics; it is evaluated 30 times."""
+    """Train an agent and evaluate it 30 times; return it with its metrics."""
     from jax_ttt.envs import tree as trees
     from jax_ttt.players import agents, network
     from jax_ttt.training import graded_steps, loop

@@ -1,4 +1,4 @@
-"""Draw runs as SVG files: how they learned, how an agent plays, what it thinks.
+"""Draw runs: how they learned, how an agent plays, what it expects of its moves.
 
 python -m jax_ttt.plot RUN
 """
@@ -24,8 +24,9 @@ from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
-from jax_ttt.reports.pictures import Theme
+from jax_ttt.reports import pictures
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
 
@@ -35,25 +36,26 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Draw runs as SVG files.
+    """Draw runs as SVG, PNG or PDF files.
 
-    One run: its results against random by seat, the moment of proof, loss and
-    schedules. Several: mean and range of those with the same settings. Exit codes: 0
-    done, 1 failed, 2 bad flags or file.
+    Of one run: its results against random by seat, the update from which on it is
+    proven unbeatable, its loss and schedules. Of several runs: mean and range of those
+    with the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     runs: tyro.conf.Positional[list[Path]] = dataclasses.field(default_factory=list)
     """Runs' folders; by default the newest run below runs/."""
     game: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Draw the agent's likeliest game against itself, animated, in place of curves."""
+    """Draw the agent's likeliest game against itself instead of curves: animated in an
+    SVG file, its last board in a PNG or PDF file."""
     values: str | None = None
-    """Draw what the agent thinks each move of this board is worth, beside the exact
-    values; nine of X, O and ., row by row, like X...O...X."""
+    """Draw the agent's value of each move on this board next to the exact values. The
+    board is nine of X, O and ., row by row, for instance X...O...X."""
     theme: Theme = "light"
-    """The colours: on white, or on black."""
+    """Colours on a white or on a black background."""
     svg: Path | None = None
-    """File to write; by default curve.svg, game.svg or values.svg in the run's folder,
-    or curves.svg where several are given."""
+    """File to write, as SVG, PNG or PDF by its ending. By default curve.svg, game.svg
+    or values.svg in the run's folder, or curves.svg where several are given."""
 
 
 @cli.guarded
@@ -66,6 +68,7 @@ def main(argv: Sequence[str] | None) -> int:
         if not run.is_dir():
             raise cli.UsageError(f"{run}: no such folder")
     path = args.svg or default_path(args)
+    pictures.check_file("--svg", path)
     cli.check_output("--svg", path)
     if args.game or args.values is not None:
         picture = of_agent(args)
@@ -79,7 +82,7 @@ def main(argv: Sequence[str] | None) -> int:
 
 
 def default_path(args: Args) -> Path:
-    """Return where the picture goes if nothing is said."""
+    """Return the file of the picture where `--svg` is not given."""
     if len(args.runs) > 1:
         return Path("curves.svg")
     name = "game" if args.game else "curve" if args.values is None else "values"
@@ -106,9 +109,10 @@ def read_metrics(path: Path) -> list[Row]:
 
 
 def about(run: Path) -> tuple[str, Config]:
-    """Return what a run is called, and its settings, as its `config.json` says.
+    """Return the name of a run in a legend, and its settings, read from `config.json`.
 
-    That is its preset, with the settings that differ from it but for the evaluations'.
+    The name is the preset and the settings that differ from it, except for those of the
+    evaluations.
 
     Raises:
         UsageError: there is no such file, or it says something else.
@@ -131,7 +135,7 @@ def about(run: Path) -> tuple[str, Config]:
 
 
 def show_learned_seat(run: Path, config: Config) -> str:
-    """Print which single seat the run's agent learned, and return that; else ""."""
+    """Print and return which single seat the run's agent learned, "" if it is both."""
     from jax_ttt.reports import result_text
 
     learned = result_text.learned_seat(config.env_id, config.seats)
@@ -141,7 +145,7 @@ def show_learned_seat(run: Path, config: Config) -> str:
 
 
 def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
-    """Draw one run's curves, or those of several, together where they are alike."""
+    """Draw the curves of one run, or of several: the mean of those of one name."""
     known = {run: about(run) for run in runs}
     first, *others = (config for _, config in known.values())
     for other in others:
@@ -168,18 +172,19 @@ def of_agent(args: Args) -> "Picture":
         raise cli.UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
+    elif args.svg and pictures.file_ending(args.svg) != ".svg":
+        cli.require("matplotlib", "plots", f"--svg {args.svg}")
     check_drawable(args)
     cli.set_up(cli.Machine(), 2)
 
     from jax_ttt.players import agents
     from jax_ttt.reports import boards
 
-    agent = agents.load_agent(args.runs[0])
+    run = args.runs[0]
+    agent = agents.load_agent(run)
     game = agent.config.env_id
-    show_learned_seat(args.runs[0], agent.config)
-    if not GAMES[game].enumerable:
-        rule = f"need a game that can be walked: {', '.join(ENUMERABLE)}"
-        raise cli.UsageError(f"--game and --values {rule}, not {game}")
+    check_board(game, args.values)
+    show_learned_seat(run, agent.config)
     if args.values is None:
         return boards.animation(boards.self_play_states(agent), args.theme)
     try:
@@ -190,25 +195,33 @@ def of_agent(args: Args) -> "Picture":
 
 
 def check_drawable(args: Args) -> None:
-    """Refuse, before JAX is loaded, a run without an agent, and what is no board.
+    """Refuse, before JAX is loaded, a run without an agent, or a wrong game or board.
 
     Raises:
-        Refused: there is no agent, or the text of `--values` has not the board's size.
+        Refused: there is no agent, its game is not enumerable, or `--values` has not
+            the board's size or letters.
     """
     run = args.runs[0]
     names.read_name(str(run), catalogue.DEFAULT)
-    if args.values is None:
-        return
     try:
-        game = GAMES[about(run)[1].env_id]
-    except cli.UsageError:  # an agent needs no settings beside it
+        env_id = about(run)[1].env_id
+    except cli.UsageError:  # without a config.json, the agent's file names the game
         return
-    size = math.prod(game.shape)
-    if len(args.values) != size or not {*game.letters, *".-"} >= set(args.values):
-        letters = ", ".join(game.letters)
-        raise cli.UsageError(
-            f"--values must be {size} of {letters} and . (free), got {args.values!r}"
-        )
+    check_board(env_id, args.values)
+
+
+def check_board(env_id: str, cells: str | None) -> None:
+    """Raise `UsageError` if a game is not enumerable, or cells are not its board's."""
+    game = GAMES[env_id]
+    if not game.enumerable:
+        rule = f"need an enumerable game: {', '.join(ENUMERABLE)}"
+        raise cli.UsageError(f"--game and --values {rule}, not {env_id}")
+    if cells is None:
+        return
+    size, (first, second) = math.prod(game.shape), game.letters
+    if len(cells) != size or not set(cells) <= {first, second, ".", "-"}:
+        rule = f"must be {size} cells, each {first}, {second} or . (free)"
+        raise cli.UsageError(f"--values {rule}, got {cells!r}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
+from jax_ttt.reports import pictures
 from jax_ttt.results import plain
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.rows import AgentResult
@@ -65,8 +66,8 @@ class Args(cli.Run):
     csv: Path | None = None
     """File to write a row for each agent to."""
     svg: Path | None = None
-    """Draw the wins of each agent, or with a grid the share that is proven;
-    needs the extra `plots`."""
+    """File to draw to, as SVG, PNG or PDF by its ending: the wins of each agent, or
+    with a grid the share that is proven; needs the extra `plots`."""
 
 
 @cli.guarded
@@ -102,6 +103,7 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
         names.check_opponent(config.opponent.opponent, config.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
+    pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
     if args.svg and len(settings) > 2:

@@ -1,14 +1,16 @@
 """The command draws runs as they are, and refuses in a line what it can't draw."""
 
+import importlib.util
 import json
 import shutil
 from pathlib import Path
 
 import jax
+import layout
 import made
 import pytest
 
-from jax_ttt import plot
+from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
@@ -78,12 +80,82 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert "@keyframes" in (trained / "game.svg").read_text()
     assert plot.main([str(trained), "--values", "...XO...X"]) == 0
     text = (trained / "values.svg").read_text()
-    for words in ("learned", "exact", "X", "O"):
+    for words in ("learned", "exact", "X", "O", "O to move"):
         assert f">{words}<" in text
     capsys.readouterr()
-    for board, why in (("XXXOO....", "the game is over"), ("XX", "must be 9 of X")):
-        assert plot.main([str(trained), "--values", board]) == 2
+    assert plot.main([str(trained), "--values", "XXXOO...."]) == 2
+    assert "the game is over" in said(capsys)
+
+
+@pytest.mark.parametrize("name", ["picture.png", "picture.pdf"])
+def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained, name):
+    start = {"picture.png": b"\x89PNG", "picture.pdf": b"%PDF-"}[name]
+    path = trained / name
+    runs = [str(make("one")), str(make("other", tau=0.5))]
+    for flags in (
+        runs[:1],
+        runs,
+        [str(trained), "--game"],
+        [str(trained), "--values", "X...O...X", "--theme", "dark"],
+    ):
+        assert plot.main([*flags, "--svg", str(path)]) == 0
+        assert path.read_bytes().startswith(start)
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (["--values", "XX"], "must be 9 cells, each X, O or . (free), got 'XX'"),
+        (["--values", "xo......."], "must be 9 cells"),
+        (["--game", "--svg", "game.gif"], "ends in .svg, .png or .pdf"),
+        (["--game", "--values", "........."], "one picture of one run"),
+    ],
+)
+def test_a_wrong_flag_is_refused_before_jax_is_set_up(
+    trained, capsys, monkeypatch, flags, why
+):
+    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    assert plot.main([str(trained), *flags]) == 2
+    text = said(capsys)
+    assert why in text
+    assert text.count("\n") == 1
+
+
+def test_games_and_values_need_an_enumerable_game_and_an_agent(
+    make, trained, capsys, monkeypatch
+):
+    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    large = make("large", **Config.of(env_id="connect_four").as_dict())
+    shutil.copy(trained / "agent.safetensors", large)
+    for run, why in (
+        (large, "need an enumerable game: tic_tac_toe, not connect_four"),
+        (make("none"), "no agent.safetensors in it"),
+    ):
+        assert plot.main([str(run), "--game"]) == 2
         assert why in said(capsys)
+
+
+def test_another_ending_is_refused_before_the_run_is_read(make, capsys, tmp_path):
+    path = tmp_path / "curve.gif"
+    assert plot.main([str(make("one", rows=[])), "--svg", str(path)]) == 2
+    why = "a picture's file ends in .svg, .png or .pdf"
+    assert said(capsys) == f"error: --svg {path}: {why}\n"
+
+
+def test_a_board_as_png_needs_matplotlib(trained, capsys, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    path = trained / "game.png"
+    assert plot.main([str(trained), "--game", "--svg", str(path)]) == 2
+    assert f"--svg {path} needs matplotlib" in said(capsys)
+
+
+def test_a_long_name_stays_inside_the_picture(make, drawn):
+    run = make("a-name-that-is-long-and-says-what-was-tried-" * 5)
+    layout.assert_readable(drawn(plot.main, [str(run)]))
+    other = make("other", num_envs=8, hidden_size=8, learning_rate=0.5, tau=0.25)
+    svg = ["--svg", str(run / "curves.svg")]
+    layout.assert_readable(drawn(plot.main, [str(run), str(other), *svg]))
 
 
 @pytest.mark.parametrize(

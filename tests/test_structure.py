@@ -23,7 +23,7 @@ ROOT = TESTS.parent
 
 LOWER = (
     *("config", "runtime", "results", "envs"),
-    *("networks", "solver", "dqn", "players"),
+    *("networks", "solver", "dqn", "players", "drawing"),
 )
 MAY_IMPORT = {
     "config": (),
@@ -42,6 +42,7 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("dqn", "players", "evaluation"),
     ),
+    "drawing": (),
     "reports": (*LOWER, "evaluation", "training"),
     "benchmarks": (*LOWER, "evaluation", "training", "reports"),
     "api": (*LOWER, "evaluation", "training", "reports"),

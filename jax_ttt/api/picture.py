@@ -1,4 +1,4 @@
-"""The one function that draws whatever the others return."""
+"""The function that draws what the other functions return."""
 
 import importlib.util
 import os
@@ -13,17 +13,18 @@ from jax_ttt.api.entrant import game_of
 from jax_ttt.api.game import as_moves
 from jax_ttt.api.run import Runs, compared
 from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.envs import one_game
-from jax_ttt.reports import boards
-from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.reports import boards, pictures
+from jax_ttt.reports.pictures import Picture
 
 
 @runtime_checkable
 class Drawable(Protocol):
-    """Whatever can be drawn: an agent, a run, a game, a table, and so on."""
+    """A result that can be drawn: an agent, a run, a game, a table, and so on."""
 
     def picture(self, theme: Theme = "light") -> Picture:
-        """Draw it."""
+        """Return the picture."""
         ...
 
 
@@ -38,21 +39,23 @@ def draw(
     theme: Theme = "light",
     env_id: str | None = None,
 ) -> Picture:
-    """Draw a result as SVG, and write the file if a path is given.
+    """Draw a result, and write the file if a path is given: as SVG, PNG or PDF.
 
     A run or several are drawn as learning curves, a game as its moves one by one, an
     agent as its likeliest game against itself, action values on their board, a cross
     table as a heat map, a proof as the shortest line that beats the player or as its
     likeliest game. Several groups of runs, by name, are drawn in one picture. States of
     PGX are drawn as their boards, a list of them as a game. Curves, values and tables
-    need matplotlib, `pip install 'jax_ttt[plots]'`; boards do not.
+    need matplotlib, `pip install 'jax_ttt[plots]'`; boards as SVG do not.
 
     Args:
         thing: What another function of this page returned; or the moves of a game, to
             draw the board after the last one; or groups of runs by name, for instance
             `{"few": runs, "many": other_runs}`; or a PGX state, a batch of them, or a
             list of either.
-        path: The file to write.
+        path: The file to write; it ends in `.svg`, `.png` or `.pdf`. A game as PNG or
+            PDF shows its last board. The boards of games without stones are drawn as
+            SVG only.
         theme: `"light"` or `"dark"`.
         env_id: The game of the moves, by default tic-tac-toe; only where `thing` is
             moves.
@@ -62,7 +65,7 @@ def draw(
 
     Raises:
         Refused: a move is not legal, there is no picture of that, there is no such
-            theme or game, or matplotlib is needed and not installed.
+            theme, game or kind of file, or matplotlib is needed and not installed.
 
     Example:
         >>> picture = jax_ttt.draw([4, 0, 8], "board.svg")
@@ -73,15 +76,17 @@ def draw(
     """
     if theme not in get_args(Theme):
         raise SettingError("theme", "light or dark", theme)
+    if path is not None:
+        pictures.file_ending(Path(path))
     try:
         found = _picture(thing, theme, env_id)
+        if path is not None:
+            found.save(Path(path))
     except ImportError:
         if importlib.util.find_spec("matplotlib") is not None:
             raise
         needed = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
         raise Refused(needed) from None
-    if path is not None:
-        found.save(Path(path))
     return found
 
 

@@ -67,7 +67,10 @@ class Values(Mapping[int, float]):
             raise GameError(f"{self.env_id}: values are drawn where moves are cells")
         worth = {"learned": self.learned, "exact": self.exact}
         shown = {name: _on(cells, v) for name, v in worth.items() if v is not None}
-        return boards.on_board(cells, shown, theme)
+        seat = one_game.seat_to_move(self.states[0], self.states[-1])
+        return boards.on_board(
+            cells, shown, boards.mover_text(self.env_id, seat), theme
+        )
 
     def _cells(self) -> np.ndarray | None:
         """Return the board's cells as letters; None where moves are no cells."""

@@ -1,11 +1,13 @@
-"""Games as SVG: positions, games as they go, and what an agent thinks of a position.
+"""Pictures of boards: positions, games move by move, and the values of moves.
 
-PGX draws the boards, of every game it has; values on boards need the extra `plots`.
+Boards of stones are drawn as crosses and rings, those of other games by PGX; values on
+boards need the extra `plots`.
 """
 
+import functools
 import math
+import re
 import tempfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,22 +18,23 @@ import numpy as np
 import pgx
 from jaxtyping import Float, Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId, Game, Seat, seat_name
+from jax_ttt.drawing import animation as animations
+from jax_ttt.drawing import shapes, stone_board, themes
+from jax_ttt.drawing.axes import shortened
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import pictures, result_text, text_board
-from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.reports.pictures import Picture
 from jax_ttt.solver import minimax, proof
 
 
 def position_picture(env_state: pgx.State, theme: Theme = "light") -> Picture:
     """Draw a state, or a batch of them in a square."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "board.svg"
-        env_state.save_svg(path, color_theme=theme)
-        return Picture(path.read_text("utf-8"))
+    return _picture([env_state], theme, 0.0, largest=180)
 
 
 def animation(
@@ -39,26 +42,74 @@ def animation(
 ) -> Picture:
     """Draw states, or batches of them, one after another for `seconds` each.
 
-    It begins anew after the last one, which stays for three times as long.
+    It begins with the last one, which stays for three times as long and is what PNG,
+    PDF, print and viewers without animation show. Stones are numbered by the moves that
+    set them, and the last move has a border.
     """
-    frames = [*env_states, env_states[-1], env_states[-1]]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "game.svg"
-        pgx.save_svg_animation(
-            frames, path, color_theme=theme, frame_duration_seconds=seconds
+    return _picture(env_states, theme, seconds, largest=360)
+
+
+def _picture(
+    env_states: Sequence[pgx.State], theme: Theme, seconds: float, largest: int
+) -> Picture:
+    """Draw states of one game; a board has at most `largest` pixels, alone."""
+    names = {game.pgx_id: game for game in GAMES.values() if game.stones}
+    game = names.get(env_states[0].env_id)
+    if game is None:
+        return _drawn_by_pgx(env_states, theme, seconds)
+    blue, grey, orange = themes.colours(theme)
+    boards = [_cells(game, state) for state in env_states]
+    cell = (largest if len(boards[0]) == 1 else 180) // max(3, *game.shape)
+    look = stone_board.Look(blue, orange, themes.tile(theme), grey, max(cell, 30))
+    numbers = stone_board.move_numbers(boards, text_board.FREE)
+    size = stone_board.boards_size(boards[0], look)
+    colour = themes.background(theme)
+    frames = [
+        stone_board.board_shapes(cells, game.letters, of_cells, look)
+        for cells, of_cells in zip(boards, numbers, strict=True)
+    ]
+    behind = shapes.filled(size, colour)
+    drawn = [behind + "".join(map(shapes.svg_element, frame)) for frame in frames]
+    title = f"{game.pgx_id}, move by move" if len(drawn) > 1 else game.pgx_id
+    svg = animations.animated(drawn, size, seconds, title.replace("_", " "))
+    return Picture(svg, functools.partial(shapes.rendered, frames[-1], size, colour))
+
+
+def _cells(game: Game, env_state: pgx.State) -> Shaped[np.ndarray, "B H W"]:
+    """Return the cells of a state, or of a batch of them, as letters."""
+    one = env_state.terminated.ndim == 0
+    batch = (lambda x: jnp.asarray(x)[None]) if one else jnp.asarray
+    env_state = jax.tree.map(batch, env_state)
+    first = np.asarray(pgx_games.first_to_move(env_state))
+    boards = [
+        text_board.grid(board, "first" if is_first else "second", game.letters)
+        for board, is_first in zip(
+            np.asarray(env_state.observation), first, strict=True
         )
-        text = path.read_text("utf-8")
-    # PGX names the frames alike in all its files: two on one page would mix.
-    tag = f"g{zlib.crc32(text.encode()):x}"
-    for name, own in (
-        ("_fr", f"{tag}_"),
-        (".frame{", f".{tag}{{"),
-        ('class="frame"', f'class="{tag}"'),
-        ("linear _k ", f"linear k{tag} "),
-        ("@keyframes _k{", f"@keyframes k{tag}{{"),
-    ):
-        text = text.replace(name, own)
-    return Picture(text)
+    ]
+    return np.stack(boards)
+
+
+def _drawn_by_pgx(
+    env_states: Sequence[pgx.State], theme: Theme, seconds: float
+) -> Picture:
+    """Draw states of a game whose pieces only PGX can draw."""
+    frames, size = [], (0.0, 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "board.svg"
+        for state in env_states:
+            state.save_svg(path, color_theme=theme)
+            text = path.read_text("utf-8")
+            if len(env_states) == 1:
+                return Picture(text)
+            head, frame = re.findall(r"(<svg.*?>)(.*)</svg>", text, re.DOTALL)[0]
+            (width,), (height,) = (
+                re.findall(rf'{side}="([\d.]+)', head) for side in ("width", "height")
+            )
+            size = float(width), float(height)
+            frames.append(frame)
+    title = f"{env_states[0].env_id}, move by move".replace("_", " ")
+    return Picture(animations.animated(frames, size, seconds, title))
 
 
 def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> list[pgx.State]:
@@ -94,7 +145,7 @@ def self_play_states(agent: Agent) -> list[pgx.State]:
     """Return the states of the agent's likeliest game against itself.
 
     Raises:
-        ValueError: the game's tree is too large to walk.
+        ValueError: the game is too large to enumerate.
     """
     game = agent.config.env_id
     tree = trees.enumerated(game)
@@ -129,36 +180,41 @@ def find(env_id: EnvId, cells: str) -> int:
 def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     """Draw what each move of a position is worth to its mover: learned, and exact.
 
-    `position` is one to decide of a game that can be walked; exact is the minimax
-    value. -1 is a loss and 1 a win.
+    `position` is one to decide of an enumerable game; exact is the minimax value. -1 is
+    a loss and 1 a win.
     """
-    tree = trees.enumerated(agent.config.env_id)
+    env_id, seats = agent.config.env_id, agent.config.seats
+    tree = trees.enumerated(env_id)
     row = int(np.searchsorted(tree.decisions, position))
     learned = network.decision_values(agent.network, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
-    letters = text_board.letters_of(agent.config.env_id)
-    cells = text_board.tree_grid(tree, position, letters)
-    seats = agent.config.seats
-    return on_board(
-        cells,
-        {"learned": np.asarray(learned), "exact": exact},
-        theme,
-        title=result_text.learned_seat(agent.config.env_id, seats),
-    )
+    cells = text_board.tree_grid(tree, position, text_board.letters_of(env_id))
+    worth = {"learned": np.asarray(learned), "exact": exact}
+    notes = (mover_text(env_id, tree.to_move(position)),)
+    if note := result_text.learned_seat(env_id, seats):
+        notes += (f"the agent {note}",)
+    return on_board(cells, worth, ": ".join(notes), theme)
+
+
+def mover_text(env_id: EnvId, seat: Seat) -> str:
+    """Return who is to move, for instance `O to move`."""
+    return f"{seat_name(env_id, seat)} to move"
 
 
 def on_board(
     cells: Shaped[np.ndarray, "H W"],
     worth: dict[str, Float[np.ndarray, " A"]],
+    title: str,
     theme: Theme = "light",
-    title: str = "",
 ) -> Picture:
     """Draw the cells of `text_board.grid` with values on the free ones."""
     from matplotlib.figure import Figure
 
     free = cells == text_board.FREE
-    with pictures.style(theme):
-        figure = Figure(figsize=(3.4 * len(worth) + 0.8, 3.6), layout="constrained")
+    side = 3.4 * max(1, cells.shape[1] / 6)  # inches of a board
+    with themes.style(theme):
+        size = (side * len(worth) + 1.2, side * cells.shape[0] / cells.shape[1] + 0.6)
+        figure = Figure(figsize=size, layout="constrained")
         every = np.atleast_1d(figure.subplots(1, len(worth)))
         for axes, (name, row) in zip(every, worth.items(), strict=True):
             board = np.where(free, row.reshape(cells.shape), np.nan)
@@ -166,26 +222,26 @@ def on_board(
             for (y, x), value in np.ndenumerate(board):
                 _mark(axes, x, y, str(cells[y, x]), float(value))
             axes.set_title(name)
-            rows, columns = (np.arange(size + 1) - 0.5 for size in cells.shape)
+            rows, columns = (np.arange(n + 1) - 0.5 for n in cells.shape)
             axes.set_xticks(columns, [""] * len(columns))
             axes.set_yticks(rows, [""] * len(rows))
             axes.tick_params(length=0)
             axes.grid(visible=True, color="#808080", alpha=1)
-        if title:
-            figure.suptitle(title)
+        figure.suptitle(shortened(title, int(size[0] / 0.13)))
         last = every[-1].images[0]
         figure.colorbar(last, ax=every, label="worth to the mover", shrink=0.8)
-        return pictures.figure_picture(figure)
+        return pictures.figure_picture(figure, theme)
 
 
 def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401
     """Write a free cell's value, if it has one, or whose mark is there."""
+    small = len(axes.get_images()[0].get_array()) > 3
     style: dict[str, Any] = {"ha": "center", "va": "center"}
     if cell != text_board.FREE:
-        axes.text(x, y, cell, fontsize=34, **style)
+        axes.text(x, y, cell, fontsize=20 if small else 34, **style)
         return
     if math.isnan(value):  # a free cell where no move is legal
         return
     colour = "white" if abs(value) > 0.6 else "black"
     text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero
-    axes.text(x, y, text, fontsize=13, color=colour, **style)
+    axes.text(x, y, text, fontsize=9 if small else 13, color=colour, **style)

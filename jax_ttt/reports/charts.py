@@ -7,9 +7,18 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
 from jax_ttt.config.settings import Config
+from jax_ttt.drawing import themes
+from jax_ttt.drawing.axes import (
+    band,
+    heat_map,
+    legend_below,
+    shortened,
+    whole_numbers,
+)
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import pictures
-from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.reports.pictures import Picture
 from jax_ttt.results.commands import GroupResult
 from jax_ttt.results.rows import AgentResult
 
@@ -23,18 +32,18 @@ def cross_table_chart(
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
     first, second = GAMES[env_id].seats
-    with pictures.style(theme):
-        figure = Figure(figsize=(3 + 1.1 * size, 2 + 0.75 * size), layout="constrained")
+    with themes.style(theme):
+        figure = Figure(figsize=(5 + 1.1 * size, 3 + 0.8 * size), layout="constrained")
         texts = [
             [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
             for row in zip(table.rates, ~table.sampled, strict=True)
         ]
-        axes = pictures.heat_map(figure, score, texts, table.names, table.names)
+        axes = heat_map(figure, score, texts, table.names, table.names)
         axes.set_xlabel(f"plays {second}")
         axes.set_ylabel(f"plays {first}")
-        axes.set_title(f"% {first} wins, draws, {second} wins (~ sampled)")
+        figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
         axes.images[0].colorbar.set_label(f"{first}'s mean score")
-        return pictures.figure_picture(figure)
+        return pictures.figure_picture(figure, theme)
 
 
 def _cell(rates: np.ndarray, known: bool) -> str:
@@ -50,9 +59,9 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     seeds = np.array([row.seed for row, _ in graded])
     proven = np.array([row.is_proven for row, _ in graded], bool)
     exact = GAMES[config.env_id].enumerable
-    colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
-    with pictures.style("light"):
-        figure = Figure(figsize=(7, 4), layout="constrained")
+    colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
+    with themes.style("light"):
+        figure = Figure(figsize=(7, 4.4), layout="constrained")
         axes = figure.subplots()
         for seat in config.seats:
             wins = np.array([100 * grades.seat(seat).win_rate for _, grades in graded])
@@ -60,27 +69,29 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if exact else ""),
             ):
-                label = (
-                    f"as {seat_name(config.env_id, seat)}{note}"
-                    if shown.any()
-                    else None
-                )
+                label = f"as {seat_name(config.env_id, seat)}{note}"
                 style = {"s": 18, "marker": marker, "color": colours[seat]}
-                axes.scatter(seeds[shown], wins[shown], label=label, **style)
-        told = (
+                if shown.any():
+                    axes.scatter(seeds[shown], wins[shown], label=label, **style)
+        counted = (
             f"{proven.sum()} of {len(rows)} proven unbeatable" if exact else "sampled"
         )
-        axes.set_title(f"{title}: {told}")
+        figure.suptitle(shortened(f"{title}: {counted}", 60))
         axes.set_xlabel("seed")
         axes.set_ylabel("% wins against random")
         axes.grid(alpha=0.3)
+        every = [row.seed for row in rows]
+        axes.set_xlim(min(every) - 0.5, max(every) + 0.5)
+        whole_numbers(axes.xaxis, max(every), 6, "{x:.0f}")
         if graded:
-            axes.legend()
-        return pictures.figure_picture(figure)
+            legend_below(figure, axes)
+        else:
+            axes.set_ylim(0, 100)
+        return pictures.figure_picture(figure, "light")
 
 
 def _share(group: GroupResult) -> float:
-    """Return the share that is proven; where nothing can be, the mean of the wins."""
+    """Return the share of proven agents; in a sampled game, the mean of the wins."""
     if group.proven is not None:
         return group.proven / group.num_agents
     return float(np.mean([rates.mean for rates in group.win_rates.values()]))
@@ -103,23 +114,23 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         texts[row][column] = f"{100 * share[row, column]:.0f} %"
         if group.proven is not None:
             texts[row][column] = f"{group.proven} of {group.num_agents}"
-    with pictures.style("light"):
-        size = (3 + 1.1 * len(columns), 2 + 0.75 * len(rows))
+    with themes.style("light"):
+        size = (4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         figure = Figure(figsize=size, layout="constrained")
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
-        axes = pictures.heat_map(figure, share, texts, downwards, sideways)
+        axes = heat_map(figure, share, texts, downwards, sideways)
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
         exact = groups[0].proven is not None
         what = "proven unbeatable" if exact else "mean wins against random"
-        axes.set_title(f"{title}: {what}")
+        figure.suptitle(shortened(f"{title}: {what}", 40))
         label = "share of the agents" if exact else "sampled"
         axes.images[0].colorbar.set_label(label)
-        return pictures.figure_picture(figure)
+        return pictures.figure_picture(figure, "light")
 
 
 def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
-    """Draw how an update's time grows, from the benchmark's figures of it."""
+    """Draw the time of an update by three sizes, from the benchmark's figures."""
     from matplotlib.figure import Figure
 
     seeds = figures["num_seeds"]
@@ -131,19 +142,20 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
             "in one program": seeds["vmap"],
         },
     }
-    with pictures.style("light"):
+    with themes.style("light"):
         figure = Figure(figsize=(11, 4), layout="constrained")
         every = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(every, panels.items(), strict=True):
             for name, rows in lines.items():
                 fields = ("size", "min", "median", "max")
                 sizes, *spread = ([row[field] for row in rows] for field in fields)
-                pictures.band(axes, sizes, spread, name, marker="o", ms=4)
+                band(axes, sizes, spread, name, marker="o", ms=4)
             axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set_yscale("log")
             axes.set_xlabel(label)
             axes.grid(alpha=0.3, which="both")
-        every[0].set_ylabel("ms an update of one agent")
-        every[-1].legend()
-        figure.suptitle(title)
-        return pictures.figure_picture(figure)
+        every[0].set_ylabel("ms per update of one agent")
+        every[-1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        figure.suptitle(shortened(title, 80))
+        return pictures.figure_picture(figure, "light")

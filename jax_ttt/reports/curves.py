@@ -1,7 +1,4 @@
-"""Curves of runs, from the rows of their metrics; they need the extra `plots`.
-
-Axes of the figures: updates or games across; shares in % upwards.
-"""
+"""Learning curves of runs, from the rows of their metrics; need the extra `plots`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +8,18 @@ import numpy as np
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
+from jax_ttt.drawing import themes
+from jax_ttt.drawing.axes import band, legend_below, marks, shortened, whole_numbers
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.reports import pictures
-from jax_ttt.reports.pictures import Picture, Theme
+from jax_ttt.reports.pictures import Picture
 from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations
 
 Rows = Sequence[Row]
 """A run's metrics, as `metrics.jsonl` has them."""
 
 _ENDS = ("wins", "draws", "losses")
+_SCHEDULES = ("loss", "epsilon", "learning_rate")
 _DASHES = ("-", "--", ":", "-.")
 _USUAL = Config()  # tic-tac-toe, against itself, in both seats
 
@@ -28,34 +29,37 @@ def learning_curves(
 ) -> Picture:
     """Draw one run: its results against random by seat, its loss and its schedules.
 
-    The results are exact where the game can be walked; a line marks the moment from
-    which on the agent is proven unbeatable. Of `config` count the game, the opponent
-    and the seats that are learned: others are not drawn.
+    The results are exact in an enumerable game; a line marks the update from which on
+    the agent is proven unbeatable. Of `config` count the game, the opponent and the
+    seats that are learned: others are not drawn.
     """
     from matplotlib.figure import Figure
 
     chunks = [row for row in rows if isinstance(row, Chunk)]
-    updates = [row.update for row in chunks]
     seats = _seats(config)
-    above = "AAABBB" if len(seats) > 1 else "AAAAAA"
-    with pictures.style(theme):
-        figure = Figure(figsize=(9, 6.5), layout="constrained")
-        panels = figure.subplot_mosaic(";".join((above, above, "CCDDEE")))
-        for panel, (seat, name) in zip("AB", seats.items(), strict=False):
-            _results(panels[panel], rows, seat, name, theme)
-        panels["A"].set_ylabel("% against random")
-        panels["A"].legend(loc="center right")
+    above = "AABB" if len(seats) > 1 else "AAAA"
+    with themes.style(theme):
+        figure = Figure(figsize=(10, 7), layout="constrained")
+        panels = figure.subplot_mosaic(";".join((above, above, "CDEF")))
+        results = [panels[name] for name in "AB"[: len(seats)]]
+        for axes, (seat, name) in zip(results, seats.items(), strict=True):
+            _results(axes, rows, seat, name, theme)
+        results[0].set_ylabel("% against random")
         _shares(panels["C"], chunks, theme)
         player = config.opponent.counted_player
-        panels["C"].set_title(f"training games, %: {player}", fontsize=11)
-        panels["D"].plot(updates, [row.loss for row in chunks])
-        panels["D"].set(title="loss", yscale="log")
-        _schedules(panels["E"], updates, chunks)
+        panels["C"].set_title(f"training games, %:\n{player}", fontsize=11)
+        for name, field in zip("DEF", _SCHEDULES, strict=True):
+            _schedule(panels[name], chunks, field)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
-        figure.suptitle(title)
-        return pictures.figure_picture(figure)
+            inches = 8.5 / len(seats) if axes in results else 1.8
+            whole_numbers(axes.xaxis, rows[-1].update, inches)
+            last = max(rows[-1].update, 1)
+            axes.set_xlim(-0.04 * last, 1.04 * last)
+        legend_below(figure, results[0])
+        figure.suptitle(shortened(title, 80))
+        return pictures.figure_picture(figure, theme)
 
 
 def _seats(config: Config) -> dict[Seat, str]:
@@ -82,23 +86,20 @@ def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> Non
     updates = [row.update for row in graded]
     known = [row.best_known for row in graded]
     rates = zip(*(g.seat(seat).all_rates for g in known if g), strict=True)
-    lines = zip(_ENDS, rates, pictures.colours(theme), _DASHES, strict=False)
+    lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
     for name, of_end, colour, dashes in lines:
         shares = [100 * rate for rate in of_end]
         style = {"color": colour, "ls": dashes, "marker": "o", "ms": 3}
         axes.plot(updates, shares, label=name, **style)
     if (since := proven_from(rows)) is not None:
-        grey = pictures.colours(theme)[1]
-        axes.axvline(since, color=grey, lw=1)
-        late = since > updates[-1] / 2  # then there is more room before it
-        style = {"ha": "right" if late else "left", "color": grey}
-        axes.annotate(f" proven from {since:,} on ", (since, 70), **style)
+        label = f"proven from update {since:,} on"
+        axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
     axes.set_title(f"{title}, {'exact' if _exact(graded) else 'sampled'}")
     axes.set_ylim(-2, 102)
 
 
 def _shares(axes: Any, chunks: Sequence[Chunk], theme: Theme) -> None:  # noqa: ANN401
-    """Draw how the games of the training ended, in blocks of them."""
+    """Draw the results of the training games, in blocks of games."""
     counts = ([row.update, row.games, row.wins, row.losses] for row in chunks)
     ends = np.array([[0] * 4, *counts])
     # In at most 50 blocks, so that a block holds enough games.
@@ -106,21 +107,24 @@ def _shares(axes: Any, chunks: Sequence[Chunk], theme: Theme) -> None:  # noqa: 
     played, wins, losses = np.diff(ends[:, 1:], axis=0).T
     some = played > 0
     counts = np.stack([wins, played - wins - losses, losses])[:, some]
-    lines = zip(_ENDS, counts, pictures.colours(theme), _DASHES, strict=False)
+    lines = zip(_ENDS, counts, themes.colours(theme), _DASHES, strict=False)
     for name, count, colour, dashes in lines:
         shares = 100 * count / played[some]
-        axes.plot(ends[1:, 0][some], shares, color=colour, ls=dashes, label=name)
+        style = {"color": colour, "ls": dashes} | marks(shares)
+        axes.plot(ends[1:, 0][some], shares, label=name, **style)
     axes.set_ylim(-2, 102)
 
 
-def _schedules(axes: Any, updates: list[int], chunks: Sequence[Chunk]) -> None:  # noqa: ANN401
-    """Draw epsilon, and the learning rate as a share of its greatest."""
-    rates = np.array([row.learning_rate for row in chunks])
-    most = max([*rates, 1e-30])
-    axes.plot(updates, [row.epsilon for row in chunks], label="epsilon")
-    axes.plot(updates, rates / most, ls="--", label=f"step size / {most:.2g}")
-    axes.set(title="schedules", ylim=(-0.02, 1.6), yticks=(0, 0.5, 1))
-    axes.legend(loc="upper right")
+def _schedule(axes: Any, chunks: Sequence[Chunk], field: str) -> None:  # noqa: ANN401
+    """Draw a number of the chunks by update, as it is."""
+    found = [getattr(chunk, field) for chunk in chunks]
+    axes.plot([chunk.update for chunk in chunks], found, **marks(found))
+    axes.set_title(field.replace("_", " "), fontsize=11)
+    if field != "loss":
+        axes.set_ylim(0, 1.05 * max([*found, 1e-30]))
+        axes.yaxis.set_major_formatter("{x:g}")
+    elif any(value > 0 for value in found):
+        axes.set_yscale("log")
 
 
 def mean_curves(
@@ -129,11 +133,12 @@ def mean_curves(
     config: Config = _USUAL,
     theme: Theme = "light",
 ) -> Picture:
-    """Draw runs that belong together as their mean, and a band from least to most.
+    """Draw the mean of the runs of each label, and a band from least to most.
 
-    Above their wins against random by seat; below, in games that can be walked, how
-    many are proven unbeatable. An update counts where every run of the label was
-    evaluated; each run is, once at least. Of `config` count the game and the seats.
+    Above are their wins against random by seat; below, in an enumerable game, the share
+    of runs that are proven unbeatable. An update counts where every run of the label
+    was evaluated, which is at least one update. Of `config` count the game and the
+    seats.
     """
     from matplotlib.figure import Figure
 
@@ -141,23 +146,28 @@ def mean_curves(
     exact = _exact([row for group in common.values() for rows in group for row in rows])
     seats = _seats(config)
     above = "AB" if len(seats) > 1 else "AA"
-    with pictures.style(theme):
-        figure = Figure(figsize=(9, 6 if exact else 3.5), layout="constrained")
+    with themes.style(theme):
+        figure = Figure(figsize=(9, 6.5 if exact else 4), layout="constrained")
         panels = figure.subplot_mosaic(f"{above};CC" if exact else above)
         for panel, (seat, name) in zip("AB", seats.items(), strict=False):
             panels[panel].set_title(f"% wins {name}{'' if exact else ', sampled'}")
             for number, (label, rows) in enumerate(common.items()):
-                told = f"{label}: mean and range of {len(runs[label])}"
+                of_runs = f"{label}: mean and range of {len(runs[label])}"
                 updates = [row[0].update for row in rows]
-                _band(panels[panel], updates, _wins(rows, seat), told, number)
+                _band(panels[panel], updates, _wins(rows, seat), of_runs, number)
+        if "B" in panels:
+            panels["B"].sharey(panels["A"])
         if exact:
             _proofs(panels["C"], common)
-        for axes in panels.values():
+        last = max(rows[-1][0].update for rows in common.values())
+        for name, axes in panels.items():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
-        panels["A"].legend(loc="lower right")
-        figure.suptitle(title)
-        return pictures.figure_picture(figure)
+            whole = name == "C" or len(seats) == 1
+            whole_numbers(axes.xaxis, last, 8 if whole else 3.7)
+        legend_below(figure, panels["A"])
+        figure.suptitle(shortened(title, 70))
+        return pictures.figure_picture(figure, theme)
 
 
 def _proofs(axes: Any, common: Mapping[str, list[list[Evaluated]]]) -> None:  # noqa: ANN401
@@ -188,7 +198,8 @@ def _band(axes: Any, at: Any, shares: np.ndarray, label: str, number: int) -> No
     """Draw the mean of several runs, and the range of them all."""
     spread = (shares.min(axis=1), shares.mean(axis=1), shares.max(axis=1))
     style = {"color": f"C{number}", "ls": _DASHES[number % len(_DASHES)]}
-    pictures.band(axes, at, spread, label, **style)
+    style |= marks(shares)
+    band(axes, at, spread, label, **style)
 
 
 def growth_curves(
@@ -196,37 +207,37 @@ def growth_curves(
 ) -> Picture:
     """Draw how the published systems' wins against random grow with the games played.
 
-    A field a system: our agents' exact wins by seat, mean and range of the runs, and
-    as points what its authors published or its code gave.
+    Each system has a panel: the exact wins of our agents by seat, mean and range of the
+    runs, and as points what its authors published or its original code printed.
     """
     from matplotlib.figure import Figure
 
-    with pictures.style(theme):
+    with themes.style(theme):
         across = 4
         down = -(-len(runs) // across)
         figure = Figure(figsize=(3 * across, 2.4 * down + 0.5), layout="constrained")
         every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
         for axes, (preset, group) in zip(every, runs.items(), strict=False):
-            _grown(axes, preset, group, pictures.colours(theme)[1])
+            _grown(axes, preset, group, themes.colours(theme)[1])
         for axes in every[len(runs) :]:
             axes.set_axis_off()
-        told = {str(x.get_label()): x for axes in every for x in axes.lines}
-        style = {"loc": "outside upper center", "ncols": len(told)}
-        figure.legend(told.values(), told.keys(), **style)
+        labels = {str(x.get_label()): x for axes in every for x in axes.lines}
+        style = {"loc": "outside upper center", "ncols": len(labels)}
+        figure.legend(labels.values(), labels.keys(), **style)
         figure.supxlabel("games played")
         figure.supylabel("% wins against random")
-        return pictures.figure_picture(figure)
+        return pictures.figure_picture(figure, theme)
 
 
 def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401
-    """Draw one system's field."""
+    """Draw one system's panel."""
     # Not where no game has ended yet: the axis is logarithmic.
     common = [rows for rows in _common(group) if all(row.games for row in rows)]
     played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
     for seat, name in _seats(PRESETS[preset]).items():
         wins, number = _wins(common, seat), SEATS.index(seat)
-        _band(axes, played, wins, f"ours {name}", number)
+        _band(axes, played, wins, f"jax_ttt {name}", number)
     if points := SYSTEMS[preset].curve:
-        axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="theirs")
+        axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="original")
     axes.set(title=preset, xscale="log", ylim=(20, 102))
     axes.grid(visible=True)

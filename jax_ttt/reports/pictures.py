@@ -1,27 +1,23 @@
-"""What all pictures have in common: SVG text, two themes, colours told apart by anyone.
+"""Pictures and their files.
 
-All but boards need the extra `plots` (matplotlib).
+All but boards as SVG need the extra `plots` (matplotlib).
 """
 
 import dataclasses
-import io
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
+
+from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.drawing import shapes, themes
+from jax_ttt.drawing.themes import Theme
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Theme = Literal["light", "dark"]
-
-# Of the colours that Okabe and Ito (2008) chose for colour-blind readers, those that
-# stand out on white and on black; blue, grey and orange come first.
-_COLOURS = {
-    "light": ("#0072b2", "#595959", "#d55e00", "#009e73", "#cc79a7", "#000000"),
-    "dark": ("#56b4e9", "#b0b0b0", "#e69f00", "#009e73", "#cc79a7", "#f0e442"),
-}
-_BACKGROUND = {"light": "white", "dark": "#0d1117"}
+FORMATS = (".svg", ".png", ".pdf")
+"""The endings of a picture's file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,81 +25,58 @@ class Picture:
     """An SVG image; a notebook shows it."""
 
     svg: str = dataclasses.field(repr=False)  # else a notebook would hold it twice
+    rendered: Callable[[str], bytes] | None = dataclasses.field(
+        default=None, repr=False, compare=False
+    )
+    """Return the image as a file of another format, `png` or `pdf`."""
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def save(self, path: Path) -> None:
-        """Write the file."""
-        path.write_text(self.svg, "utf-8")
+        """Write the file, as SVG, PNG or PDF by its ending.
+
+        Of a game that moves, PNG and PDF show the last board.
+
+        Raises:
+            Refused: the file has another ending, or there is no such file of this
+                picture.
+        """
+        ending = file_ending(path)
+        if ending == ".svg":
+            path.write_text(self.svg, "utf-8")
+        elif self.rendered is None:
+            raise Refused(f"{path}: the boards of this game are drawn as .svg only")
+        else:
+            path.write_bytes(self.rendered(ending[1:]))
 
 
-def colours(theme: Theme) -> tuple[str, ...]:
-    """Return blue, grey and orange: of wins, draws and losses."""
-    return _COLOURS[theme][:3]
+def file_ending(path: Path) -> str:
+    """Return a picture's ending, one of `FORMATS`.
 
-
-def style(theme: Theme) -> Any:  # noqa: ANN401
-    """Return the context of a figure; in it, the same data give the same text."""
-    import matplotlib as mpl
-    from cycler import cycler  # matplotlib's own
-    from matplotlib import style
-
-    settings: dict[Any, Any] = {
-        # Of lines with other meanings: grey is for what is not ours.
-        "axes.prop_cycle": cycler(color=[_COLOURS[theme][i] for i in (0, 2, 3, 4, 5)]),
-        "axes.facecolor": _BACKGROUND[theme],
-        "figure.facecolor": _BACKGROUND[theme],
-        "savefig.facecolor": _BACKGROUND[theme],
-        "grid.alpha": 0.3,
-        "font.size": 11,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "jax_ttt",
-    }
-    if theme == "dark":
-        settings = dict(style.library["dark_background"]) | settings
-    return mpl.rc_context(settings)
-
-
-def figure_picture(figure: "Figure") -> Picture:
-    """Return a figure as a picture; call it inside its `style`."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    return Picture(text.getvalue())
-
-
-def band(
-    axes: "Axes",
-    across: Any,  # noqa: ANN401
-    low_middle_high: Any,  # noqa: ANN401
-    label: str,
-    **style: Any,  # noqa: ANN401
-) -> None:
-    """Draw a line of middle values and the band from the lowest to the highest."""
-    low, middle, high = low_middle_high
-    (drawn,) = axes.plot(across, middle, label=label, **style)
-    axes.fill_between(across, low, high, color=drawn.get_color(), alpha=0.2, lw=0)
-
-
-def heat_map(
-    figure: "Figure",
-    share: Any,  # noqa: ANN401
-    texts: Sequence[Sequence[str]],
-    rows: Sequence[str],
-    columns: Sequence[str],
-) -> Any:  # noqa: ANN401
-    """Draw a matrix of shares, 0 to 1, with a text in each field; return the axes.
-
-    The scale's label is set by `axes.images[0].colorbar`.
+    Raises:
+        Refused: it is another one.
     """
-    axes = figure.subplots()
-    image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-    for row, line in enumerate(texts):
-        for column, text in enumerate(line):
-            colour = "white" if share[row, column] < 0.5 else "black"
-            axes.text(column, row, text, ha="center", va="center", color=colour)
-    turned = {"rotation": 30, "ha": "right"} if max(map(len, columns)) > 8 else {}
-    axes.set_xticks(range(len(columns)), columns, **turned)
-    axes.set_yticks(range(len(rows)), rows)
-    figure.colorbar(image)
-    return axes
+    if (ending := path.suffix.lower()) not in FORMATS:
+        raise Refused(f"{path}: a picture's file ends in .svg, .png or .pdf")
+    return ending
+
+
+def check_file(flag: str, path: Path | None) -> None:
+    """Raise `UsageError`, before any work, if a picture's file has another ending."""
+    try:
+        if path is not None:
+            file_ending(path)
+    except Refused as error:
+        raise UsageError(f"{flag} {error}") from None
+
+
+def figure_picture(figure: "Figure", theme: Theme) -> Picture:
+    """Return a figure as a picture; call it inside its theme's `style`."""
+    svg = shapes.file_bytes(figure, "svg").decode()
+    return Picture(svg, functools.partial(_figure_file, figure, theme))
+
+
+def _figure_file(figure: "Figure", theme: Theme, file_format: str) -> bytes:
+    with themes.style(theme):
+        return shapes.file_bytes(figure, file_format)

@@ -29,6 +29,33 @@ def test_it_draws_moves_and_results(run, tmp_path, promoted_ranks):
         assert jax_ttt.draw(thing, theme="dark").svg != drawn.svg
 
 
+@pytest.mark.parametrize("thing", ["board", "game", "run", "values", "table"])
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF-")])
+def test_it_writes_png_and_pdf(run, tmp_path, thing, ending, start):
+    found = {
+        "board": lambda: [4, 0],
+        "game": lambda: jax_ttt.new_game("minimax-first").play(4),
+        "run": lambda: run,
+        "values": lambda: jax_ttt.q_values(run.agent, [4, 0]),
+        "table": lambda: jax_ttt.cross_table(["random", "minimax"]),
+    }[thing]()
+    path = tmp_path / f"picture.{ending}"
+    assert "</svg>" in jax_ttt.draw(found, path, theme="dark").svg
+    assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("name", ["board", "board.gif", "board.svgz"])
+def test_another_kind_of_file_is_refused(tmp_path, name):
+    with pytest.raises(jax_ttt.Refused, match=r"ends in \.svg, \.png or \.pdf"):
+        jax_ttt.draw([4], tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(("moves", "mover"), [([4, 0], "X"), ([4], "O")])
+def test_a_picture_of_values_says_who_moves(run, moves, mover):
+    assert f">{mover} to move<" in jax_ttt.draw(jax_ttt.q_values(run.agent, moves)).svg
+
+
 @pytest.mark.usefixtures("any_types")
 def test_moves_may_be_numpy_integers():
     moves: Any = np.array([4, 0])
@@ -94,7 +121,9 @@ def test_an_illegal_move_is_refused():
 
 
 @pytest.mark.usefixtures("without_matplotlib")
-def test_without_matplotlib_it_says_what_to_install(run):
+def test_without_matplotlib_it_says_what_to_install(run, tmp_path):
     with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[plots\]'"):
         jax_ttt.draw(run)
-    assert "</svg>" in jax_ttt.draw([4]).svg
+    assert "</svg>" in jax_ttt.draw([4], tmp_path / "a.svg").svg
+    with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[plots\]'"):
+        jax_ttt.draw([4], tmp_path / "a.png")

@@ -5,12 +5,15 @@ import xml.etree.ElementTree as ET
 
 import jax
 import jax.numpy as jnp
+import layout
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.dqn import learner
-from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.drawing import themes
 from jax_ttt.networks import q_network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
@@ -19,21 +22,15 @@ from jax_ttt.reports import boards, text_board
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 
 
+def untrained(config):
+    """Return an agent of new weights."""
+    network = network_of(config.architecture)
+    return Agent(config, q_network.init_params(network, jax.random.key(0)), 0, 0)
+
+
 @pytest.fixture(scope="module")
 def agent():
-    config = PRESETS["default"]
-    return Agent(
-        config,
-        learner.init(
-            config,
-            config.hyper,
-            network_of(config.architecture),
-            jax.random.key(0),
-            SelfPlay(),
-        ).params,
-        0,
-        0,
-    )
+    return untrained(PRESETS["default"])
 
 
 def marks(picture):
@@ -70,24 +67,98 @@ def test_random_games_go_on_until_all_are_over():
     assert boards.position_picture(other[-1]) != boards.position_picture(states[-1])
 
 
+def stroke_colours(picture):
+    """Return the colours of an image's crosses and rings."""
+    elements = list(ET.fromstring(picture.svg).iter())
+    found = {kind: set() for kind in ("line", "circle")}
+    for element in elements:
+        kind = element.tag.rpartition("}")[2]
+        if kind in found:
+            found[kind].add(element.get("stroke"))
+    return found["line"], found["circle"]
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_two_animations_on_a_page_do_not_mix(theme):
-    """Names of frames, styles and key frames are an animation's own."""
-    games = [boards.replay("tic_tac_toe", GAME[:n]) for n in (5, 6)]
-    pictures = [boards.animation(states, theme) for states in games]
-    names = []
-    for picture, states in zip(pictures, games, strict=True):
-        ET.fromstring(picture.svg)
-        frames = set(re.findall(r'id="(\w+_[0-9a-f]+)"', picture.svg))
-        assert len(frames) == len(states) + 2, "the last one stays"
-        (style,) = re.findall(r"<style.*?</style>", picture.svg, re.DOTALL)
-        classes = set(re.findall(r'class="(\w+)"', picture.svg))
-        keys = set(re.findall(r"@keyframes (\w+)", style))
-        assert {f"#{frame}{{" in style for frame in frames} == {True}
-        assert all(f".{name}{{" in style for name in classes)
-        assert set(re.findall(r"linear (\w+) ", style)) == keys
-        names.append(frames | classes | keys)
-    assert not names[0] & names[1]
+def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme):
+    blue, _, orange = themes.colours(theme)
+    picture = boards.position_picture(boards.replay("tic_tac_toe", GAME)[-1], theme)
+    assert stroke_colours(picture) == ({blue}, {orange})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_game_shows_its_last_board_where_nothing_moves(theme):
+    """Its moves are numbered, and the last one has a border."""
+    states = boards.replay("tic_tac_toe", GAME)
+    picture = boards.animation(states, theme)
+    frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
+    assert len(frames) == len(states)
+    last = ET.tostring(frames[-1], "unicode")
+    rects = [e for e in frames[-1] if e.tag.endswith("rect")]
+    behind = rects[0].attrib
+    page = ET.fromstring(picture.svg)
+    assert behind == {
+        **{side: page.get(side) for side in ("width", "height")},
+        "fill": themes.background(theme),
+    }
+    assert sorted(re.findall(r">(\d)<", last)) == list("123456789")
+    (bordered,) = (e for e in rects if e.get("stroke", "none") != "none")
+    place = np.array([float(bordered.get(side, 0)) for side in ("x", "y")])
+    cell = rects.index(bordered) - 1
+    assert cell == GAME[-1]
+    assert (place > [240, 240]).all()
+    assert "(prefers-reduced-motion:no-preference)" in picture.svg
+
+
+def test_an_animation_is_larger_than_a_position():
+    states = boards.replay("tic_tac_toe", GAME)
+    widths = [
+        float(ET.fromstring(picture.svg).get("width", 0))
+        for picture in (boards.animation(states), boards.position_picture(states[-1]))
+    ]
+    assert widths == [400, 200]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_png_of_a_game_is_its_last_board(theme, tmp_path):
+    blue, _, orange = (to_rgb(colour) for colour in themes.colours(theme))
+    states = boards.replay("tic_tac_toe", GAME)
+    boards.animation(states, theme).save(tmp_path / "game.png")
+    image = imread(tmp_path / "game.png")[..., :3]
+    assert image.shape == (800, 800, 3)
+    number = {0: 2, 1: 7, 2: 3, 3: 5, 4: 1, 5: 6, 6: 4, 7: 8, 8: 9}
+    for cell, move in number.items():
+        y, x = (40 + 240 * n for n in divmod(cell, 3))
+        middle, side = image[y + 120, x + 120], image[y + 120, x + 60]
+        colour = (middle, blue) if move % 2 else (side, orange)
+        np.testing.assert_allclose(*colour, atol=0.01)
+    boards.animation(states, theme).save(tmp_path / "game.pdf")
+    assert (tmp_path / "game.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_connect_four_is_drawn_as_it_is_played():
+    states = boards.replay("connect_four", [3, 3, 4])
+    page = ET.fromstring(boards.animation(states).svg)
+    frames = [element for element in page if element.tag.endswith("}g")]
+    last = frames[-1]
+    (ring,) = (e for e in last if e.tag.endswith("circle"))
+    crosses = [e for e in last if e.tag.endswith("line")]
+    assert len(crosses) == 4
+    bottom = max(float(e.get("y1", 0)) for e in crosses)
+    assert float(ring.get("cy", 0)) < bottom, "the second stone lies on the first"
+    width, height = (float(page.get(side, 0)) for side in ("width", "height"))
+    assert width > height, "seven columns, six rows"
+
+
+def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks, tmp_path):
+    states = boards.replay("hex", [0, 1])
+    picture = boards.animation(states)
+    frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
+    assert len(frames) == 3
+    assert "(prefers-reduced-motion:no-preference)" in picture.svg
+    with pytest.raises(Refused, match=r"drawn as \.svg only"):
+        picture.save(tmp_path / "a.png")
+    position = boards.position_picture(states[-1])
+    assert "<style" not in position.svg
 
 
 def test_a_board_is_found_as_it_is_written(host_tree):
@@ -113,7 +184,10 @@ def test_a_board_that_is_none_is_refused(cells, why):
 
 def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tree):
     position = boards.find("tic_tac_toe", "X---O---X")
-    learned, exact, *_ = drawn(boards.values_picture, agent, position).axes
+    figure = drawn(boards.values_picture, agent, position)
+    layout.assert_readable(figure)
+    assert figure.get_suptitle() == "O to move"
+    learned, exact, *_ = figure.axes
     # O must take an edge: a corner loses.
     want = [[np.nan, 0, -1], [0, np.nan, 0], [-1, 0, np.nan]]
     np.testing.assert_array_equal(exact.images[0].get_array().filled(np.nan), want)
@@ -132,8 +206,26 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
 def test_a_free_cell_without_a_value_stays_empty(drawn):
     cells = np.array([["X", "-"], ["-", "O"]], object)
     worth = np.array([np.nan, 0.5, np.nan, np.nan])
-    axes, *_ = drawn(boards.on_board, cells, {"learned": worth}).axes
+    axes, *_ = drawn(boards.on_board, cells, {"learned": worth}, "X to move").axes
     assert [text.get_text() for text in axes.texts] == ["X", "+0.50", "O"]
+
+
+@pytest.mark.parametrize(("seat", "mover"), [("first", "X"), ("second", "O")])
+def test_values_say_who_moves_and_which_seat_was_learned(drawn, seat, mover):
+    config = PRESETS["plain"].replace(hidden_size=8, opponent="random", seat=seat)
+    cells = {"X": "---------", "O": "X--------"}[mover]
+    position = boards.find("tic_tac_toe", cells)
+    figure = drawn(boards.values_picture, untrained(config), position)
+    layout.assert_readable(figure)
+    told = f"{mover} to move: the agent learned to move {seat} only, as {mover}"
+    assert figure.get_suptitle().replace("\n", " ") == told
+
+
+def test_values_of_a_large_board_can_be_read(drawn):
+    cells = np.full((8, 8), "-", object)
+    worth = {"learned": np.linspace(-1, 1, 64)}
+    title = "first to move: the agent learned to move second only, as second"
+    layout.assert_readable(drawn(boards.on_board, cells, worth, title))
 
 
 def test_an_agents_game_against_itself_is_legal_and_ends(agent):

@@ -1,5 +1,6 @@
 """A run's curves show what its metrics say."""
 
+import layout
 import made
 import numpy as np
 import pytest
@@ -67,23 +68,28 @@ def test_the_moment_of_proof_is_the_one_that_lasts(drawn):
     assert curves.proven_from(RUN) == 30
     assert curves.proven_from(RUN[:5]) is None
     assert curves.proven_from(RUN[:3]) == 10
-    first, *_ = drawn(curves.learning_curves, RUN, "a run").axes
-    (told,) = first.texts
-    assert told.get_text().strip() == "proven from 30 on"
-    assert first.lines[-1].get_xdata() == [30, 30]
+    figure = drawn(curves.learning_curves, RUN, "a run")
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("wins", "draws", "losses", "proven from update 30 on")
+    ]
+    assert figure.axes[0].lines[-1].get_xdata() == [30, 30]
+    assert not figure.axes[0].texts, "nothing is written over the curves"
 
 
 def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
-    _, _, games, loss, schedules = drawn(curves.learning_curves, RUN, "a run").axes
+    figure = drawn(curves.learning_curves, RUN, "a run")
+    _, _, games, loss, epsilon, rate = figure.axes
     assert lines(games) == {
         "wins": [[10, 40], [20, 60]],
         "draws": [[10, 10], [20, 30]],
         "losses": [[10, 50], [20, 10]],
     }
     assert loss.lines[0].get_xydata().tolist() == [[10, 0.05], [20, 0.025]]
-    epsilon, rate = (line.get_ydata().tolist() for line in schedules.lines)
-    assert (epsilon, rate) == ([0.1, 0.05], [1, 1])
-    assert schedules.get_legend().texts[1].get_text() == "step size / 0.1"
+    assert epsilon.lines[0].get_ydata().tolist() == [0.1, 0.05]
+    assert rate.lines[0].get_ydata().tolist() == [0.1, 0.1], "as it is"
+    titles = [axes.get_title() for axes in (loss, epsilon, rate)]
+    assert titles == ["loss", "epsilon", "learning rate"]
 
 
 def test_a_sampled_run_is_not_called_exact(drawn):
@@ -120,12 +126,14 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     go, table, *rest = drawn(
         curves.growth_curves, {"go-first": runs, "table": runs}
     ).axes
-    assert lines(go)["ours as X"] == [[2000, 75]]
-    assert "ours as O" not in lines(go), "go-first learns to move first only"
+    assert lines(go)["jax_ttt as X"] == [[2000, 75]]
+    assert "jax_ttt as O" not in lines(go), "go-first learns to move first only"
     theirs = SYSTEMS["go-first"].curve
-    assert lines(go)["theirs"] == [list(point) for point in theirs]
-    assert set(lines(table)) == {"ours as X", "ours as O"}
+    assert lines(go)["original"] == [list(point) for point in theirs]
+    assert set(lines(table)) == {"jax_ttt as X", "jax_ttt as O"}
     assert not any(axes.axison for axes in rest)
+    assert go.get_ylim() == table.get_ylim()
+    layout.assert_readable(go.figure)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -145,7 +153,7 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn, preset, seat):
     many = drawn(curves.mean_curves, {"mine": [RUN]}, "runs", config).axes
     assert [axes.get_title() for axes in one[:2]] == [
         f"as {seat}, exact",
-        "training games, %: the agent",
+        "training games, %:\nthe agent",
     ]
     titles = [axes.get_title() for axes in many]
     assert titles == [f"% wins as {seat}", "% of the runs proven unbeatable"]
@@ -163,3 +171,75 @@ def test_seven_labels_can_be_told_apart(drawn):
     first, *_ = drawn(curves.mean_curves, runs, "runs").axes
     looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
     assert len(looks) == 7
+
+
+PATH = "runs/20261122-084301-default-seed-1000/a-name-that-is-long/agent.safetensors"
+SHORT = [
+    evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),
+    chunk(1, 10, 4, 5),
+    evaluation(1, (0.75, 0.25, 0.0), (0.5, 0.5, 0.0), unbeatable=True),
+]
+MILLION = [
+    row
+    for update in range(50_000, 1_000_001, 50_000)
+    for row in (
+        chunk(update, update, update // 2, update // 4),
+        evaluation(update, (0.9, 0.1, 0.0), (0.4, 0.4, 0.2), update > 500_000),
+    )
+]
+NO_CHUNK_BUT_ONE = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "config"),
+    [
+        (RUN, Config()),
+        (SHORT, Config()),
+        (SHORT, PRESETS["go-second"]),
+        (MILLION, Config()),
+        (MILLION, PRESETS["go-first"]),
+        (NO_CHUNK_BUT_ONE, LARGE),
+    ],
+)
+def test_every_run_can_be_read(drawn, rows, config):
+    """No legend lies over a curve; updates are whole numbers; a point is seen."""
+    one = drawn(curves.learning_curves, rows, 5 * PATH, config)
+    many = drawn(curves.mean_curves, {"mine": [rows], PATH: [rows]}, PATH, config)
+    assert len({axes.get_xlim() for axes in one.axes}) == 1
+    for figure in (one, many):
+        layout.assert_readable(figure)
+        for axes in figure.axes:
+            shown = [text.get_text() for text in layout.tick_labels(axes.xaxis)]
+            assert shown, axes.get_title()
+            assert shown == [f"{int(text.replace(',', '')):,}" for text in shown]
+            for line in axes.lines:
+                assert len(line.get_xdata()) > 1 or line.get_marker() == "o"
+
+
+@pytest.mark.parametrize("rows", [RUN, SHORT, MILLION])
+def test_both_seats_have_one_scale(drawn, rows):
+    for figure in (
+        drawn(curves.learning_curves, rows, "a run"),
+        drawn(curves.mean_curves, {"mine": [rows]}, "runs"),
+    ):
+        first, second = figure.axes[:2]
+        assert first.get_ylim() == second.get_ylim()
+        low, high = first.get_ylim()
+        for axes in (first, second):
+            for line in axes.lines[:1]:
+                shares = np.asarray(line.get_ydata())
+                assert low < shares.min() <= shares.max() < high
+
+
+def test_a_loss_of_zero_has_an_axis(drawn):
+    rows = [made.chunk(10, 10, 4, 5, loss=0.0), *RUN[:1]]
+    loss = drawn(curves.learning_curves, rows, "a run").axes[3]
+    assert loss.get_yscale() == "linear"
+    assert loss.lines[0].get_ydata().tolist() == [0.0]
+
+
+def test_labels_that_differ_in_the_middle_can_be_told_apart(drawn):
+    middle = " ".join(f"setting_{number}=0.5" for number in range(12))
+    runs = {f"{middle[:66]} {tau} {middle[66:]}": [RUN] for tau in (0.1, 0.2)}
+    (legend,) = drawn(curves.mean_curves, runs, "runs").legends
+    assert len({text.get_text() for text in legend.get_texts()}) == 2

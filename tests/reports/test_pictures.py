@@ -1,27 +1,66 @@
-"""What all pictures have in common: their file, themes, bands and heat maps."""
+"""Pictures and their files."""
+
+import re
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
+from jax_ttt import arena, bench, cli, plot, sweep
+from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.drawing import themes
+from jax_ttt.drawing.themes import Theme
 from jax_ttt.reports import pictures
+
+STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89PNG"}
+
+
+def line(theme: Theme = "light"):
+    """Return a picture of a line."""
+    with themes.style(theme):
+        figure = Figure()
+        figure.subplots().plot([0, 1], label="line")
+        return pictures.figure_picture(figure, theme)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_same_figure_gives_the_same_text_and_nothing_stays_set(theme):
+def test_the_same_figure_gives_the_same_files_and_nothing_stays_set(theme, tmp_path):
     before = mpl.rcParams["figure.facecolor"]
-
-    def draw():
-        with pictures.style(theme):
-            figure = Figure()
-            figure.subplots().plot([0, 1], label="line")
-            return pictures.figure_picture(figure)
-
-    assert draw().svg == draw().svg
-    assert ("#0d1117" in draw().svg) == (theme == "dark")
+    assert line(theme).svg == line(theme).svg
+    assert ("#0d1117" in line(theme).svg) == (theme == "dark")
+    for name in ("a.png", "b.png"):
+        line(theme).save(tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert mpl.rcParams["figure.facecolor"] == before
-    assert len(set(pictures.colours(theme))) == 3
+
+
+def test_a_file_is_of_the_kind_that_its_ending_says(tmp_path):
+    for ending, start in STARTS.items():
+        path = tmp_path / f"picture{ending}"
+        line().save(path)
+        assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_png_has_the_colours_of_its_theme(theme, tmp_path):
+    path = tmp_path / "a.png"
+    line(theme).save(path)
+    corner = imread(path)[0, 0, :3]
+    assert corner.mean() == pytest.approx(1 if theme == "light" else 0.07, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a", "a.svg.txt"])
+def test_another_ending_is_refused(name, tmp_path):
+    path = tmp_path / name
+    told = f"{re.escape(str(path))}: a picture's file ends in .svg, .png or .pdf"
+    with pytest.raises(Refused, match=told):
+        line().save(path)
+    with pytest.raises(UsageError, match=f"--svg {told}"):
+        pictures.check_file("--svg", path)
+    assert not path.exists()
+    for allowed in (None, *(tmp_path / f"a{ending}" for ending in STARTS)):
+        pictures.check_file("--svg", allowed)
 
 
 def test_a_picture_is_shown_and_saved_and_not_held_twice(tmp_path):
@@ -30,24 +69,22 @@ def test_a_picture_is_shown_and_saved_and_not_held_twice(tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == "<svg>é</svg>".encode()
     assert picture._repr_svg_() == "<svg>é</svg>"
     assert repr(picture) == "Picture()"
+    with pytest.raises(Refused, match=r"drawn as \.svg only"):
+        picture.save(tmp_path / "a.png")
 
 
-def test_a_band_reaches_from_the_lowest_to_the_highest():
-    axes = Figure().subplots()
-    low, middle, high = [0, 1], [1, 3], [2, 6]
-    pictures.band(axes, [5, 6], (low, middle, high), "label")
-    assert np.asarray(axes.lines[0].get_ydata()).tolist() == middle
-    (path,) = axes.collections[0].get_paths()
-    corners = set(map(tuple, np.asarray(path.vertices).tolist()))
-    assert corners == {(5, 0), (6, 1), (5, 2), (6, 6)}
+COMMANDS = {arena: [], bench: ["--only", "growth"], sweep: [], plot: ["tests"]}
 
 
-def test_a_heat_map_has_a_text_in_each_field_that_stands_out():
-    share = np.array([[0.0, 1.0], [0.49, 0.5]])
-    axes = pictures.heat_map(Figure(), share, ["ab", "cd"], ["one", "two"], ["x", "y"])
-    found = {text.get_text(): text for text in axes.texts}
-    assert [found[name].get_color() for name in "abcd"] == [
-        *("white", "black", "white", "black")
-    ]
-    assert found["c"].get_position() == (0, 1)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_every_command_refuses_it_before_any_work(
+    command, tmp_path, capsys, monkeypatch
+):
+    def refused(*args):
+        pytest.fail("begun")
+
+    monkeypatch.setattr(cli, "set_up", refused)
+    path = tmp_path / "picture.gif"
+    assert command.main([*COMMANDS[command], "--svg", str(path)]) == 2
+    why = "a picture's file ends in .svg, .png or .pdf"
+    assert capsys.readouterr().err == f"error: --svg {path}: {why}\n"

@@ -1,0 +1,82 @@
+"""The same shapes as SVG, PNG and PDF."""
+
+import io
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib import image
+from matplotlib.figure import Figure
+
+from jax_ttt.drawing import shapes
+from jax_ttt.drawing.shapes import Label, Line, Ring, Tile
+
+SIZE = (100, 60)
+SHAPES = [
+    Tile((10, 10), 40, 5, "#ff0000"),
+    Line((60, 30), (90, 30), "#0000ff", 8),
+    Ring((30, 30), 10, "#00ff00", 6),
+]
+
+
+def pixel(picture, x, y):
+    """Return the colour of a picture at a place in pixels of its own size."""
+    scale = picture.shape[0] / SIZE[1]
+    return tuple(np.round(picture[int(y * scale), int(x * scale), :3]).astype(int))
+
+
+def test_a_png_has_each_shape_in_its_place():
+    picture = image.imread(io.BytesIO(shapes.rendered(SHAPES, SIZE, "white", "png")))
+    assert picture.shape[:2] == (120, 200)
+    assert pixel(picture, 5, 5) == (1, 1, 1)
+    assert pixel(picture, 14, 30) == (1, 0, 0), "the tile"
+    assert pixel(picture, 30, 30) == (1, 0, 0), "the ring is hollow"
+    assert pixel(picture, 30, 20) == (0, 1, 0)
+    assert pixel(picture, 75, 30) == (0, 0, 1)
+    assert pixel(picture, 75, 40) == (1, 1, 1)
+
+
+def test_an_element_has_the_fields_of_its_shape():
+    found = [ET.fromstring(shapes.svg_element(shape)) for shape in SHAPES]
+    assert [element.tag for element in found] == ["rect", "line", "circle"]
+    assert found[0].attrib == {
+        **{"x": "10", "y": "10", "width": "40", "height": "40", "rx": "5"},
+        **{"fill": "#ff0000", "stroke": "none", "stroke-width": "0"},
+    }
+    assert found[2].get("fill") == "none"
+    label = ET.fromstring(shapes.svg_element(Label((1, 2), "a < b", "grey", 9)))
+    assert (label.text, label.get("font-size")) == ("a < b", "9")
+
+
+def test_a_page_says_its_size_and_its_title():
+    page = ET.fromstring(shapes.svg_page(SIZE, ["<g/>"], "X & O"))
+    assert page.get("viewBox") == "0 0 100 60"
+    assert (page.get("width"), page.get("height")) == ("100", "60")
+    assert page[0].text == "X & O"
+    ET.fromstring(shapes.filled(SIZE, "white"))
+
+
+@pytest.mark.parametrize(
+    ("file_format", "start"),
+    [("svg", b"<?xml"), ("png", b"\x89PNG\r\n"), ("pdf", b"%PDF-")],
+)
+def test_a_file_is_of_its_format_and_the_same_each_time(file_format, start):
+    files = []
+    for _ in range(2):
+        figure = Figure()
+        figure.subplots().plot([0, 1])
+        with shapes_salt():
+            files.append(shapes.file_bytes(figure, file_format))
+    assert files[0].startswith(start)
+    assert files[0] == files[1]
+    if file_format != "svg":
+        board = shapes.rendered(SHAPES, SIZE, "white", file_format)
+        assert board.startswith(start)
+        assert board == shapes.rendered(SHAPES, SIZE, "white", file_format)
+
+
+def shapes_salt():
+    """Return the context in which a figure's ids in SVG are the same each time."""
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.hashsalt": "test"})
