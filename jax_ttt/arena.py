@@ -22,8 +22,8 @@ from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
+from jax_ttt.drawing import pictures
 from jax_ttt.players import names
-from jax_ttt.reports import pictures
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.runtime import compile_events, files, streams

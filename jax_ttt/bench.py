@@ -25,7 +25,7 @@ from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
-from jax_ttt.reports import pictures
+from jax_ttt.drawing import pictures
 from jax_ttt.runtime import interrupts, process, streams
 
 Part = Literal[

@@ -24,8 +24,8 @@ from jax_ttt.results.rows import Row
 from jax_ttt.runtime.compile_events import Bar
 
 if TYPE_CHECKING:
+    from jax_ttt.drawing.pictures import Picture
     from jax_ttt.players.agents import Agent
-    from jax_ttt.reports.pictures import Picture
 
 Name = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
 _NUM_SEEDS = Range(int, 1, 1000)

@@ -24,14 +24,14 @@ from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
-from jax_ttt.reports import pictures
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
 
 if TYPE_CHECKING:
-    from jax_ttt.reports.pictures import Picture
+    from jax_ttt.drawing.pictures import Picture
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

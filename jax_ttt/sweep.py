@@ -24,8 +24,8 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.config.settings import Config
+from jax_ttt.drawing import pictures
 from jax_ttt.players import names
-from jax_ttt.reports import pictures
 from jax_ttt.results import plain
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.rows import AgentResult

@@ -74,7 +74,7 @@ BAD: list[tuple[str, list[str]]] = [
     ("--gamma 2", ["--gamma", "got 2", "from 0 to 1"]),
     ("--seat first", ["--seat", "both in self-play", "got 'first'"]),
     ("--opponent nobody", ["nobody: no such file", "blend:P:PLAYER"]),
-    ("--opponent minimax --env-id hex", ["minimax: needs a game whose tree"]),
+    ("--opponent minimax --env-id hex", ["minimax: needs an enumerable game"]),
     (
         "--network table --env-id connect_four",
         ["--network must be mlp in connect_four", "too many boards"],
@@ -153,7 +153,7 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert err.startswith("error: --device must be auto, or ")
+    assert err.startswith("error: --device must be auto or ")
     assert f"got '{kind}'" in err
     assert list(empty_dir.iterdir()) == []
 

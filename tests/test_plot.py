@@ -130,7 +130,7 @@ def test_games_and_values_need_an_enumerable_game_and_an_agent(
     shutil.copy(trained / "agent.safetensors", large)
     for run, why in (
         (large, "need an enumerable game: tic_tac_toe, not connect_four"),
-        (make("none"), "no agent.safetensors in it"),
+        (make("none"), "agent.safetensors: no such file"),
     ):
         assert plot.main([str(run), "--game"]) == 2
         assert why in said(capsys)

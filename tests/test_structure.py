@@ -42,7 +42,7 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("dqn", "players", "evaluation"),
     ),
-    "drawing": (),
+    "drawing": ("config",),
     "reports": (*LOWER, "evaluation", "training"),
     "benchmarks": (*LOWER, "evaluation", "training", "reports"),
     "api": (*LOWER, "evaluation", "training", "reports"),

@@ -164,11 +164,11 @@ VALUES = [
     ("plot runs/one --theme drak", "--theme must be one of light, dark, got 'drak'; d"),
     (
         "plot runs/one --values XXO",
-        "--values must be 9 of X, O and . (free), got 'XXO'",
+        "--values must be 9 cells, each X, O or . (free), got 'XXO'",
     ),
     (
         "plot runs/one --values 012345678",
-        "--values must be 9 of X, O and . (free), got '012345678'",
+        "--values must be 9 cells, each X, O or . (free), got '012345678'",
     ),
 ]
 CONTRADICTIONS = [

@@ -8,9 +8,9 @@ from typing import Any
 from jax_ttt.api import html
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.players import agents
 from jax_ttt.reports import boards, result_text
-from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.results.counting import counted
 
 

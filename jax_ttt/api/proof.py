@@ -9,9 +9,9 @@ from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import ENUMERABLE, Seat
 from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import tree as trees
 from jax_ttt.reports import boards, result_text
-from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.results.grades import Grades
 from jax_ttt.solver import proof
 

@@ -9,9 +9,9 @@ from jax_ttt.api.agent import Agent
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
+from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.reports import curves, result_text
-from jax_ttt.reports.pictures import Picture, Theme
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import Row
 

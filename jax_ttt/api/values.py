@@ -11,11 +11,11 @@ from jax_ttt.api.agent import check_agent
 from jax_ttt.api.game import Board, states_of
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, MoveError
+from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import one_game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, session
 from jax_ttt.reports import boards, text_board
-from jax_ttt.reports.pictures import Picture, Theme
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

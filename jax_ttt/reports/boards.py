@@ -20,15 +20,15 @@ from jaxtyping import Float, Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Game, Seat, seat_name
 from jax_ttt.drawing import animation as animations
-from jax_ttt.drawing import shapes, stone_board, themes
+from jax_ttt.drawing import pictures, shapes, stone_board, themes
 from jax_ttt.drawing.axes import shortened
+from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import pictures, result_text, text_board
-from jax_ttt.reports.pictures import Picture
+from jax_ttt.reports import result_text, text_board
 from jax_ttt.solver import minimax, proof
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
 from jax_ttt.config.settings import Config
-from jax_ttt.drawing import themes
+from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import (
     band,
     heat_map,
@@ -15,10 +15,9 @@ from jax_ttt.drawing.axes import (
     shortened,
     whole_numbers,
 )
+from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.evaluation.crosstable import CrossTable
-from jax_ttt.reports import pictures
-from jax_ttt.reports.pictures import Picture
 from jax_ttt.results.commands import GroupResult
 from jax_ttt.results.rows import AgentResult
 

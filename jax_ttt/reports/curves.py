@@ -8,11 +8,10 @@ import numpy as np
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.drawing import themes
+from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import band, legend_below, marks, shortened, whole_numbers
+from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
-from jax_ttt.reports import pictures
-from jax_ttt.reports.pictures import Picture
 from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations
 
 Rows = Sequence[Row]

@@ -1,7 +1,7 @@
 """Results as HTML: names are escaped, pictures are optional."""
 
 from jax_ttt.api import html
-from jax_ttt.reports.pictures import Picture
+from jax_ttt.drawing.pictures import Picture
 
 BAD = "<script>&"
 SAFE = "&lt;script&gt;&amp;"

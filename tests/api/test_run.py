@@ -63,13 +63,14 @@ def test_runs_are_shown_and_drawn(runs, drawn):
     shown = runs._repr_html_()
     assert shown.count("seed 1: Step 400") == 2
     assert "<svg" in shown
-    axes = drawn(runs.picture).axes[0]
-    assert axes.get_legend().get_texts()[0].get_text() == "2 runs: mean and range of 2"
+    (legend,) = drawn(runs.picture).legends
+    assert legend.get_texts()[0].get_text() == "2 runs: mean and range of 2"
 
 
 def test_groups_of_runs_are_compared(runs, run, drawn):
     groups = {"one": runs, "two": Runs(run.config, (run,))}
-    labels = drawn(compared, groups).axes[0].get_legend().get_texts()
+    (legend,) = drawn(compared, groups).legends
+    labels = legend.get_texts()
     assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
     with pytest.raises(jax_ttt.Refused, match="no run to draw"):
         compared({"none": Runs(run.config, ())})

@@ -101,7 +101,9 @@ def test_a_second_process_compiles_nothing(tmp_path):
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])
 def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     asked = []
-    monkeypatch.setattr(cli.compile_cache, "use", asked.append)
+    monkeypatch.setattr(
+        cli.compile_cache, "use", lambda wanted: asked.append(wanted) or wanted
+    )
     cli.set_up(cli.parse(train.Args, [*flags], "train"), 2)
     assert asked == [not flags]
 

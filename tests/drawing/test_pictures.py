@@ -9,9 +9,8 @@ from matplotlib.image import imread
 
 from jax_ttt import arena, bench, cli, plot, sweep
 from jax_ttt.config.errors import Refused, UsageError
-from jax_ttt.drawing import themes
+from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.themes import Theme
-from jax_ttt.reports import pictures
 
 STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89PNG"}
 
