@@ -24,8 +24,7 @@ RATE = re.compile(
 )
 MEASURED = ("default", "table", "article")
 SEATS = ("first", "second")
-VERSUS = (r"v\ random", r"vs?\.?\ random")  # as older and newer output has it
-MEAN_WINS = r"mean wins vs?\.? random"
+MEAN_WINS = r"mean wins vs\. random"
 OURS = re.compile(r"(?:\w+, )?20 seeds").fullmatch
 """Whether a row is of our own agents."""
 PAIRS = [  # each learner's row in the short table, and where its figures are printed
@@ -166,7 +165,7 @@ TEXT = re.sub(r"^```.*?^```", "", PERFORMANCE, flags=re.MULTILINE | re.DOTALL)
 
 def printed(label):
     """Return the figures of the benchmark's only line so named: median and range."""
-    escaped = re.escape(label).replace(*VERSUS)
+    escaped = re.escape(label)
     pattern = rf"^{escaped}  +([\d.,]+) (\S+) +\(([\d.,]+ to [\d.,]+)\)"
     ((median, unit, span),) = re.findall(pattern, PERFORMANCE, re.MULTILINE)
     return median, unit, span
@@ -226,14 +225,14 @@ def test_the_pages_state_what_openspiel_came_to():
         rf"^{name}: (\d of 5) seeds .*not proven: (.*)$", PERFORMANCE, re.MULTILINE
     ).groups()
     cells = PUBLISHED.partition("\n| OpenSpiel's")[2].split("|")[1:4]
-    wins = [printed(f"{name}, wins v random as {seat}")[0] for seat in SEATS]
+    wins = [printed(f"{name}, wins vs. random as {seat}")[0] for seat in SEATS]
     seconds = printed(f"{name}, all 200,000 episodes")[0]
     assert [cell.strip() for cell in cells] == [
         " / ".join(f"{float(share):.2f}" for share in wins),
         proven,
         f"{float(seconds):.0f}",
     ]
-    mean_wins = printed(f"{name}, mean wins v random")[0]
+    mean_wins = printed(f"{name}, mean wins vs. random")[0]
     assert readme_row("OpenSpiel's") == [proven, mean_wins, seconds]
     last = PUBLISHED.partition("[OpenSpiel's learner]")[2].partition("\n\n")[0]
     last = " ".join(last.split())

@@ -58,7 +58,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     figures["wins_by_seat"] = {}
     for seat in SEATS:
         wins = [100 * row.exact.seat(seat).win_rate for row in rows]
-        text = f"{name}, wins v random as {seat}"
+        text = f"{name}, wins vs. random as {seat}"
         figures["wins_by_seat"][seat] = show(text, wins, "%", 3)
     rates = [row.end.games / row.end.seconds for row in rows]
     figures["rate"] = show(f"{name}, training", rates, "episodes/s", 0)

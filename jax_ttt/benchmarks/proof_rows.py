@@ -85,7 +85,7 @@ def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
     figures: Figures = {"ceiling": 50 * sum(most.values())}
     figures |= {"at_ceiling": len(found) - len(below), "below_ceiling": below}
     if wins:
-        text = f"{name}, mean wins v random"
+        text = f"{name}, mean wins vs. random"
         figures["wins"] = show(text, list(wins.values()), "%", 3)
     named = [
         f"{seed} ({'diverged' if rate is None else f'{rate:.3f}'})"
