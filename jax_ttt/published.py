@@ -137,7 +137,7 @@ def reproduced(name: Preset, rows: list[AgentResult], source: str) -> Result:
 
 def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
     """Return the systems one below the other, theirs and ours, and the notes."""
-    lines = [_cells("wins/ties/losses in %", "as X", "as O", "unbeatable", "seconds")]
+    lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for name, rows in found.items():
         system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
