@@ -37,10 +37,12 @@ _HELP = "".join(f"\n  {name}: {text}" for name, text in names.KINDS.items())
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Play a round robin: each player against each other one, in both seats.
+    """Play a round robin: each player against every other player, in both seats.
 
-    Results are exact where the game is enumerable and both players are policies;
-    otherwise games are sampled. Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    Results are exact where the game is enumerable and both players' policies are
+    known; otherwise games are sampled.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     players: tyro.conf.Positional[tuple[str, ...]] = ()

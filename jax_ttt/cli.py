@@ -52,8 +52,8 @@ class Run(Parts, Machine):
     """What a command trains, and where; the parts of the settings are its fields."""
 
     preset: Preset = "default"
-    """Named settings, which the other flags change. Without this flag: default, but
-    plain in other games and against an opponent."""
+    """Named settings, which the other flags change. Without this flag: default for
+    self-play in tic_tac_toe, else plain. This help shows the values of default."""
 
     given: tyro.conf.Suppress[tuple[str, ...]] = ()  # settings whose flags are given
     source: tyro.conf.Suppress[str] = ""  # what sets the others, in words

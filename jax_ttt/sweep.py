@@ -44,7 +44,7 @@ class Args(cli.Run):
 
     On a CPU the agents train one after another, in one compiled program, and each is
     the same agent that train gives for its seed. On an accelerator many train at once:
-    they differ from those of train, but are equally strong.
+    rounding differs there, so they are other agents than those of train.
 
     Each agent is graded once, at the end of its training.
 
@@ -53,7 +53,7 @@ class Args(cli.Run):
     """
 
     num_seeds: int = 64
-    """Agents to train of each combination of settings. 1 to 100,000."""
+    """Agents to train for each combination of settings. 1 to 100,000."""
     first_seed: int = 1000
     """The first seed; the others follow it. 0 to 4,294,967,295."""
     grid: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Args(cli.Run):
     csv: Path | None = None
     """File to write a row for each agent to."""
     svg: Path | None = None
-    """File to draw to, as SVG, PNG or PDF by its ending: the wins of each agent, or
+    """File for the picture, SVG, PNG or PDF by its ending: the wins of each agent, or
     with a grid the share that is proven; needs the extra `plots`."""
 
 

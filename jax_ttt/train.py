@@ -48,8 +48,8 @@ _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 class Args(cli.Run):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged, 130 Ctrl-C, 143
-    terminated, 129 hung up (what was trained so far is saved).
+    Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
+    After Ctrl-C (130), SIGTERM (143) or SIGHUP (129) the agent is saved.
     """
 
     seed: Annotated[int, SEED_RANGE] = 1

@@ -175,7 +175,7 @@ def printed(label):
     ("question", "label", "compared"),
     [
         (
-            "an agent, from the start of the process",
+            "an agent of `default`, from the start of the process",
             "train, cold cache, start to proven and saved",
             "the article's program, start to saved, 2 x",
         ),

@@ -14,7 +14,7 @@ class ExplorationSettings(Part):
     epsilon_start: Fraction = 1.0
     """Share of random moves at the first update. 0 to 1."""
     epsilon_end: Fraction = 0.5
-    """Share of random moves at the last update, and the least share before it. 0 to
+    """Lowest share of random moves; linear reaches it at the last update. 0 to
     epsilon_start."""
     epsilon_schedule: EpsilonSchedule = "linear"
     """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the

@@ -13,7 +13,7 @@ class NetworkSettings(Part):
     """The function from boards to action values."""
 
     network: NetworkKind = "mlp"
-    """mlp: a multilayer perceptron. table: an entry for each board and action; only in
+    """mlp: a multilayer perceptron. table: a lookup table, see table_key; only in
     enumerable games."""
     canonical: bool = True
     """Map rotated and mirrored boards to one canonical board."""

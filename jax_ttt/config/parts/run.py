@@ -15,11 +15,11 @@ class RunSettings(Part):
     env_id: EnvId = catalogue.DEFAULT
     """The PGX game to learn."""
     num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
-    """Games played at once, 1 to 1,048,576. Each update learns from one move of
-    each."""
+    """Games played at once, 1 to 1,048,576. Each update plays one move in each of
+    them."""
     num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
-    """Gradient steps, 1 to 1,000,000,000. The schedules of epsilon and of the learning
-    rate end with the last one."""
+    """Updates, one gradient step each, 1 to 1,000,000,000. The schedules of epsilon
+    and of the learning rate end with the last one."""
     lockstep: bool = False
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""

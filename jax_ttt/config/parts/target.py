@@ -14,8 +14,8 @@ class TargetSettings(Part):
 
     backup: Backup = "one-ply"
     """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
-    bootstrap from a second head, the value to the player who waits for the next
-    mover's reply."""
+    bootstrap from a second head, which gives the values for the player who waits
+    while the opponent replies."""
     tremble: Fraction = 0.5
     """Probability, in the TD target only, that the next mover plays a random move: from
     0 (the plain maximum) to 1. A higher one prefers moves that set traps."""
@@ -23,12 +23,12 @@ class TargetSettings(Part):
     """Discount per move; its sign comes from the player to move next. 0 to 1."""
     double: bool = False
     """Double DQN: the network in training chooses the best next action, and the target
-    network gives its value. With a table: two tables, and each move updates one of
-    them."""
+    network gives its value. With a table: two tables; each move updates one
+    of them, the last move of a game both."""
     backward: bool = False
     """Play whole games, then learn from their moves, the last move first. The target
-    network is updated after each move; with target_update_every, after each move of
-    every such update."""
+    network is updated after each move; with target_update_every N, only in every N-th
+    update."""
     tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
     """Weight of the new parameters in the Polyak average that gives the target network;
     above 0, at most 1."""
@@ -38,7 +38,7 @@ class TargetSettings(Part):
     reward_win: Result = 1.0
     """Reward of a win. -1 to 1."""
     reward_draw: Result = 0.0
-    """Reward of a draw. -1 to 1; 0 in self-play, as one's gain is the other's loss."""
+    """Reward of a draw. -1 to 1; 0 in self-play, as gains and losses add up to 0."""
     reward_loss: Result = -1.0
     """Reward of a loss. -1 to 1; -reward_win in self-play."""
 
