@@ -25,9 +25,19 @@ COMMANDS = {
 
 def main() -> int:
     """Run the command that the first word names; without one, list all commands."""
-    from jax_ttt.runtime import interrupts
+    from jax_ttt.runtime import interrupts, streams
 
     interrupts.leave_on_import()
+    try:
+        code = _run()
+        sys.stdout.flush()  # at exit, an error would be a traceback
+    except BrokenPipeError:  # the reader of our output has ended
+        streams.drop(sys.stdout)
+        return 141
+    return code
+
+
+def _run() -> int:
     words = sys.argv[1:]
     name = words[0] if words else "--help"
     if name in ("-h", "--help"):

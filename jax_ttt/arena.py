@@ -1,4 +1,4 @@
-"""Everybody against everybody: exact where it can be, else by sample.
+"""Play a round robin: exact where possible, else by sampling.
 
 python -m jax_ttt.arena random minimax runs/RUN
 """

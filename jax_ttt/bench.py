@@ -226,7 +226,7 @@ def libraries() -> str:
 
 
 def machine_name() -> str:
-    """Return the processor's name, where it can be had, and how many cores we have."""
+    """Return the processor's name, if it is known, and the number of cores."""
     name = platform.processor() or platform.machine()
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Grade a saved agent or any player: exactly where the game's tree can be walked.
+"""Grade a saved agent or any player: exactly if the game is enumerable.
 
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
@@ -122,7 +122,7 @@ def files(args: Args) -> dict[str, Path]:
 def check_files(args: Args, env_id: EnvId) -> None:
     """Refuse to write the policy of a game that can't be enumerated."""
     for field in files(args) if env_id not in ENUMERABLE else ():
-        rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
+        rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
         raise SettingError(field, rule, env_id)
 
 

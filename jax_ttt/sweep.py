@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None) -> int:
 
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
-    """Return the combinations to train, or refuse what can't be had."""
+    """Return the combinations to train; refuse those that can't be trained."""
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
@@ -132,7 +132,7 @@ class Group:
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Refuse, before any training, whom or what no game can be played with."""
+    """Refuse, before any training, opponents that can't play the game."""
     from jax_ttt.training import loop
 
     checked = {config.opponent: config for _, config in points}
@@ -223,7 +223,7 @@ def groups_table(
 
 def _proven(group: GroupResult) -> str:
     if group.proven is None or group.interval is None:
-        return "by sample"
+        return "by sampling"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
     return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
 

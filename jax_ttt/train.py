@@ -1,4 +1,4 @@
-"""Train an agent, by self-play if not told otherwise; prove its worth; save it.
+"""Train an agent, by self-play by default; prove whether it can be beaten; save it.
 
 python -m jax_ttt.train --seed 1
 """
@@ -112,7 +112,7 @@ def checked_config(args: Args) -> Config:
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
     if args.until_proven and not GAMES[config.env_id].enumerable:
-        rule = f"used with a game that can be walked: {', '.join(ENUMERABLE)}"
+        rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
@@ -141,7 +141,7 @@ def train_in_new_folder(
 
 
 def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | None":
-    """Make the run's folder, unless a signal came; `UsageError` if it can't be had."""
+    """Make the run's folder, unless a signal came; raise `UsageError` if it can't."""
     from jax_ttt.training import run_folder
 
     if signals:
@@ -270,7 +270,7 @@ def finish(
             print(f"\nan example game\n{example}")
     if stopped == "interrupted":
         streams.tell(
-            f"interrupted at update {agent.num_updates}: saved {folder.agent_path}"
+            f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}"
         )
         return 128 + signals[0]
     return 0

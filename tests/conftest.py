@@ -1,6 +1,7 @@
 """Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
 
 import gc
+import signal
 from pathlib import Path
 
 import compiling  # before JAX
@@ -28,6 +29,12 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 # Without a deadline, since the machine may be busy.
 hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
 hypothesis.settings.load_profile("tests")
+
+# A job in the background, or under nohup, ignores these signals, and so would the
+# processes that tests start.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 TESTS = Path(__file__).parent
 LONGEST = (

@@ -230,7 +230,7 @@ def test_another_game_than_the_one_asked_for_is_refused(around, other_game, caps
 def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, capsys):
     flags = [other_game, "--policy-csv", other_game.parent / "policy.csv"]
     refusal = refuse(flags, capsys)
-    assert "--policy-csv must be used with a game that can be walked" in refusal
+    assert "--policy-csv must be used with an enumerable game" in refusal
     assert "got 'connect_four'" in refusal
     assert list(other_game.parent.iterdir()) == [other_game]
 

@@ -145,7 +145,7 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     assert (found.proven, found.interval, found.not_proven) == (None,) * 3
     args = sweep.Args(**config.parts)
     text = sweep.groups_table(args, "cpu", [found], 1.0)
-    assert "by sample" in text
+    assert "by sampling" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
     drawn = [

@@ -142,7 +142,7 @@ def closing(
     files = ", ".join(sorted(path.name for path in folder.iterdir()))
     updates, games = counted(progress.update, "update"), int(progress.games)
     first = (
-        f"stopped at update {agent.num_updates}, at the first proof, as "
+        f"stopped at update {agent.num_updates:,}, at the first proof, as "
         "--until-proven asks\n"
     )
     return (

@@ -16,6 +16,10 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",
     },
+    "runs": {
+        "": "List the runs below runs/.",
+        "--json": "List them as JSON.",
+    },
     "arena": {
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",
