@@ -200,7 +200,7 @@ def train_in_folder(
         try:
             for latest, grades in itertools.chain([start], steps):
                 record(latest, grades, shown, folder, open_loggers)
-        except OSError:  # whoever read our output has gone, or the disk is full
+        except OSError:  # the reader of our output has ended, or the disk is full
             save_in_folder(folder, agent(), signals)
             raise
         save_in_folder(folder, agent(), signals)

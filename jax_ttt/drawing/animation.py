@@ -12,9 +12,9 @@ def animated(frames: Sequence[str], size: Point, seconds: Number, title: str) ->
     """Return frames one after another, for `seconds` each, again and again.
 
     Frames are elements of SVG; each has a background, since it lies upon those before
-    it. It begins with the last frame, which stays for three times as long: that is what
-    is seen at the start, in a viewer that does not animate, in print, and by whoever
-    asks for less motion.
+    it. The animation begins with the last frame, which stays for three times as long. A
+    viewer that does not animate, a print and a reader who asks for less motion show
+    this frame.
     """
     # Names of our own: two animations may stand on one page.
     tag = f"g{zlib.crc32(''.join(frames).encode()):08x}"

@@ -66,7 +66,7 @@ def _parsed(
     """
     if {"-h", "--help"} & set(given):
         tyro.extras.set_accent_color("cyan")  # white frames are unseen on white
-    # tyro knows no NO_COLOR, and has no other way to be told.
+    # tyro ignores NO_COLOR, and has no other switch for it.
     tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
     try:
         return tyro.cli(
