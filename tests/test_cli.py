@@ -166,7 +166,7 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
             pytest.param(command, platform, marks=pytest.mark.slow)
             for command, platform in [
                 *(("train", "cuda"), ("train", "tpu"), ("bench", "cuda")),
-                ("plot --game run", "cuda"),
+                ("evaluate random", "cuda"),
             ]
         ),
     ],
