@@ -96,6 +96,10 @@ fold()
 """
 
 
+# Seen with jaxlib 0.10.2, and not with 0.12.
+HAS_ALARM = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("levels", "shown"), [(["3"], False), (["3", "usual"], True)])
 def test_xlas_alarms_are_errors_in_a_log_that_has_a_level(levels, shown):
@@ -112,7 +116,7 @@ def test_xlas_alarms_are_errors_in_a_log_that_has_a_level(levels, shown):
             "JAX_DISABLE_MOST_OPTIMIZATIONS": "0",
         },
     )
-    assert ("slow_operation_alarm" in done.stderr) == shown
+    assert ("slow_operation_alarm" in done.stderr) == (shown and HAS_ALARM)
 
 
 class Terminal(io.StringIO):
