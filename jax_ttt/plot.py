@@ -21,9 +21,9 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.config.saved_settings import read_settings
+from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
@@ -117,21 +117,13 @@ def about(run: Path) -> tuple[str, Config]:
     Raises:
         UsageError: there is no such file, or it says something else.
     """
-    path = run / "config.json"
-    try:
-        said = json.loads(path.read_text("utf-8"))
-        version = said.get("format_version", 1)
-        if version not in READABLE:
-            raise ValueError(f"format version {version!r}")
-        config, usual = config_from_dict(said["config"]), PRESETS[said["preset"]]
-    except (OSError, ValueError, KeyError, TypeError, SettingError) as error:
-        raise cli.UsageError(f"{path}: not a run's settings ({error!r})") from None
+    config, preset, _ = read_settings(run)
     others = [
         f"{field}={value}"
         for field, value in config.as_dict().items()
-        if not field.startswith("eval_") and value != usual.value(field)
+        if not field.startswith("eval_") and value != PRESETS[preset].value(field)
     ]
-    return " ".join([said["preset"], *others]), config
+    return " ".join([preset, *others]), config
 
 
 def show_learned_seat(run: Path, config: Config) -> str:

@@ -32,7 +32,7 @@ def make(tmp_path):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
         config = PRESETS["default"].as_dict() | settings
-        about = {"preset": preset, "config": config}
+        about = {"preset": preset, "seed": 1, "config": config}
         (folder / "config.json").write_text(json.dumps(about))
         return folder
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
 
@@ -13,7 +14,7 @@ class SavedSettings(NamedTuple):
     """What a `config.json` says of a run."""
 
     config: Config
-    preset: str
+    preset: Preset
     seed: int
 
 
@@ -31,7 +32,9 @@ def read_settings(path: Path) -> SavedSettings:
             raise ValueError(f"format version {version!r}")
         seed, preset = about["seed"], about["preset"]
         SEED_RANGE.check("seed", seed)
-        return SavedSettings(config_from_dict(about["config"]), str(preset), seed)
+        if preset not in PRESETS:
+            raise ValueError(f"preset {preset!r}")
+        return SavedSettings(config_from_dict(about["config"]), preset, seed)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except OSError as error:
