@@ -24,12 +24,11 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
-from jax_ttt.results import free_folders
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import loggers
+from jax_ttt.training import free_folders, loggers
 from jax_ttt.training.loggers import Loggers
 
 if TYPE_CHECKING:

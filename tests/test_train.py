@@ -428,7 +428,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
     assert process.returncode == code, err
     agent = agents.load_agent(path)
     assert agent.num_updates >= loop.CHUNK
-    assert err.startswith(f"interrupted at update {agent.num_updates}: saved ")
+    assert err.startswith(f"interrupted at update {agent.num_updates:,}: saved ")
     assert rows(path)[-1]["update"] == agent.num_updates
     assert evaluated(out)[-1] == f"{agent.num_updates:,}"
     assert "Traceback" not in out + err

@@ -18,11 +18,11 @@ import jax
 from jax_ttt import __version__
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
-from jax_ttt.results import free_folders, plain
+from jax_ttt.results import plain
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import loggers
+from jax_ttt.training import free_folders, loggers
 
 
 class RunFolder:
