@@ -123,11 +123,12 @@ def update(
         turns = played.transition, drawn.turns.learn_key
         learned, steps = jax.lax.scan(learn, state, turns, reverse=True)
     else:
-        after, played = play(state.env_state, drawn.first)
+        turn = drawn.first
+        after, played = play(state.env_state, turn)
         kept = config.replay, state.buffer, played.transition, drawn.sample_key
         buffer, batch = replay.remember(*kept)
         learned = dataclasses.replace(state, buffer=buffer)
-        learned, steps = learn(learned, (batch, drawn.first.learn_key))
+        learned, steps = learn(learned, (batch, turn.learn_key))
 
     found = measure(config, hyper, learned, played, steps, epsilon)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
