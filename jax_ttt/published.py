@@ -26,6 +26,7 @@ from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.results import plain
 from jax_ttt.results.commands import PublishedResult, SystemResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.compile_events import Bar
@@ -140,14 +141,13 @@ def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
     lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for name, rows in found.items():
-        system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
+        system, seeds = SYSTEMS[name], counted(len(rows), "seed")
         lines += ["", f"{name}: {system.title}"]
         ours = reproduced(
             name, rows, f"reproduced, {seeds}" if system.results else seeds
         )
         for result in (*system.results, ours):
-            cells = result.first, result.second, result.unbeatable, result.seconds
-            lines.append(_cells(result.source, *(cell or "" for cell in cells)))
+            lines += _rows(result)
         note = f"{name}: {system.why}{_not_proven(rows)}"
         notes += textwrap.wrap(note, 100, subsequent_indent="    ")
     return "\n".join([*lines, "", *notes])
@@ -165,10 +165,22 @@ def _not_proven(rows: list[AgentResult]) -> str:
     )
 
 
+def _rows(result: Result) -> list[str]:
+    """Return a line of figures, and one of the ranges in brackets if it has any."""
+    cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
+    rates, spans = ([cell[part] for cell in cells] for part in (0, 2))
+    others = (result.unbeatable or "", result.seconds or "")
+    lines = [_cells(result.source, *rates, *others)]
+    if any(spans):
+        ranges = (span.removesuffix(")") for span in spans)
+        lines.append(_cells("range of the wins", *ranges, "", ""))
+    return lines
+
+
 def _cells(source: str, *cells: str) -> str:
-    widths = (32, 32, 12, 15)
+    widths = (20, 20, 14, 16)
     padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    return (f"  {source:<22}" + "".join(padded)).rstrip()
+    return (f"  {source:<26}" + "".join(padded)).rstrip()
 
 
 def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> str:

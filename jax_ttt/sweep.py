@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 import dataclasses
 import json
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,11 +29,14 @@ from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
+_WIDTH = 100
+"""Columns of a terminal that the table fits."""
 _NUM_SEEDS = Range(int, 1, 100_000)
 _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
@@ -197,28 +201,53 @@ def groups_table(
         return "no agent was finished"
     num_agents = sum(group.num_agents for group in groups)
     labels = [grid.point_text(group.settings) or args.preset for group in groups]
-    width = max(map(len, ["", *labels])) + 2
     seats = GAMES[args.config.env_id].seats
-    first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    wins = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    head = ("proven unbeatable (95 %)", *wins, "seconds")
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
         f"{args.first_seed}\n",
-        " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
+        *_aligned(["", *labels], [head, *map(_cells, groups)]),
     ]
-    for name, group in zip(labels, groups, strict=True):
-        first, second = (_wins(group.win_rates.get(seat)) for seat in SEATS)
-        cells = _cells(_proven(group), first, second, f"{group.seconds:.2f}")
-        lines.append(f"{name:<{width}}{cells}")
     pairs = list(zip(labels, groups, strict=True))
     faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
     faults += [("diverged", name, group.diverged) for name, group in pairs]
     for text, name, seeds in faults:
         if seeds:
-            lines.append(f"{text}, {name}: {', '.join(map(str, seeds))}")
+            lines += _wrapped(f"{text}, {name}: {', '.join(map(str, seeds))}")
     each = seconds / num_agents
-    lines.append(f"\n{num_agents:,} agents in {seconds:.1f} s, {each:.2f} s each; the")
-    lines[-1] += " seconds above are of training one, in the median"
+    lines += [
+        "",
+        f"{counted(num_agents, 'agent')} in {seconds:.1f} s, {each:.2f} s each;",
+    ]
+    lines[-1] += " the seconds above are of training one, in the median"
     return "\n".join(lines)
+
+
+def _aligned(labels: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table's lines; labels for which there is no room have their own lines.
+
+    The first row is the head.
+    """
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    room = _WIDTH - sum(widths)
+    beside = max(map(len, labels)) <= room
+    indent = max(map(len, labels)) if beside else 2
+    lines = []
+    for label, cells in zip(labels, rows, strict=True):
+        padded = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
+        lines += [] if beside or not label else _wrapped(label)
+        lines.append(f"{label if beside else '':<{indent}}{''.join(padded)}")
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+
+
+def _cells(group: GroupResult) -> tuple[str, ...]:
+    wins = (_wins(group.win_rates.get(seat)) for seat in SEATS)
+    return _proven(group), *wins, f"{group.seconds:.2f}"
 
 
 def _proven(group: GroupResult) -> str:
@@ -226,10 +255,6 @@ def _proven(group: GroupResult) -> str:
         return "by sampling"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
     return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
-
-
-def _cells(proven: str, first: str, second: str, seconds: str) -> str:
-    return f"{proven:>26}{first:>32}{second:>32}{seconds:>9}"
 
 
 def _wins(wins: Spread | None) -> str:
