@@ -11,7 +11,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 import dataclasses
 import json
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, median
@@ -25,6 +24,7 @@ from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.results import plain
+from jax_ttt.results.aligned import wrapped
 from jax_ttt.results.commands import PublishedResult, SystemResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
@@ -148,8 +148,7 @@ def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
         )
         for result in (*system.results, ours):
             lines += _rows(result)
-        note = f"{name}: {system.why}{_not_proven(rows)}"
-        notes += textwrap.wrap(note, 100, subsequent_indent="    ")
+        notes += wrapped(f"{name}: {system.why}{_not_proven(rows)}")
     return "\n".join([*lines, "", *notes])
 
 

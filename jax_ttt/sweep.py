@@ -11,7 +11,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 import dataclasses
 import json
 import sys
-import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
+from jax_ttt.results.aligned import aligned, wrapped
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
@@ -35,8 +35,6 @@ from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
-_WIDTH = 100
-"""Columns of a terminal that the table fits."""
 _NUM_SEEDS = Range(int, 1, 100_000)
 _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
@@ -207,14 +205,14 @@ def groups_table(
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
         f"{args.first_seed}\n",
-        *_aligned(["", *labels], [head, *map(_cells, groups)]),
+        *aligned(["", *labels], [head, *map(_cells, groups)]),
     ]
     pairs = list(zip(labels, groups, strict=True))
     faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
     faults += [("diverged", name, group.diverged) for name, group in pairs]
     for text, name, seeds in faults:
         if seeds:
-            lines += _wrapped(f"{text}, {name}: {', '.join(map(str, seeds))}")
+            lines += wrapped(f"{text}, {name}: {', '.join(map(str, seeds))}")
     each = seconds / num_agents
     lines += [
         "",
@@ -222,27 +220,6 @@ def groups_table(
     ]
     lines[-1] += " the seconds above are of training one, in the median"
     return "\n".join(lines)
-
-
-def _aligned(labels: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table's lines; labels for which there is no room have their own lines.
-
-    The first row is the head.
-    """
-    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
-    room = _WIDTH - sum(widths)
-    beside = max(map(len, labels)) <= room
-    indent = max(map(len, labels)) if beside else 2
-    lines = []
-    for label, cells in zip(labels, rows, strict=True):
-        padded = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
-        lines += [] if beside or not label else _wrapped(label)
-        lines.append(f"{label if beside else '':<{indent}}{''.join(padded)}")
-    return lines
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
 
 
 def _cells(group: GroupResult) -> tuple[str, ...]:
