@@ -26,9 +26,9 @@ from jax_ttt.config.command_line.wrong_words import flag as flag  # the commands
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
-from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results import saved_runs
+from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import compile_cache, compile_events, interrupts, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]

@@ -22,13 +22,13 @@ from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
+from jax_ttt.results.saved_settings import read_settings
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture

@@ -55,7 +55,25 @@ FLAGS = [
     ("train --xyzzy", "train has no flag --xyzzy (--help lists the flags)"),
     ("train seed=3", "train can't use 'seed=3'; did you mean --seed?"),
     ("train hello", "train can't use 'hello' (--help lists the flags)"),
-    ("train --quiet=yes", "train can't use 'yes' (--help lists the flags)"),
+    ("train --quiet=yes", "--quiet takes no value, got 'yes'"),
+    ("train --quiet yes", "--quiet takes no value, got 'yes'"),
+    (
+        "train --lockstep=no",
+        "--lockstep takes no value, got 'no'; did you mean --no-lockstep?",
+    ),
+    ("evaluate --json=minimax", "--json takes no value, got 'minimax'"),
+    (
+        "bench --json figures.json",
+        "--json takes no value, got 'figures.json'; did you mean --out figures.json?",
+    ),
+    (
+        "sweep --json=agents.json",
+        "--json takes no value, got 'agents.json'; did you mean --json > agents.json?",
+    ),
+    ("sweep --vary", "sweep has no flag --vary; did you mean --grid?"),
+    ("sweep --vary tau=0.1", "sweep has no flag --vary; did you mean --grid?"),
+    ("sweep --grid", "--grid needs a value: SETTING=VALUE,VALUE"),
+    ("published --only", "--only needs a value:", PRESETS),
     ("train --seed", "--seed needs a value: a whole number from 0 to 4,294,967,295"),
     ("train --loss", "--loss needs a value: huber, mse"),
     ("train --opponent", "--opponent needs a value: PLAYER"),
@@ -89,7 +107,11 @@ VALUES = [
         "--env-id must be one of these, got 'tictactoe'; did you mean tic_tac_toe?",
         GAMES,
     ),
-    ("train --env-id chess", "--env-id must be one of these, got 'chess'", GAMES),
+    (
+        "train --env-id chess",
+        "--env-id must be one of these, got 'chess'; did you mean gardner_chess?",
+        GAMES,
+    ),
     (
         "train --opponent minmax",
         "minmax: no such file, and no known player; did you mean minimax?",
@@ -110,12 +132,17 @@ VALUES = [
         "mcst: no such file, and no known player; did you mean mct",
         PLAYERS,
     ),
+    ("arena blend:0.5", "blend:0.5: blend needs a player after it: blend:P:PLAYER"),
+    ("play lookahead", "lookahead: lookahead needs a player after it: lookahead:D:AG"),
     ("arena mcts:0", "mcts:0: mcts needs a whole number from 1 to 1,000,000, got '0'"),
     (
         "train --optimizer adam",
         "--optimizer must be one of adamw, sgd, got 'adam'; did you mean adamw?",
     ),
-    ("train --device cuda", "--device must be one of auto, cpu, gpu, tpu, got 'cuda'"),
+    (
+        "train --device cuda",
+        "--device must be one of auto, cpu, gpu, tpu, got 'cuda'; did you mean gpu?",
+    ),
     (
         "train --backup two_ply",
         "--backup must be one of one-ply, two-ply, got 'two_ply'; did you mean two-pl",
@@ -142,6 +169,14 @@ VALUES = [
     (
         "sweep --grid taau=1",
         "a setting of --grid is unknown: 'taau'; did you mean tau",
+    ),
+    (
+        "sweep --grid batch_size=8",
+        "a setting of --grid is unknown: 'batch_size'; did you mean num_envs?",
+    ),
+    (
+        "sweep --grid network=tabel",
+        "--network must be one of mlp, table, got 'tabel'; did you mean table?",
     ),
     ("sweep --grid tau=x", "--tau must be a number above 0 and at most 1, got 'x'"),
     ("sweep --grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),

@@ -77,8 +77,9 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         return Spec(name, kind, playouts)
     if kind in ("blend", "lookahead"):
         number, colon, inner = rest.partition(":")
-        if not colon:
-            raise _unknown(name)
+        if not (colon and inner):
+            form = next(form for form in KINDS if form.startswith(kind))
+            raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
         asked = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")

@@ -40,10 +40,14 @@ def parse(
     """
     found = arguments.arguments(args_type, defaults)
     given = words(argv)
+    asks = bool({"-h", "--help"} & set(given))
+    typed = sys.argv[1:] if argv is None else argv
+    for wrong in () if asks else wrong_words.misused(found, typed):
+        raise UsageError(wrong)
     printed = _Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         values, unknown = _parsed(found, given)
-    if values is None and {"-h", "--help"} & set(given):
+    if values is None and asks:
         head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
         boxes = printed.text().partition("\n")[2]
         print(*head, _usage(prog, found), sep="\n\n")

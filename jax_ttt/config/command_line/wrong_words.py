@@ -24,6 +24,24 @@ def explain(prog: str, found: Mapping[str, Argument], words: Sequence[str]) -> s
     return mistakes[0] if mistakes else ""
 
 
+def misused(found: Mapping[str, Argument], words: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with flags that the parser would accept.
+
+    Those are `--switch=value`, and a flag of several values without one. `words` are as
+    they are typed.
+    """
+    known = flags(found)
+    for place, word in enumerate(words):
+        name, equals, value = word.replace("_", "-").partition("=")
+        argument = known.get(name)
+        if argument is None:
+            continue
+        if equals and argument.is_switch:
+            yield _of_switch(name, found, word.partition("=")[2])
+        elif argument.is_many and not (value or _values(argument, words[place + 1 :])):
+            yield from _of_values(name, argument, [])
+
+
 def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     """Return that a word is no flag and no value of one."""
     names = [name[2:] for name in flags(found)]
@@ -41,6 +59,7 @@ def _of_flags(
 ) -> Iterator[str]:
     """Yield what is wrong with each flag and its values."""
     known = flags(found)
+    names_players = any(argument.is_positional for argument in found.values())
     for place, word in enumerate(words):
         if not word.startswith("--") or word == "--":
             continue
@@ -49,9 +68,11 @@ def _of_flags(
             if name != "--help":
                 yield unexpected(prog, found, word)
             continue
-        argument = known[name]
+        argument, after = known[name], words[place + 1 :]
         if not argument.is_switch:
-            yield from _of_values(name, argument, _values(argument, words[place + 1 :]))
+            yield from _of_values(name, argument, _values(argument, after))
+        elif after[:1] and after[0][:1] != "-" and not names_players:
+            yield _of_switch(name, found, after[0])
 
 
 def _values(argument: Argument, words: Sequence[str]) -> list[str]:
@@ -64,11 +85,21 @@ def _values(argument: Argument, words: Sequence[str]) -> list[str]:
     return values
 
 
+def _of_switch(name: str, found: Mapping[str, Argument], value: str) -> str:
+    hint, opposite = [], f"--no-{name[2:]}"
+    if value.lower() in ("no", "false", "off", "0") and opposite in flags(found):
+        hint = [opposite]
+    elif name == "--json" and "." in value:  # meant as a file's name
+        hint = [f"--out {value}" if "out" in found else f"--json > {value}"]
+    return f"{name} takes no value, got {value!r}{suggestions.question(hint)}"
+
+
 def _of_values(name: str, argument: Argument, values: Sequence[str]) -> Iterator[str]:
-    if not values and not argument.is_many:
+    if not values:
         what = suggestions.listing(argument.choices) or argument.metavar
         number = argument.type in (int, float)
-        yield f"{name} needs a value: {argument.rule if number else what}"
+        what = argument.rule if number else what
+        yield f"{name} needs a value: {what}".replace(": \n", ":\n")
     for value in values:
         if argument.choices and value not in argument.choices:
             yield suggestions.one_of(name, argument.choices, value)

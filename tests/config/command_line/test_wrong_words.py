@@ -38,12 +38,27 @@ FOUND = arguments.arguments(Args)
         ("p --limit x", "--limit must be a whole number, got 'x'"),
         ("p --side z", "--side must be one of x, o, got 'z'"),
         ("p --side", "--side needs a value: x, o"),
+        ("p --parts", "--parts needs a value: a, b"),
         ("p --parts a c", "--parts must be one of a, b, got 'c'"),
         ("p --no-quiet", "play has no flag --no-quiet"),
     ],
 )
 def test_the_first_mistake_is_explained(words, said):
     assert wrong_words.explain("play", FOUND, words.split()).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("p --quiet=no", ["--quiet takes no value, got 'no'"]),
+        ("p --fast=no", ["--fast takes no value, got 'no'; did you mean --no-fast?"]),
+        ("p --parts --fast", ["--parts needs a value: a, b"]),
+        ("p --parts=a --fast --seed=3 --none=1", []),
+        ("p --parts a b --quiet p", []),  # a player may follow a switch
+    ],
+)
+def test_what_the_parser_would_accept_is_refused(words, said):
+    assert list(wrong_words.misused(FOUND, words.split())) == said
 
 
 @pytest.mark.parametrize("words", ["--seed 3", "--limit None", "--rate -inf", "--help"])
