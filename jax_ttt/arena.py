@@ -26,8 +26,7 @@ from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
-from jax_ttt.runtime import compile_events, files, streams
-from jax_ttt.runtime.compile_events import Bar
+from jax_ttt.runtime import files, streams
 
 if TYPE_CHECKING:
     from jax_ttt.evaluation.crosstable import CrossTable
@@ -85,6 +84,7 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.evaluation import crosstable
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import ranking, result_text
+    from jax_ttt.runtime import compile_events
 
     env_id = agents.game(specs, args.env_id)
     specs = [
@@ -137,6 +137,8 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
 
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
+    from jax_ttt.runtime.compile_events import Bar
+
     hidden = not pairs or not sys.stderr.isatty()
     return Bar(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 

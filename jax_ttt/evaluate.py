@@ -26,7 +26,7 @@ from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades
-from jax_ttt.runtime import compile_events, streams
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
@@ -86,6 +86,7 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
     from jax_ttt.reports.progress_table import coloured_verdict
+    from jax_ttt.runtime import compile_events
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)

@@ -21,7 +21,6 @@ from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.rows import Row
-from jax_ttt.runtime.compile_events import Bar
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -114,6 +113,8 @@ def runs(
     presets: Sequence[Preset], seeds: Sequence[int]
 ) -> dict[Preset, list[list[Row]]]:
     """Return the metrics of every seed's run, by preset."""
+    from jax_ttt.runtime.compile_events import Bar
+
     jobs: list[tuple[Preset, int]] = list(itertools.product(presets, seeds))
     found: dict[Preset, list[list[Row]]] = {}
     for preset, seed in Bar(jobs, unit="run", disable=not sys.stderr.isatty()):

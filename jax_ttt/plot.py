@@ -43,7 +43,7 @@ class Args:
     with the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
-    runs: tyro.conf.Positional[list[Path]] = dataclasses.field(default_factory=list)
+    runs: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Runs' folders; by default the newest run below runs/."""
     game: tyro.conf.FlagCreatePairsOff[bool] = False
     """Draw the agent's likeliest game against itself instead of curves: animated in an
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "plot")
     if not args.runs:
-        args = dataclasses.replace(args, runs=[Path(cli.named_or_newest(None))])
+        args = dataclasses.replace(args, runs=(Path(cli.named_or_newest(None)),))
     for run in args.runs:
         if not run.is_dir():
             raise cli.UsageError(f"{run}: no such folder")
@@ -83,10 +83,11 @@ def main(argv: Sequence[str] | None) -> int:
 
 def default_path(args: Args) -> Path:
     """Return the file of the picture where `--svg` is not given."""
-    if len(args.runs) > 1:
+    run, *others = args.runs
+    if others:
         return Path("curves.svg")
     name = "game" if args.game else "curve" if args.values is None else "values"
-    return args.runs[0] / f"{name}.svg"
+    return run / f"{name}.svg"
 
 
 def read_metrics(path: Path) -> list[Row]:
@@ -172,7 +173,7 @@ def of_agent(args: Args) -> "Picture":
     from jax_ttt.players import agents
     from jax_ttt.reports import boards
 
-    run = args.runs[0]
+    run = next(iter(args.runs))
     agent = agents.load_agent(run)
     game = agent.config.env_id
     check_board(game, args.values)
@@ -193,7 +194,7 @@ def check_drawable(args: Args) -> None:
         Refused: there is no agent, its game is not enumerable, or `--values` has not
             the board's size or letters.
     """
-    run = args.runs[0]
+    run = next(iter(args.runs))
     names.read_name(str(run), catalogue.DEFAULT)
     try:
         env_id = about(run)[1].env_id

@@ -29,7 +29,6 @@ from jax_ttt.results.commands import PublishedResult, SystemResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -97,6 +96,7 @@ def graded_agents(
     args: Args, signals: list[int]
 ) -> Iterator[tuple[Preset, AgentResult]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
+    from jax_ttt.runtime.compile_events import Bar
     from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)

@@ -32,7 +32,6 @@ from jax_ttt.results.commands import GroupResult, Spread, SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -145,6 +144,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
 
 def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
+    from jax_ttt.runtime.compile_events import Bar
     from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)

@@ -9,12 +9,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from jax_ttt import cli
+from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.settings import Config
 
 PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
@@ -346,27 +346,44 @@ def test_there_are_sixty_and_each_command_has_some():
     assert len({line.split()[0] for line, *_ in WRONG}) == 9
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["train --lr 1", "evaluate runs/one --jsno", "sweep --preset table --env-id hex"],
+KINDS = (
+    *("train --lr 1", "train --seed -1", "train --preset table --double"),
+    *("train --opponent minmax", "train --run-dir runs/one", "train --config a_file"),
+    *("evaluate runs/one --jsno", "evaluate runs/on", "evaluate runs/one --env-id hex"),
+    *("play --sid o", "play mcst", "arena --games 0", "arena blend:0.5"),
+    *("sweep --grid taau=1", "sweep --preset table --env-id hex", "sweep --vary"),
+    *("published --only artcle", "published --csv no/x.csv", "runs none"),
+    *("plot runs/none", "plot runs/one --values XXO", "figures --out nowhere"),
+    *("bench --quik", "bench --rounds 0"),
 )
-def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
-    """In a process of its own, whose own seconds are counted."""
-    command, *words = line.split()
-    code = (
-        "import importlib, sys\n"
-        f"module = importlib.import_module('jax_ttt.{command}')\n"
-        f"code = module.main({words})\nassert 'jax' not in sys.modules\nsys.exit(code)"
-    )
+"""For each command: a wrong flag, a wrong value, a contradiction, a missing file."""
+TIMED = """
+import importlib, sys, time
+code = importlib.import_module("jax_ttt.{}").main({})
+assert "jax" not in sys.modules
+print(time.process_time())
+sys.exit(code)
+"""
+
+
+def own_seconds(code):
+    """Return the CPU seconds that a process of its own counts until a refusal."""
     env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    before = os.times()
-    begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True
     )
-    wall, after = time.perf_counter() - begin, os.times()
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: ")
-    own = after.children_user - before.children_user
-    own += after.children_system - before.children_system
-    assert min(own, wall) < 1  # 0.4 on a quiet machine
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
+    """The best of three: other processes on the machine slow this one down."""
+    command, *words = line.split()
+    code = TIMED.format(command, words)
+    assert any(own_seconds(code) < 0.5 for _ in range(3))
+
+
+def test_each_command_is_timed():
+    assert {line.split()[0] for line in KINDS} == set(COMMANDS)

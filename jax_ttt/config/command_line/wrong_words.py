@@ -18,30 +18,6 @@ def flags(found: Mapping[str, Argument]) -> dict[str, Argument]:
     return named | pairs
 
 
-def explain(prog: str, found: Mapping[str, Argument], words: Sequence[str]) -> str:
-    """Return what is wrong with the words, which the parser refused; "" if unknown."""
-    mistakes = [*_of_flags(prog, found, words), *_left_out(prog, found, words)]
-    return mistakes[0] if mistakes else ""
-
-
-def misused(found: Mapping[str, Argument], words: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with flags that the parser would accept.
-
-    Those are `--switch=value`, and a flag of several values without one. `words` are as
-    they are typed.
-    """
-    known = flags(found)
-    for place, word in enumerate(words):
-        name, equals, value = word.replace("_", "-").partition("=")
-        argument = known.get(name)
-        if argument is None:
-            continue
-        if equals and argument.is_switch:
-            yield _of_switch(name, found, word.partition("=")[2])
-        elif argument.is_many and not (value or _values(argument, words[place + 1 :])):
-            yield from _of_values(name, argument, [])
-
-
 def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     """Return that a word is no flag and no value of one."""
     names = [name[2:] for name in flags(found)]
@@ -54,24 +30,25 @@ def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     return f"{prog} can't use {word!r}{hint}"
 
 
-def _of_flags(
+def mistakes(
     prog: str, found: Mapping[str, Argument], words: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with each flag and its values."""
+    """Yield what is wrong with each flag and its values; `words` are as typed."""
     known = flags(found)
     names_players = any(argument.is_positional for argument in found.values())
     for place, word in enumerate(words):
-        if not word.startswith("--") or word == "--":
+        typed, equals, value = word.partition("=")
+        name, after = typed.replace("_", "-"), words[place + 1 :]
+        if not word.startswith("--") or word in ("--", "--help"):
             continue
-        name = word.replace("_", "-")
         if name not in known:
-            if name != "--help":
-                yield unexpected(prog, found, word)
-            continue
-        argument, after = known[name], words[place + 1 :]
-        if not argument.is_switch:
-            yield from _of_values(name, argument, _values(argument, after))
-        elif after[:1] and after[0][:1] != "-" and not names_players:
+            yield unexpected(prog, found, typed)
+        elif not known[name].is_switch:
+            values = [value] if equals else _values(known[name], after)
+            yield from _of_values(name, known[name], values)
+        elif equals:
+            yield _of_switch(name, found, value)
+        elif after and after[0][:1] != "-" and not names_players:
             yield _of_switch(name, found, after[0])
 
 
@@ -117,7 +94,7 @@ def _is_number(argument: Argument, value: str) -> bool:
     return True
 
 
-def _left_out(
+def left_out(
     prog: str, found: Mapping[str, Argument], words: Sequence[str]
 ) -> Iterator[str]:
     """Yield each argument without a default that is not among the words."""
