@@ -72,6 +72,8 @@ def main(argv: Sequence[str] | None) -> int:
     env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
+    if args.env_id is not None:
+        names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     pictures.check_file("--svg", args.svg)

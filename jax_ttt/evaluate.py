@@ -73,6 +73,8 @@ def main(argv: Sequence[str] | None) -> int:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)
     spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
+    if args.env_id is not None:
+        names.check_games([spec], args.env_id)
     for field, path in files(args).items():
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", name)

@@ -22,6 +22,7 @@ PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9"
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
 PLAYERS += " blend:P:PLAYER lookahead:D:AGENT AGENT"
+OTHER_GAME = "made for tic_tac_toe, not for"
 NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
 NO_EFFECT = "must be left out: it has no effect with"
 AGAINST = "--backup must be one-ply against an opponent: its reply is part of the move,"
@@ -276,6 +277,14 @@ CONTRADICTIONS = [
     ),
 ]
 FILES = [
+    ("evaluate runs/one --env-id hex", f"runs/one: {OTHER_GAME} hex"),
+    ("arena runs/one random --env-id othello", f"runs/one: {OTHER_GAME} othello"),
+    ("train --opponent runs/one --env-id hex", f"runs/one: {OTHER_GAME} hex"),
+    (
+        "sweep --grid opponent=self,lookahead:2:runs/one --env-id hex",
+        f"runs/one: {OTHER_GAME} hex",
+    ),
+    ("train --run-dir /proc/x", f"{NO_RUN} '/proc/x': "),
     ("train --run-dir runs/one", f"{NO_RUN} 'runs/one': File exists"),
     ("train --run-dir a_file", f"{NO_RUN} 'a_file': File exists"),
     ("train --run-dir a_file/new", f"{NO_RUN} 'a_file/new': Not a directory"),
@@ -297,6 +306,9 @@ FILES = [
     ("figures --out nowhere", "--out nowhere: no such folder"),
     ("published --csv no/x.csv", "--csv no/x.csv: no folder no"),
 ]
+HEADER = {"__metadata__": {"jax_ttt": json.dumps({"env_id": "tic_tac_toe"})}}
+AGENT = len(json.dumps(HEADER)).to_bytes(8, "little") + json.dumps(HEADER).encode()
+"""An agent's file without its weights."""
 WRONG = [(*row, "")[:3] for row in (*FLAGS, *VALUES, *CONTRADICTIONS, *FILES)]
 
 
@@ -310,7 +322,7 @@ def folder(tmp_path, monkeypatch):
     config = Config.of(network="table", backup="two-ply").as_dict()
     text = json.dumps(about | {"config": config, "versions": {"jax_ttt": "0"}})
     (tmp_path / "runs/one/config.json").write_text(text)
-    (tmp_path / "runs/one/agent.safetensors").write_text("weights")
+    (tmp_path / "runs/one/agent.safetensors").write_bytes(AGENT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
