@@ -26,6 +26,7 @@ from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
+from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     if args.csv:
         rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, len(rows), args.json)
+        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
         from jax_ttt.reports import charts
 

@@ -24,6 +24,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.drawing import pictures
+from jax_ttt.results.counting import counted
 from jax_ttt.runtime import interrupts, process, streams
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def machine_name() -> str:
             name = line.split(":", 1)[1].strip()
     has = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
-    return f"{name}, {cores} core{'s'[: cores != 1]}, {platform.system()}"
+    return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt as error:  # or EndedAtOnce
         return _fail(getattr(error, "code", 130), str(error) or "interrupted")
     except BrokenPipeError:
-        # Whoever read our output has gone; don't complain on closing it either.
+        # The program that read our output has ended: closing it must not fail too.
         streams.drop(sys.stdout)
         return 141
     except FloatingPointError as error:
@@ -167,8 +167,8 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             return _fail(
                 1,
-                "out of memory: try fewer --num-envs, --games or --at-once, "
-                "or a smaller --replay-capacity",
+                "out of memory: smaller numbers need less of it: --num-envs, --games, "
+                "--at-once or --replay-capacity",
             )
         raise
 

@@ -25,6 +25,7 @@ from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import FullGrades
 from jax_ttt.runtime import streams
 
@@ -159,7 +160,8 @@ def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
             export.write_decisions_csv(path, rows, probs.shape[1])
         else:
             export.write_decisions_json(path, rows)
-        streams.tell_written(path, len(tree.decisions), args.json)
+        size = counted(len(tree.decisions), "row")
+        streams.tell_written(path, size, args.json)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from jax_ttt.players import names
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
 from jax_ttt.results.saved_settings import read_settings
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require("matplotlib", "plots", "plot")
         picture = of_runs(args, runs)
     picture.save(path)
-    print(f"wrote {path}")
+    streams.tell_written(path)
     return 0
 
 

@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None) -> int:
                 {"preset": name, **many_agents.as_cells(row)} for name, row in named
             ]
             files.write_csv(args.csv, table_rows)
-            streams.tell_written(args.csv, len(table_rows), args.json)
+            streams.tell_written(args.csv, counted(len(table_rows), "row"), args.json)
         return cli.interrupted(signals[0]) if signals else 0
 
 

@@ -178,7 +178,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
             for row in group.rows
         ]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, len(rows), args.json)
+        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
         from jax_ttt.reports import charts
 
