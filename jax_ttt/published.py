@@ -188,7 +188,7 @@ def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> 
         name: SystemResult(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
-            reproduced=reproduced(name, rows, "redone"),
+            reproduced=reproduced(name, rows, "reproduced"),
             why=SYSTEMS[name].why,
             agents=tuple(rows),
         )

@@ -72,10 +72,10 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
         graded(0.125, 0.0, 0.75),
         graded(0.0, 0.0, 0.25, unbeatable=True),
     ]
-    found = published.reproduced("web", rows, "redone")
+    found = published.reproduced("web", rows, "reproduced")
     assert found.first == "50.00/45.83/4.17 (25.0 to 75.0)"
     assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
-    found = published.reproduced("go-first", rows, "redone")
+    found = published.reproduced("go-first", rows, "reproduced")
     assert (found.unbeatable, found.second) == ("1 of 3", None)
 
 
