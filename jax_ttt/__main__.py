@@ -4,9 +4,9 @@ python -m jax_ttt
 jax-ttt train --seed 1
 """
 
-import difflib
 import importlib
 import sys
+from collections.abc import Sequence
 
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
@@ -25,39 +25,32 @@ COMMANDS = {
 
 def main() -> int:
     """Run the command that the first word names; without one, list all commands."""
-    from jax_ttt.runtime import interrupts, streams
+    from jax_ttt.runtime import interrupts
 
     interrupts.leave_on_import()
-    try:
-        code = _run()
-        sys.stdout.flush()  # at exit, an error would be a traceback
-    except BrokenPipeError:  # the reader of our output has ended
-        streams.drop(sys.stdout)
-        return 141
-    return code
-
-
-def _run() -> int:
     words = sys.argv[1:]
+    if not words or words[0] not in COMMANDS:
+        from jax_ttt import cli
+
+        return cli.guarded(_about)(words)
+    command = importlib.import_module(f"jax_ttt.{words[0]}")
+    sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
+    return command.main(None)
+
+
+def _about(words: Sequence[str] | None) -> int:
+    """List the commands, print the version, or raise `UsageError`."""
+    from jax_ttt import __version__
+    from jax_ttt.config import errors, suggestions
+
     name = words[0] if words else "--help"
     if name in ("-h", "--help"):
         print(command_list())
-        return 0
-    if name == "--version":
-        from jax_ttt import __version__
-
+    elif name == "--version":
         print(f"jax_ttt {__version__}")
-        return 0
-    if name not in COMMANDS:
-        close = difflib.get_close_matches(name, COMMANDS, 1)
-        meant = (
-            f"did you mean {close[0]}?" if close else f"one of {', '.join(COMMANDS)}"
-        )
-        print(f"error: no command {name!r}: {meant}", file=sys.stderr)
-        return 2
-    command = importlib.import_module(f"jax_ttt.{name}")
-    sys.argv = [f"{sys.argv[0]} {name}", *words[1:]]
-    return command.main(None)
+    else:
+        raise errors.UsageError(suggestions.one_of("the command", COMMANDS, name))
+    return 0
 
 
 def command_list() -> str:

@@ -26,8 +26,8 @@ from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
-from jax_ttt.runtime import compile_events, files, streams
-from jax_ttt.runtime.compile_events import Bar
+from jax_ttt.results.counting import counted
+from jax_ttt.runtime import files, streams
 
 if TYPE_CHECKING:
     from jax_ttt.evaluation.crosstable import CrossTable
@@ -73,6 +73,8 @@ def main(argv: Sequence[str] | None) -> int:
     env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
+    if args.env_id is not None:
+        names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     pictures.check_file("--svg", args.svg)
@@ -85,6 +87,7 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.evaluation import crosstable
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import ranking, result_text
+    from jax_ttt.runtime import compile_events
 
     env_id = agents.game(specs, args.env_id)
     specs = [
@@ -127,7 +130,7 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     if args.csv:
         rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, len(rows), args.json)
+        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
         from jax_ttt.reports import charts
 
@@ -137,6 +140,8 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
 
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
+    from jax_ttt.runtime.compile_events import Bar
+
     hidden = not pairs or not sys.stderr.isatty()
     return Bar(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 

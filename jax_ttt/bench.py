@@ -16,17 +16,19 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import tyro
 
 from jax_ttt import __version__, cli
-from jax_ttt.benchmarks.progress import Steps, say
-from jax_ttt.benchmarks.timing import Figures
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.drawing import pictures
+from jax_ttt.results.counting import counted
 from jax_ttt.runtime import interrupts, process, streams
+
+if TYPE_CHECKING:
+    from jax_ttt.benchmarks.timing import Figures
 
 Part = Literal[
     "updates",
@@ -127,9 +129,11 @@ def silent() -> Iterator[None]:
 
 
 def measure_parts(
-    args: Args, about: dict[str, str], figures: dict[str, Figures]
+    args: Args, about: dict[str, str], figures: dict[str, "Figures"]
 ) -> None:
     """Measure each part that is asked for, and add what it found to `figures`."""
+    from jax_ttt.benchmarks.progress import Steps, say
+
     say("\n".join(f"{name}: {text}" for name, text in about.items()))
     chosen = {part: run for part, run in parts(args).items() if part in args.only}
     with Steps(len(chosen), "part") as bar:
@@ -174,7 +178,7 @@ def checked_parts(args: Args) -> Args:
     return args
 
 
-def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
+def parts(args: Args) -> dict[Part, Callable[[], "Figures"]]:
     """Return what measures each part."""
     from jax_ttt.benchmarks import (
         ceiling,
@@ -237,7 +241,7 @@ def machine_name() -> str:
             name = line.split(":", 1)[1].strip()
     has = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
-    return f"{name}, {cores} core{'s'[: cores != 1]}, {platform.system()}"
+    return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
 
 
 if __name__ == "__main__":

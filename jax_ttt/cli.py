@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import tyro
-from tqdm import tqdm
 
 from jax_ttt.config import presets, suggestions
 from jax_ttt.config.command_line import parsing
@@ -26,10 +25,9 @@ from jax_ttt.config.command_line.wrong_words import flag as flag  # the commands
 from jax_ttt.config.errors import Refused, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
-from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
-from jax_ttt.results import saved_runs
-from jax_ttt.runtime import compile_cache, compile_events, interrupts, streams
+from jax_ttt.results.saved_settings import read_settings
+from jax_ttt.runtime import compile_cache, interrupts, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
@@ -154,7 +152,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt as error:  # or EndedAtOnce
         return _fail(getattr(error, "code", 130), str(error) or "interrupted")
     except BrokenPipeError:
-        # Whoever read our output has gone; don't complain on closing it either.
+        # The program that read our output has ended: closing it must not fail too.
         streams.drop(sys.stdout)
         return 141
     except FloatingPointError as error:
@@ -169,8 +167,8 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             return _fail(
                 1,
-                "out of memory: try fewer --num-envs, --games or --at-once, "
-                "or a smaller --replay-capacity",
+                "out of memory: smaller numbers need less of it: --num-envs, --games, "
+                "--at-once or --replay-capacity",
             )
         raise
 
@@ -208,6 +206,8 @@ def named_or_newest(name: str | None, quiet: bool = False) -> str:
     """
     if name is not None:
         return name
+    from jax_ttt.results import saved_runs
+
     newest = str(saved_runs.newest_run())
     if not quiet:
         print(f"the newest run: {newest}", flush=True)
@@ -239,6 +239,8 @@ def set_up(machine: Machine, seconds: int) -> str:
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
+    from jax_ttt.runtime import compile_events
+
     with compile_events.Status("loading JAX"):
         from jax_ttt.runtime import devices
 
@@ -253,6 +255,10 @@ def set_up(machine: Machine, seconds: int) -> str:
 
 def announce_compiling(seconds: int, kept: bool) -> None:
     """Let a terminal say that programs compile, as soon as they do."""
+    from tqdm import tqdm
+
+    from jax_ttt.runtime import compile_events
+
     text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
 
     def say() -> None:

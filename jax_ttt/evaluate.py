@@ -25,8 +25,9 @@ from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import FullGrades
-from jax_ttt.runtime import compile_events, streams
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
@@ -73,6 +74,8 @@ def main(argv: Sequence[str] | None) -> int:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)
     spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
+    if args.env_id is not None:
+        names.check_games([spec], args.env_id)
     for field, path in files(args).items():
         if spec.kind != "agent":
             raise SettingError(field, "used with a saved agent", name)
@@ -86,6 +89,7 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
     from jax_ttt.reports.progress_table import coloured_verdict
+    from jax_ttt.runtime import compile_events
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
@@ -156,7 +160,8 @@ def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
             export.write_decisions_csv(path, rows, probs.shape[1])
         else:
             export.write_decisions_json(path, rows)
-        streams.tell_written(path, len(tree.decisions), args.json)
+        size = counted(len(tree.decisions), "row")
+        streams.tell_written(path, size, args.json)
 
 
 if __name__ == "__main__":

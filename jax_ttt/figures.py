@@ -21,7 +21,7 @@ from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.rows import Row
-from jax_ttt.runtime.compile_events import Bar
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None) -> int:
         for theme in themes:
             path = args.out / f"{name}-{theme}.svg"
             draw(theme=theme).save(path)
-            print(f"wrote {path}", flush=True)
+            streams.tell_written(path)
     return 0
 
 
@@ -114,6 +114,8 @@ def runs(
     presets: Sequence[Preset], seeds: Sequence[int]
 ) -> dict[Preset, list[list[Row]]]:
     """Return the metrics of every seed's run, by preset."""
+    from jax_ttt.runtime.compile_events import Bar
+
     jobs: list[tuple[Preset, int]] = list(itertools.product(presets, seeds))
     found: dict[Preset, list[list[Row]]] = {}
     for preset, seed in Bar(jobs, unit="run", disable=not sys.stderr.isatty()):

@@ -22,13 +22,14 @@ from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.saved_settings import read_settings
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
 from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Row
+from jax_ttt.results.saved_settings import read_settings
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -43,7 +44,7 @@ class Args:
     with the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
-    runs: tyro.conf.Positional[list[Path]] = dataclasses.field(default_factory=list)
+    runs: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Runs' folders; by default the newest run below runs/."""
     game: tyro.conf.FlagCreatePairsOff[bool] = False
     """Draw the agent's likeliest game against itself instead of curves: animated in an
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "plot")
     if not args.runs:
-        args = dataclasses.replace(args, runs=[Path(cli.named_or_newest(None))])
+        args = dataclasses.replace(args, runs=(Path(cli.named_or_newest(None)),))
     for run in args.runs:
         if not run.is_dir():
             raise cli.UsageError(f"{run}: no such folder")
@@ -77,16 +78,17 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require("matplotlib", "plots", "plot")
         picture = of_runs(args, runs)
     picture.save(path)
-    print(f"wrote {path}")
+    streams.tell_written(path)
     return 0
 
 
 def default_path(args: Args) -> Path:
     """Return the file of the picture where `--svg` is not given."""
-    if len(args.runs) > 1:
+    run, *others = args.runs
+    if others:
         return Path("curves.svg")
     name = "game" if args.game else "curve" if args.values is None else "values"
-    return args.runs[0] / f"{name}.svg"
+    return run / f"{name}.svg"
 
 
 def read_metrics(path: Path) -> list[Row]:
@@ -172,7 +174,7 @@ def of_agent(args: Args) -> "Picture":
     from jax_ttt.players import agents
     from jax_ttt.reports import boards
 
-    run = args.runs[0]
+    run = next(iter(args.runs))
     agent = agents.load_agent(run)
     game = agent.config.env_id
     check_board(game, args.values)
@@ -193,7 +195,7 @@ def check_drawable(args: Args) -> None:
         Refused: there is no agent, its game is not enumerable, or `--values` has not
             the board's size or letters.
     """
-    run = args.runs[0]
+    run = next(iter(args.runs))
     names.read_name(str(run), catalogue.DEFAULT)
     try:
         env_id = about(run)[1].env_id

@@ -11,7 +11,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 import dataclasses
 import json
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, median
@@ -25,10 +24,11 @@ from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.results import plain
+from jax_ttt.results.aligned import wrapped
 from jax_ttt.results.commands import PublishedResult, SystemResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None) -> int:
                 {"preset": name, **many_agents.as_cells(row)} for name, row in named
             ]
             files.write_csv(args.csv, table_rows)
-            streams.tell_written(args.csv, len(table_rows), args.json)
+            streams.tell_written(args.csv, counted(len(table_rows), "row"), args.json)
         return cli.interrupted(signals[0]) if signals else 0
 
 
@@ -96,6 +96,7 @@ def graded_agents(
     args: Args, signals: list[int]
 ) -> Iterator[tuple[Preset, AgentResult]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
+    from jax_ttt.runtime.compile_events import Bar
     from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
@@ -140,16 +141,14 @@ def comparison_table(found: dict[Preset, list[AgentResult]]) -> str:
     lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for name, rows in found.items():
-        system, seeds = SYSTEMS[name], f"{len(rows)} seed{'s' * (len(rows) > 1)}"
+        system, seeds = SYSTEMS[name], counted(len(rows), "seed")
         lines += ["", f"{name}: {system.title}"]
         ours = reproduced(
             name, rows, f"reproduced, {seeds}" if system.results else seeds
         )
         for result in (*system.results, ours):
-            cells = result.first, result.second, result.unbeatable, result.seconds
-            lines.append(_cells(result.source, *(cell or "" for cell in cells)))
-        note = f"{name}: {system.why}{_not_proven(rows)}"
-        notes += textwrap.wrap(note, 100, subsequent_indent="    ")
+            lines += _rows(result)
+        notes += wrapped(f"{name}: {system.why}{_not_proven(rows)}")
     return "\n".join([*lines, "", *notes])
 
 
@@ -165,10 +164,22 @@ def _not_proven(rows: list[AgentResult]) -> str:
     )
 
 
+def _rows(result: Result) -> list[str]:
+    """Return a line of figures, and one of the ranges in brackets if it has any."""
+    cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
+    rates, spans = ([cell[part] for cell in cells] for part in (0, 2))
+    others = (result.unbeatable or "", result.seconds or "")
+    lines = [_cells(result.source, *rates, *others)]
+    if any(spans):
+        ranges = (span.removesuffix(")") for span in spans)
+        lines.append(_cells("range of the wins", *ranges, "", ""))
+    return lines
+
+
 def _cells(source: str, *cells: str) -> str:
-    widths = (32, 32, 12, 15)
+    widths = (20, 20, 14, 16)
     padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    return (f"  {source:<22}" + "".join(padded)).rstrip()
+    return (f"  {source:<26}" + "".join(padded)).rstrip()
 
 
 def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> str:
@@ -177,7 +188,7 @@ def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> 
         name: SystemResult(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
-            reproduced=reproduced(name, rows, "redone"),
+            reproduced=reproduced(name, rows, "reproduced"),
             why=SYSTEMS[name].why,
             agents=tuple(rows),
         )

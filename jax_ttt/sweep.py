@@ -27,10 +27,11 @@ from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.players import names
 from jax_ttt.results import plain
+from jax_ttt.results.aligned import aligned, wrapped
 from jax_ttt.results.commands import GroupResult, Spread, SweepResult
+from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.runtime.interrupts import interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
@@ -143,6 +144,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
 
 def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
     """Train every agent, until a signal comes, and add the finished to their groups."""
+    from jax_ttt.runtime.compile_events import Bar
     from jax_ttt.training import many_agents
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
@@ -176,7 +178,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
             for row in group.rows
         ]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, len(rows), args.json)
+        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
         from jax_ttt.reports import charts
 
@@ -197,28 +199,32 @@ def groups_table(
         return "no agent was finished"
     num_agents = sum(group.num_agents for group in groups)
     labels = [grid.point_text(group.settings) or args.preset for group in groups]
-    width = max(map(len, ["", *labels])) + 2
     seats = GAMES[args.config.env_id].seats
-    first, second = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    wins = (f"wins as {seat}, %: mean (range)" for seat in seats)
+    head = ("proven unbeatable (95 %)", *wins, "seconds")
     lines = [
         f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
         f"{args.first_seed}\n",
-        " " * width + _cells("proven unbeatable (95 %)", first, second, "seconds"),
+        *aligned(["", *labels], [head, *map(_cells, groups)]),
     ]
-    for name, group in zip(labels, groups, strict=True):
-        first, second = (_wins(group.win_rates.get(seat)) for seat in SEATS)
-        cells = _cells(_proven(group), first, second, f"{group.seconds:.2f}")
-        lines.append(f"{name:<{width}}{cells}")
     pairs = list(zip(labels, groups, strict=True))
     faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
     faults += [("diverged", name, group.diverged) for name, group in pairs]
     for text, name, seeds in faults:
         if seeds:
-            lines.append(f"{text}, {name}: {', '.join(map(str, seeds))}")
+            lines += wrapped(f"{text}, {name}: {', '.join(map(str, seeds))}")
     each = seconds / num_agents
-    lines.append(f"\n{num_agents:,} agents in {seconds:.1f} s, {each:.2f} s each; the")
-    lines[-1] += " seconds above are of training one, in the median"
+    lines += [
+        "",
+        f"{counted(num_agents, 'agent')} in {seconds:.1f} s, {each:.2f} s each;",
+    ]
+    lines[-1] += " the seconds above are of training one, in the median"
     return "\n".join(lines)
+
+
+def _cells(group: GroupResult) -> tuple[str, ...]:
+    wins = (_wins(group.win_rates.get(seat)) for seat in SEATS)
+    return _proven(group), *wins, f"{group.seconds:.2f}"
 
 
 def _proven(group: GroupResult) -> str:
@@ -226,10 +232,6 @@ def _proven(group: GroupResult) -> str:
         return "by sampling"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
     return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
-
-
-def _cells(proven: str, first: str, second: str, seconds: str) -> str:
-    return f"{proven:>26}{first:>32}{second:>32}{seconds:>9}"
 
 
 def _wins(wins: Spread | None) -> str:

@@ -24,17 +24,17 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
-from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import free_folders, loggers
-from jax_ttt.training.loggers import Loggers
+from jax_ttt.training import free_folders
 
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
     from jax_ttt.players.agents import Agent
     from jax_ttt.reports.console import Console
+    from jax_ttt.results.grades import Grades
+    from jax_ttt.training.loggers import Loggers
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
@@ -166,7 +166,7 @@ def train_in_folder(
         from jax_ttt.envs import tree as trees
         from jax_ttt.players import agents
         from jax_ttt.reports import console
-        from jax_ttt.training import graded_steps, loop
+        from jax_ttt.training import graded_steps, loggers, loop
 
     loud = not (args.quiet or args.json)
     if loud:
@@ -208,10 +208,10 @@ def train_in_folder(
 
 def record(
     progress: "Progress",
-    grades: Grades,
+    grades: "Grades",
     shown: "Console",
     folder: "RunFolder",
-    open_loggers: Loggers,
+    open_loggers: "Loggers",
 ) -> None:
     """Show a step of the run and write it down."""
     from jax_ttt.training import graded_steps

@@ -1,5 +1,6 @@
 """The pages: their links lead somewhere, their code runs, their commands are taken."""
 
+import ast
 import dataclasses
 import importlib
 import json
@@ -9,6 +10,7 @@ import re
 import runpy
 import shlex
 import sys
+import tokenize
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -370,6 +372,38 @@ def test_sources_have_the_numbers_of_the_readme(page):
 )
 def test_pages_use_plain_words(page):
     assert [match[0] for match in OLD_WORDS.finditer(words_of(page))] == []
+
+
+def texts_of(path):
+    """Yield a module's comments, docstrings, help and messages, without code."""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield SPAN.sub("", node.value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(PACKAGE.rglob("*.py")),
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_modules_use_plain_words(path):
+    # J. Antognini's program calls draws so, in a line that is shown as it prints it.
+    texts = [text.replace("  Ties: ", "") for text in texts_of(path)]
+    found = {m[0]: text for text in texts for m in OLD_WORDS.finditer(text)}
+    assert found == {}
+
+
+def test_the_outputs_of_the_notebook_use_plain_words():
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    shown = [output for cell in cells for output in cell.get("outputs", ())]
+    parts = [output.get("text", output.get("data", {})) for output in shown]
+    assert parts
+    text = re.sub(r"base64,[\w+/=\\]+", "", json.dumps(parts))
+    assert [match[0] for match in OLD_WORDS.finditer(text)] == []
 
 
 def test_the_glossary_is_in_order_and_has_the_terms_of_the_learner():

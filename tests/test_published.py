@@ -72,10 +72,10 @@ def test_our_figures_are_means_with_the_range_of_the_wins():
         graded(0.125, 0.0, 0.75),
         graded(0.0, 0.0, 0.25, unbeatable=True),
     ]
-    found = published.reproduced("web", rows, "redone")
+    found = published.reproduced("web", rows, "reproduced")
     assert found.first == "50.00/45.83/4.17 (25.0 to 75.0)"
     assert (found.unbeatable, found.seconds) == ("1 of 3", "2.00")
-    found = published.reproduced("go-first", rows, "redone")
+    found = published.reproduced("go-first", rows, "reproduced")
     assert (found.unbeatable, found.second) == ("1 of 3", None)
 
 
@@ -94,6 +94,26 @@ def test_an_agent_that_diverged_is_named_and_not_proven(monkeypatch, capsys, tmp
         assert "Diverged seeds: 8." in out
         assert "Beatable" not in out
         assert path.read_text().splitlines()[-1].startswith("web,8,5,2.0,True,")
+
+
+def test_the_table_fits_100_columns_and_keeps_every_figure():
+    rows = [graded(0.0, 0.25, 1.0), graded(0.125, 0.0, 0.0)] * 32
+    text = published.comparison_table(dict.fromkeys(published.SYSTEMS, rows))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100
+    for name, system in published.SYSTEMS.items():
+        begin = lines.index(f"{name}: {system.title}") + 1
+        section = "\n".join(lines[begin : lines.index("", begin)]).split()
+        for theirs in system.results:
+            figures = (theirs.first, theirs.second, theirs.unbeatable, theirs.seconds)
+            for word in " ".join(filter(None, figures)).split():
+                assert word.strip("()") in section
+    web = lines.index(f"web: {published.SYSTEMS['web'].title}")
+    ours = " ".join(" ".join(lines[web + 2 : web + 4]).split())
+    assert ours == (
+        "reproduced, 64 seeds 50.00/43.75/6.25 50.00/37.50/12.50 0 of 64 2.00 "
+        "range of the wins 0.0 to 100.0 0.0 to 100.0"
+    )
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,6 @@ NOT_PRIVATE = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 PRIVATE_OF_OTHERS = {
     "benchmarks.openspiel": {"_q_values"},
-    "config.command_line.parsing": {"_experimental_options"},  # for NO_COLOR
 }
 """Private fields of other packages that a module has to read."""
 

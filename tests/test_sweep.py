@@ -137,6 +137,32 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
     assert err.count("\n") == 1
 
 
+def lines_of(points, seeds):
+    """Return the lines of a sweep's table whose agents all can be beaten."""
+    exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
+    rows = [made.agent(seed, exact) for seed in seeds]
+    groups = [many_agents.group_summary(rows, Config(), point) for point in points]
+    return sweep.groups_table(sweep.Args(), "cpu", groups, 9.0).splitlines()
+
+
+def test_the_table_fits_100_columns():
+    """A label for which there is no room stands above its row."""
+    wins = "100.000 (100.000 to 100.000)   25.000 (25.000 to 25.000)"
+    lines = lines_of([{}], range(1000, 1064))
+    assert max(map(len, lines)) <= 100
+    assert lines[3].startswith("default ")
+    assert wins in lines[3]
+    grid = [{"num_updates": 300, "replay_capacity": 4096, "tau": t} for t in (0.1, 0.2)]
+    lines = lines_of(grid, range(1000, 1064))
+    assert max(map(len, lines)) <= 100
+    assert lines[3] == "num_updates=300 replay_capacity=4096 tau=0.1"
+    assert wins in lines[4]
+    assert lines[4].index("100.000 (") == lines[6].index("100.000 (")
+    text = " ".join(" ".join(lines).split())
+    seeds = ", ".join(map(str, range(1000, 1064)))
+    assert f"not proven, {lines[3]}: {seeds}" in text
+
+
 def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     """Neither is anything said to be beatable."""
     rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]

@@ -9,12 +9,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from jax_ttt import cli
+from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.settings import Config
 
 PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
@@ -22,6 +22,7 @@ PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9"
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
 PLAYERS += " blend:P:PLAYER lookahead:D:AGENT AGENT"
+OTHER_GAME = "made for tic_tac_toe, not for"
 NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
 NO_EFFECT = "must be left out: it has no effect with"
 AGAINST = "--backup must be one-ply against an opponent: its reply is part of the move,"
@@ -55,7 +56,25 @@ FLAGS = [
     ("train --xyzzy", "train has no flag --xyzzy (--help lists the flags)"),
     ("train seed=3", "train can't use 'seed=3'; did you mean --seed?"),
     ("train hello", "train can't use 'hello' (--help lists the flags)"),
-    ("train --quiet=yes", "train can't use 'yes' (--help lists the flags)"),
+    ("train --quiet=yes", "--quiet takes no value, got 'yes'"),
+    ("train --quiet yes", "--quiet takes no value, got 'yes'"),
+    (
+        "train --lockstep=no",
+        "--lockstep takes no value, got 'no'; did you mean --no-lockstep?",
+    ),
+    ("evaluate --json=minimax", "--json takes no value, got 'minimax'"),
+    (
+        "bench --json figures.json",
+        "--json takes no value, got 'figures.json'; did you mean --out figures.json?",
+    ),
+    (
+        "sweep --json=agents.json",
+        "--json takes no value, got 'agents.json'; did you mean --json > agents.json?",
+    ),
+    ("sweep --vary", "sweep has no flag --vary; did you mean --grid?"),
+    ("sweep --vary tau=0.1", "sweep has no flag --vary; did you mean --grid?"),
+    ("sweep --grid", "--grid needs a value: SETTING=VALUE,VALUE"),
+    ("published --only", "--only needs a value:", PRESETS),
     ("train --seed", "--seed needs a value: a whole number from 0 to 4,294,967,295"),
     ("train --loss", "--loss needs a value: huber, mse"),
     ("train --opponent", "--opponent needs a value: PLAYER"),
@@ -89,7 +108,11 @@ VALUES = [
         "--env-id must be one of these, got 'tictactoe'; did you mean tic_tac_toe?",
         GAMES,
     ),
-    ("train --env-id chess", "--env-id must be one of these, got 'chess'", GAMES),
+    (
+        "train --env-id chess",
+        "--env-id must be one of these, got 'chess'; did you mean gardner_chess?",
+        GAMES,
+    ),
     (
         "train --opponent minmax",
         "minmax: no such file, and no known player; did you mean minimax?",
@@ -110,12 +133,17 @@ VALUES = [
         "mcst: no such file, and no known player; did you mean mct",
         PLAYERS,
     ),
+    ("arena blend:0.5", "blend:0.5: blend needs a player after it: blend:P:PLAYER"),
+    ("play lookahead", "lookahead: lookahead needs a player after it: lookahead:D:AG"),
     ("arena mcts:0", "mcts:0: mcts needs a whole number from 1 to 1,000,000, got '0'"),
     (
         "train --optimizer adam",
         "--optimizer must be one of adamw, sgd, got 'adam'; did you mean adamw?",
     ),
-    ("train --device cuda", "--device must be one of auto, cpu, gpu, tpu, got 'cuda'"),
+    (
+        "train --device cuda",
+        "--device must be one of auto, cpu, gpu, tpu, got 'cuda'; did you mean gpu?",
+    ),
     (
         "train --backup two_ply",
         "--backup must be one of one-ply, two-ply, got 'two_ply'; did you mean two-pl",
@@ -142,6 +170,14 @@ VALUES = [
     (
         "sweep --grid taau=1",
         "a setting of --grid is unknown: 'taau'; did you mean tau",
+    ),
+    (
+        "sweep --grid batch_size=8",
+        "a setting of --grid is unknown: 'batch_size'; did you mean num_envs?",
+    ),
+    (
+        "sweep --grid network=tabel",
+        "--network must be one of mlp, table, got 'tabel'; did you mean table?",
     ),
     ("sweep --grid tau=x", "--tau must be a number above 0 and at most 1, got 'x'"),
     ("sweep --grid loss=l1", "--loss must be one of huber, mse, got 'l1'"),
@@ -241,6 +277,14 @@ CONTRADICTIONS = [
     ),
 ]
 FILES = [
+    ("evaluate runs/one --env-id hex", f"runs/one: {OTHER_GAME} hex"),
+    ("arena runs/one random --env-id othello", f"runs/one: {OTHER_GAME} othello"),
+    ("train --opponent runs/one --env-id hex", f"runs/one: {OTHER_GAME} hex"),
+    (
+        "sweep --grid opponent=self,lookahead:2:runs/one --env-id hex",
+        f"runs/one: {OTHER_GAME} hex",
+    ),
+    ("train --run-dir /proc/x", f"{NO_RUN} '/proc/x': "),
     ("train --run-dir runs/one", f"{NO_RUN} 'runs/one': File exists"),
     ("train --run-dir a_file", f"{NO_RUN} 'a_file': File exists"),
     ("train --run-dir a_file/new", f"{NO_RUN} 'a_file/new': Not a directory"),
@@ -262,6 +306,9 @@ FILES = [
     ("figures --out nowhere", "--out nowhere: no such folder"),
     ("published --csv no/x.csv", "--csv no/x.csv: no folder no"),
 ]
+HEADER = {"__metadata__": {"jax_ttt": json.dumps({"env_id": "tic_tac_toe"})}}
+AGENT = len(json.dumps(HEADER)).to_bytes(8, "little") + json.dumps(HEADER).encode()
+"""An agent's file without its weights."""
 WRONG = [(*row, "")[:3] for row in (*FLAGS, *VALUES, *CONTRADICTIONS, *FILES)]
 
 
@@ -275,7 +322,7 @@ def folder(tmp_path, monkeypatch):
     config = Config.of(network="table", backup="two-ply").as_dict()
     text = json.dumps(about | {"config": config, "versions": {"jax_ttt": "0"}})
     (tmp_path / "runs/one/config.json").write_text(text)
-    (tmp_path / "runs/one/agent.safetensors").write_text("weights")
+    (tmp_path / "runs/one/agent.safetensors").write_bytes(AGENT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -311,27 +358,44 @@ def test_there_are_sixty_and_each_command_has_some():
     assert len({line.split()[0] for line, *_ in WRONG}) == 9
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["train --lr 1", "evaluate runs/one --jsno", "sweep --preset table --env-id hex"],
+KINDS = (
+    *("train --lr 1", "train --seed -1", "train --preset table --double"),
+    *("train --opponent minmax", "train --run-dir runs/one", "train --config a_file"),
+    *("evaluate runs/one --jsno", "evaluate runs/on", "evaluate runs/one --env-id hex"),
+    *("play --sid o", "play mcst", "arena --games 0", "arena blend:0.5"),
+    *("sweep --grid taau=1", "sweep --preset table --env-id hex", "sweep --vary"),
+    *("published --only artcle", "published --csv no/x.csv", "runs none"),
+    *("plot runs/none", "plot runs/one --values XXO", "figures --out nowhere"),
+    *("bench --quik", "bench --rounds 0"),
 )
-def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
-    """In a process of its own, whose own seconds are counted."""
-    command, *words = line.split()
-    code = (
-        "import importlib, sys\n"
-        f"module = importlib.import_module('jax_ttt.{command}')\n"
-        f"code = module.main({words})\nassert 'jax' not in sys.modules\nsys.exit(code)"
-    )
+"""For each command: a wrong flag, a wrong value, a contradiction, a missing file."""
+TIMED = """
+import importlib, sys, time
+code = importlib.import_module("jax_ttt.{}").main({})
+assert "jax" not in sys.modules
+print(time.process_time())
+sys.exit(code)
+"""
+
+
+def own_seconds(code):
+    """Return the CPU seconds that a process of its own counts until a refusal."""
     env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    before = os.times()
-    begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True
     )
-    wall, after = time.perf_counter() - begin, os.times()
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: ")
-    own = after.children_user - before.children_user
-    own += after.children_system - before.children_system
-    assert min(own, wall) < 1  # 0.4 on a quiet machine
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
+    """The best of three: other processes on the machine slow this one down."""
+    command, *words = line.split()
+    code = TIMED.format(command, words)
+    assert any(own_seconds(code) < 0.5 for _ in range(3))
+
+
+def test_each_command_is_timed():
+    assert {line.split()[0] for line in KINDS} == set(COMMANDS)

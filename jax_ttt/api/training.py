@@ -1,7 +1,6 @@
 """Training from Python: one agent, or agents of several seeds."""
 
 import dataclasses
-import difflib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ import jax
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
-from jax_ttt.config import presets
+from jax_ttt.config import presets, suggestions
 from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.presets import PRESETS
@@ -139,8 +138,7 @@ def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
     known = PRESETS["plain"].as_dict()
     for name in fields:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            meant = f": did you mean {close[0]}?" if close else ""
+            meant = suggestions.did_you_mean(name, known, suggestions.MEANINGS)
             raise Refused(f"there is no setting {name}{meant}")
     if isinstance(preset, Config):
         return preset.replace(**fields)

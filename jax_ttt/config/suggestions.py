@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 MEANINGS = {
     "batchsize": "num-envs",
+    "cuda": "gpu",
     "discount": "gamma",
     "env": "env-id",
     "epochs": "num-updates",
@@ -18,10 +19,12 @@ MEANINGS = {
     "steps": "num-updates",
     "targetupdate": "target-update-every",
     "updates": "num-updates",
+    "vary": "grid",
 }
 """Names of other programs for our settings, without hyphens."""
 
-_MOST = 4
+_MOST = 4  # words of a hint
+_FEW, _MANY = 4, 15  # choices that stand in the line, or are left out
 _LIKE = 0.6  # of difflib's ratio, from 0 to 1
 _NEARLY = 0.1  # below the best one
 
@@ -32,21 +35,22 @@ def closest(
     """Return the known words that a wrong one may stand for, the likeliest first.
 
     Those are, whichever comes first: its entry in `meanings`; the word in another
-    spelling (`tictactoe`); those whose initials it is (`lr`), that begin with it, or
-    that differ in a few letters.
+    spelling (`tictactoe`); those whose initials it is (`lr`), that begin with it, that
+    differ in a few letters, or that have it as a part (`chess`).
     """
     letters = _letters(word)
     if not letters:
         return ()
-    meant = (meanings or {}).get(letters, "")
-    if meant in known:
-        return (meant,)
+    meant = _letters((meanings or {}).get(letters, ""))
     found = (
-        [name for name in known if _letters(name) == letters]
+        [name for name in known if meant and _letters(name) == meant]
+        or [name for name in known if _letters(name) == letters]
         or [name for name in known if _initials(name) == letters]
         or [name for name in known if len(letters) > 1 and _begins(name, letters)]
+        or _similar(letters, known)
+        or [name for name in known if letters in _parts(name)]
     )
-    return tuple(found[:_MOST]) or _similar(letters, known)
+    return tuple(found[:_MOST])
 
 
 def _letters(word: str) -> str:
@@ -54,15 +58,19 @@ def _letters(word: str) -> str:
 
 
 def _initials(word: str) -> str:
-    parts = word.lower().replace("_", "-").split("-")
+    parts = _parts(word)
     return "".join(part[:1] for part in parts) if len(parts) > 1 else ""
+
+
+def _parts(word: str) -> list[str]:
+    return word.lower().replace("_", "-").split("-")
 
 
 def _begins(word: str, letters: str) -> bool:
     return _letters(word).startswith(letters)
 
 
-def _similar(letters: str, known: Collection[str]) -> tuple[str, ...]:
+def _similar(letters: str, known: Collection[str]) -> list[str]:
     """Return the words that are about as similar as the most similar one."""
     match = difflib.SequenceMatcher(b=letters)
     ratios = {}
@@ -71,7 +79,7 @@ def _similar(letters: str, known: Collection[str]) -> tuple[str, ...]:
         ratios[name] = match.ratio()
     ranked = sorted(ratios, key=lambda name: -ratios[name])
     least = max(_LIKE, max(ratios.values(), default=0) - _NEARLY)
-    return tuple(name for name in ranked[:_MOST] if ratios[name] >= least)
+    return [name for name in ranked[:_MOST] if ratios[name] >= least]
 
 
 def did_you_mean(
@@ -86,10 +94,6 @@ def question(words: Sequence[str]) -> str:
     *most, last = words or [""]
     text = f"{', '.join(most)} or {last}" if most else last
     return f"; did you mean {text}?" if text else ""
-
-
-_FEW = 4
-_MANY = 15
 
 
 def one_of(what: str, choices: Collection[str], got: str) -> str:

@@ -5,6 +5,7 @@ A name is a kind, a kind with its arguments after colons, or the path of an agen
 
 import dataclasses
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
@@ -12,6 +13,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.suggestions import did_you_mean
+from jax_ttt.results.file_headers import saved_game
 
 KINDS = {
     "random": "any legal move",
@@ -77,8 +79,9 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         return Spec(name, kind, playouts)
     if kind in ("blend", "lookahead"):
         number, colon, inner = rest.partition(":")
-        if not colon:
-            raise _unknown(name)
+        if not (colon and inner):
+            form = next(form for form in KINDS if form.startswith(kind))
+            raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
         asked = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
@@ -95,7 +98,17 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
 def check_opponent(name: str, env_id: EnvId) -> None:
     """Raise `PlayerError` unless the name is `self` or a player of this game."""
     if name != SELF:
-        read_name(name, env_id)
+        check_games([read_name(name, env_id)], env_id)
+
+
+def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
+    """Raise `PlayerError` if a saved agent among the players is of another game."""
+    for spec in specs:
+        while spec.inner is not None:
+            spec = spec.inner
+        made = saved_game(spec.path) if spec.kind == "agent" else None
+        if made not in (None, env_id):
+            raise PlayerError(f"{spec.name}: made for {made}, not for {env_id}")
 
 
 def _exists(path: str) -> bool:

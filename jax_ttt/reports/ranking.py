@@ -4,20 +4,22 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.evaluation.crosstable import CrossTable
+from jax_ttt.results.aligned import WIDTH
 from jax_ttt.results.counting import counted
 
-_WIDTH = 100
-"""Columns of a terminal that the table fits; more players make several blocks."""
 _LONGEST = 45
 """Characters of a name in the table; the order has the whole name."""
 
 
 def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
-    """Return a cross table, the intervals of sampled pairs, and the Elo-like order."""
+    """Return a cross table, the intervals of sampled pairs, and the Elo-like order.
+
+    A table that is too wide for the terminal has several blocks.
+    """
     first, second = GAMES[env_id].seats
     size = len(table.names)
     width = min(max(map(len, table.names)), _LONGEST) + len(f"{size} ")
-    at_once = (_WIDTH - width) // 17
+    at_once = (WIDTH - width) // 17
     lines = [
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, all others exact",

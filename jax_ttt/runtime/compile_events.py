@@ -13,10 +13,10 @@ from tqdm import tqdm
 
 EVENTS = "/jax/core/compile/"
 """Prefix of the events of tracing, lowering and compiling."""
-BEGIN = "/jax_ttt/compile"
+WILL_COMPILE = "/jax_ttt/compile"
 """Our event before a program is compiled: JAX has one only with its cache."""
-_BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
-_END = f"{EVENTS}backend_compile_duration"
+_JAX_BEGINS = "/jax/compilation_cache/compile_requests_use_cache"
+_JAX_ENDS = f"{EVENTS}backend_compile_duration"
 _LONG = 0.5
 """CPU seconds; reading a program from JAX's cache takes less."""
 _ALARM = 100.0
@@ -66,7 +66,7 @@ class Notice:
 
     def _begins(self, event: str, **kwargs: str | int) -> None:
         del kwargs
-        if event not in (_BEGIN, BEGIN):
+        if event not in (_JAX_BEGINS, WILL_COMPILE):
             return
         with self._lock:
             now = time.process_time(), time.monotonic()
@@ -77,7 +77,7 @@ class Notice:
 
     def _ends(self, event: str, duration_secs: float, **kwargs: str | int) -> None:
         del duration_secs, kwargs
-        if event == _END:
+        if event == _JAX_ENDS:
             with self._lock:
                 self._begun.pop(threading.get_ident(), None)
 
@@ -164,7 +164,7 @@ class Bar(tqdm):
             self._listening.enter_context(durations(self._heard))
 
     def _heard(self, event: str, seconds: float) -> None:
-        if event == _END and seconds > _LONG:
+        if event == _JAX_ENDS and seconds > _LONG:
             self.unpause()
 
     def close(self) -> None:

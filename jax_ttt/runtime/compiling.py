@@ -34,5 +34,5 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
         options = dict(_OPTIONS[effort])
         if options and release < (0, 11):
             options["xla_cpu_use_fusion_emitters"] = False  # the older code generator
-    jax.monitoring.record_event(compile_events.BEGIN)
+    jax.monitoring.record_event(compile_events.WILL_COMPILE)
     return program.compile(compiler_options=options)

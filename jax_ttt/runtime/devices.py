@@ -1,5 +1,6 @@
 """The device that JAX computes on, and the features of its processor."""
 
+import contextlib
 import functools
 import pathlib
 import sys
@@ -31,8 +32,8 @@ def choose_device(device: str) -> str:
     except RuntimeError as error:
         only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
         raise DeviceError(
-            f"--device must be auto or a kind of device that this machine has, "
-            f"got '{device}'{only}{_reason(error)}"
+            f"--device must be auto or a kind of device that this machine has "
+            f"({', '.join(_present())}), got '{device}'{only}{_reason(error)}"
         ) from None
     jax.config.update("jax_default_device", found)
     return f"{found.platform} ({found.device_kind})"
@@ -49,6 +50,15 @@ def _first(platforms: str | None) -> Any:  # noqa: ANN401
             "JAX_PLATFORMS must name platforms that this machine has, "
             f"got '{platforms}': unset it, or set it to cpu{_reason(error)}"
         ) from None
+
+
+def _present() -> list[str]:
+    """Return the kinds of devices that JAX can use here."""
+    found = []
+    for kind in ("cpu", "gpu", "tpu"):
+        with contextlib.suppress(RuntimeError):
+            found += [kind] * bool(jax.devices(kind))
+    return found
 
 
 def _reason(error: Exception) -> str:

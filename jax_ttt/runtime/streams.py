@@ -70,15 +70,16 @@ def tell(message: str) -> None:
         drop(sys.stderr)
 
 
-def tell_written(
-    path: Path, num_rows: int | None = None, as_json: bool = False
-) -> None:
-    """Say that a file was written; on stderr if stdout is one JSON object."""
-    size = "" if num_rows is None else f": {num_rows:,} row{'s'[: num_rows != 1]}"
+def tell_written(path: Path, size: str = "", as_json: bool = False) -> None:
+    """Say that a file was written, and its size in words, for instance `3 rows`.
+
+    It is said on stderr if stdout is one JSON object.
+    """
+    text = f"wrote {path}: {size}" if size else f"wrote {path}"
     if as_json:
-        tell(f"wrote {path}{size}")
+        tell(text)
     else:
-        print(f"wrote {path}{size}", flush=True)
+        print(text, flush=True)
 
 
 def is_coloured(stream: TextIO | io.TextIOBase) -> bool:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from jax_ttt.runtime import compile_events, process
+from jax_ttt.runtime import process
 
 Part = Literal["compile", "imports", "train", "evaluate", "write"]
 """Parts of a run. Where two parts overlap, the time belongs to the one listed first."""
@@ -59,6 +59,7 @@ class TimeSpans:
     @contextlib.contextmanager
     def recording_compilation(self) -> Iterator[None]:
         """Record JAX's tracing and compiling within the context, in any thread."""
+        from jax_ttt.runtime import compile_events
 
         def compiled(event: str, seconds: float) -> None:
             del event

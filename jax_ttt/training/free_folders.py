@@ -32,8 +32,10 @@ def check_makeable(path: Path) -> None:
     if not nearest.is_dir():
         code = errno.EEXIST if nearest == path else errno.ENOTDIR
         raise OSError(code, os.strerror(code), nearest)
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), nearest)
+    # Some file systems, such as /proc, allow it by their permissions and refuse it.
+    trial = nearest / f".jax_ttt-{os.getpid()}"
+    trial.mkdir()
+    trial.rmdir()
 
 
 def check_run_dir(path: Path | None) -> None:

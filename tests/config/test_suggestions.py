@@ -18,6 +18,7 @@ FLAGS = ("learning-rate", "learning-rate-end", "seed", "num-envs", "tau", "env-i
         ("numenv", ("num-envs",)),
         ("batch-size", ("num-envs",)),  # the name elsewhere
         ("polyak", ("tau",)),
+        ("rate", ("learning-rate", "learning-rate-end")),  # a part
         ("zzz", ()),
         ("", ()),
         ("--", ()),
@@ -29,6 +30,12 @@ def test_the_closest_words_are_found(word, meant):
 
 def test_a_meaning_that_is_not_among_the_words_is_left_out():
     assert suggestions.closest("polyak", ["seed"], suggestions.MEANINGS) == ()
+
+
+def test_a_meaning_is_found_in_the_spelling_of_the_words():
+    known = ["num_envs", "seed"]
+    found = suggestions.closest("batch_size", known, suggestions.MEANINGS)
+    assert found == ("num_envs",)
 
 
 def test_words_that_are_much_less_alike_than_the_best_are_left_out():

@@ -52,8 +52,6 @@ def test_every_built_in_player_is_known():
         "AGENT",
         "mcts[:N]",
         "random:1",
-        "blend:0.5",
-        "blend",
     ],
 )
 def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
@@ -74,6 +72,9 @@ def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
         ("mcts-online:x", "got 'x'"),
         ("blend:1.5:random", "blend needs a number from 0 to 1, got '1.5'"),
         ("blend:nan:random", "got 'nan'"),
+        ("blend:0.5", "blend needs a player after it: blend:P:PLAYER"),
+        ("blend:0.5:", "blend needs a player after it: blend:P:PLAYER"),
+        ("lookahead", "lookahead needs a player after it: lookahead:D:AGENT"),
         ("lookahead:2:random", "lookahead needs a saved agent, got 'random'"),
         ("lookahead:0:tests", "lookahead needs a whole number from 1 to 9, got '0'"),
     ],

@@ -11,8 +11,7 @@ import jax.monitoring
 import pytest
 
 from jax_ttt.runtime import compile_events
-from jax_ttt.runtime.compile_events import BEGIN as OURS
-from jax_ttt.runtime.compile_events import Bar, Notice, Status, durations
+from jax_ttt.runtime.compile_events import WILL_COMPILE, Bar, Notice, Status, durations
 
 BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
 END = "/jax/core/compile/backend_compile_duration"
@@ -43,7 +42,7 @@ def test_a_slow_compilation_is_reported_once_while_it_runs(said):
 
 
 def test_a_program_that_is_not_cached_is_reported_by_our_event(said):
-    jax.monitoring.record_event(OURS)
+    jax.monitoring.record_event(WILL_COMPILE)
     work(0.2)
     assert said == ["compiling"]
     jax.monitoring.record_event_duration_secs(END, 0.2)

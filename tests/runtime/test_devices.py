@@ -1,5 +1,7 @@
 """The choice of a device, and the features of the processor."""
 
+import re
+
 import jax
 import pytest
 
@@ -35,6 +37,8 @@ def test_an_error_names_the_missing_device():
     with pytest.raises(devices.DeviceError, match="got 'abacus'") as refusal:
         devices.choose_device("abacus")
     assert "\n" not in str(refusal.value)
+    (present,) = re.findall(r"this machine has \(([\w, ]+)\)", str(refusal.value))
+    assert {jax.default_backend(), "cpu"} <= set(present.split(", "))
 
 
 @pytest.mark.parametrize("name", ["jax_enable_x64", "jax_disable_jit"])

@@ -108,10 +108,10 @@ def test_painted_text_is_the_text_between_two_codes():
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"), [(None, ""), (1, ": 1 row"), (4520, ": 4,520 rows")]
+    ("size", "words"), [("", ""), ("1 row", ": 1 row"), ("4,520 rows", ": 4,520 rows")]
 )
-def test_a_written_file_is_named_with_its_rows(rows, words, capsys):
-    streams.tell_written(Path("policy.csv"), rows)
+def test_a_written_file_is_named_with_its_size(size, words, capsys):
+    streams.tell_written(Path("policy.csv"), size)
     assert capsys.readouterr() == (f"wrote policy.csv{words}\n", "")
-    streams.tell_written(Path("policy.csv"), rows, as_json=True)
+    streams.tell_written(Path("policy.csv"), size, as_json=True)
     assert capsys.readouterr() == ("", f"wrote policy.csv{words}\n")

@@ -1,6 +1,7 @@
 """Which folders are free for a run."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -43,5 +44,8 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     for name, why in (("file", "File exists"), ("file/run", "Not a directory")):
         with pytest.raises(UsageError, match=why):
             free_folders.check_run_dir(tmp_path / name)
+    if Path("/proc").is_dir():  # it looks writable to the system's own user
+        with pytest.raises(UsageError, match=r"No such file|not permitted|denied"):
+            free_folders.check_run_dir(Path("/proc/run"))
     with pytest.raises(UsageError, match="name too long"):
         free_folders.check_run_dir(tmp_path / ("x" * 300))

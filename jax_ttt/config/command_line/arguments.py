@@ -1,35 +1,22 @@
-"""A command's arguments: from the fields of its class to the parser's boxes.
+"""A command's arguments, from the fields of its class. Imports no JAX.
 
-Imports no JAX. What the parser shows of a field is its flag, what stands for a value
-(N, PATH), its docstring and its default; the boxes are topics, in order of use.
+An argument has its flag, what stands for a value (N, PATH), its docstring, its default
+and its topic.
 """
 
 import dataclasses
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any
+from typing import Any
 
 import tyro
-from tyro.constructors import (
-    ConstructorRegistry,
-    StructConstructorSpec,
-    StructFieldSpec,
-    StructTypeInfo,
-)
 
 from jax_ttt.config.command_line.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
-from jax_ttt.config.settings import PARTS
 
-FIRST = (
-    *("preset", "saved", "env_id", "seed", "num_seeds", "first_seed", "grid"),
-    *("num_updates", "num_envs", "learning_rate", "opponent", "until_proven"),
-    "run_dir",
-)
-"""What matters most of a training, above the boxes: ten settings in each command."""
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     *("details", "quiet", "tensorboard", "wandb"),
@@ -55,17 +42,6 @@ _METAVARS = {
 _MOST_SHOWN = 6
 """The most choices that stand beside a flag; more stand in its text."""
 _MACHINE = ("device", "no_compile_cache")
-_PARTS = (
-    *("run", "exploration", "target", "opponent", "replay", "network", "optimizer"),
-    "evaluation",
-)
-TOPICS = {
-    **{part: str(PARTS[part].__doc__).strip() for part in _PARTS},
-    "run": "How the games follow each other.",  # the rest is in the first box
-    "output": "What is printed and written.",
-    "machine": "Where the command computes.",
-}
-"""The boxes after the first one, in order of use, with what each is about."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +77,7 @@ class Argument:
     def type(self) -> Any:  # noqa: ANN401  a type, or a `Literal`
         """Its type, or that of each of its values, without `None`."""
         hint = self.plain
-        if typing.get_origin(hint) in (tuple, list):
+        if self.is_many:
             hint = typing.get_args(hint)[0]
         inner = [arg for arg in typing.get_args(hint) if arg is not NoneType]
         return inner[0] if NoneType in typing.get_args(hint) else hint
@@ -135,7 +111,7 @@ class Argument:
     @property
     def is_many(self) -> bool:
         """Whether its flag takes several values."""
-        return typing.get_origin(self.plain) in (tuple, list)
+        return typing.get_origin(self.plain) is tuple
 
     @property
     def is_positional(self) -> bool:
@@ -207,67 +183,8 @@ def _usual(field: dataclasses.Field[Any], defaults: object) -> Any:  # noqa: ANN
 
 
 def _in_topic(argument: Argument) -> Argument:
-    topic = argument.topic
+    # How games follow each other is looked for beside how they are played.
+    topic = "opponent" if argument.name == "lockstep" else argument.topic
     topic = "output" if argument.name in _OUTPUT else topic
     topic = "machine" if argument.name in _MACHINE else topic
     return dataclasses.replace(argument, topic=topic)
-
-
-class _Box:
-    """What the parser fills a box from."""
-
-    FIELDS: tuple[StructFieldSpec, ...] = ()
-
-
-def parser_type(found: Mapping[str, Argument]) -> type:
-    """Return what the parser parses; the result is a dictionary, the boxes nested."""
-    trains = any(argument.topic in _PARTS for argument in found.values())
-    first = [name for name in FIRST if name in found] if trains else []
-    above = [n for n in found if not found[n].topic and n not in first]
-    fields = [_field(found[name]) for name in (*first, *above)]
-    for topic, text in TOPICS.items():
-        inside = [found[n] for n in found if found[n].topic == topic and n not in first]
-        if inside:
-            box = _box(topic, [_field(argument) for argument in inside])
-            titled: Any = Annotated[box, tyro.conf.arg(name=topic)]
-            none, name = tyro.MISSING_NONPROP, f"{topic}_box"  # no argument's name
-            fields.append(StructFieldSpec(name, titled, none, helptext=text))
-    return _box("Arguments", fields)
-
-
-def _box(name: str, fields: Sequence[StructFieldSpec]) -> type:
-    return type(name, (_Box,), {"FIELDS": tuple(fields)})
-
-
-def _field(argument: Argument) -> StructFieldSpec:
-    metavar = None if argument.is_switch else argument.shown
-    shown = tyro.conf.arg(metavar=metavar, help_behavior_hint=partial(_hint, argument))
-    hint: Any = Annotated[(argument.plain, shown, *argument.extras)]
-    return StructFieldSpec(argument.name, hint, argument.default, argument.text)
-
-
-def _hint(argument: Argument, text: str) -> str:
-    """Return what the help says of the default; nothing of a switch that is off."""
-    default = argument.default
-    if argument.is_switch:
-        flag = argument.flag if default else argument.flag.replace("--", "--no-", 1)
-        return f"(default: {flag})" if argument.has_opposite else ""
-    return "" if default in (None, ()) or not text else f"(default: {text})"
-
-
-REGISTRY = ConstructorRegistry()
-
-
-@REGISTRY.struct_rule
-def _box_rule(info: StructTypeInfo) -> StructConstructorSpec | None:
-    if isinstance(info.type, type) and issubclass(info.type, _Box):
-        return StructConstructorSpec(instantiate=dict, fields=info.type.FIELDS)
-    return None
-
-
-def flat_values(nested: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parsed values by the names of their arguments."""
-    found: dict[str, Any] = {}
-    for name, value in nested.items():
-        found |= flat_values(value) if isinstance(value, dict) else {name: value}
-    return found

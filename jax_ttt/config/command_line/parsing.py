@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import tyro
 
-from jax_ttt.config.command_line import arguments, wrong_words
+from jax_ttt.config.command_line import arguments, boxes, wrong_words
 from jax_ttt.config.command_line.arguments import Argument
 from jax_ttt.config.command_line.examples import examples
 from jax_ttt.config.errors import UsageError
@@ -40,21 +40,25 @@ def parse(
     """
     found = arguments.arguments(args_type, defaults)
     given = words(argv)
+    asks = bool({"-h", "--help"} & set(given))
+    typed = sys.argv[1:] if argv is None else argv
+    # The parser takes a while to load, and says less of what is wrong.
+    for wrong in () if asks else wrong_words.mistakes(prog, found, typed):
+        raise UsageError(wrong)
     printed = _Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         values, unknown = _parsed(found, given)
-    if values is None and {"-h", "--help"} & set(given):
+    if values is None and asks:
         head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
-        boxes = printed.text().partition("\n")[2]
+        text = printed.text().partition("\n")[2]
         print(*head, _usage(prog, found), sep="\n\n")
-        print(boxes, end="")
+        print(text, end="")
         raise SystemExit(0)
     if values is None or unknown:
-        wrong = wrong_words.explain(prog, found, given)
-        if not wrong and unknown:
-            wrong = wrong_words.unexpected(prog, found, unknown[0])
-        raise UsageError(wrong or _in_a_line(printed.text()))
-    return args_type(**_fields(args_type, arguments.flat_values(values), defaults))
+        wrong = [wrong_words.unexpected(prog, found, word) for word in unknown]
+        wrong += wrong_words.left_out(prog, found, given)
+        raise UsageError(wrong[0] if wrong else _in_a_line(printed.text()))
+    return args_type(**_fields(args_type, boxes.flat_values(values), defaults))
 
 
 def _parsed(
@@ -66,15 +70,17 @@ def _parsed(
     """
     if {"-h", "--help"} & set(given):
         tyro.extras.set_accent_color("cyan")  # white frames are unseen on white
-    # tyro ignores NO_COLOR, and has no other switch for it.
-    tyro._experimental_options["ansi_codes"] = not os.environ.get("NO_COLOR")
+    # tyro ignores NO_COLOR. It has this switch in some releases only.
+    options = getattr(tyro, "_experimental_options", {})
+    if "ansi_codes" in options:
+        options["ansi_codes"] = not os.environ.get("NO_COLOR")
     try:
         return tyro.cli(
-            arguments.parser_type(found),
+            boxes.parser_type(found),
             args=given,
             description="",  # printed before
             config=(tyro.conf.OmitArgPrefixes,),
-            registry=arguments.REGISTRY,
+            registry=boxes.REGISTRY,
             return_unknown_args=True,
         )
     except SystemExit:

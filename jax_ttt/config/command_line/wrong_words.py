@@ -18,12 +18,6 @@ def flags(found: Mapping[str, Argument]) -> dict[str, Argument]:
     return named | pairs
 
 
-def explain(prog: str, found: Mapping[str, Argument], words: Sequence[str]) -> str:
-    """Return what is wrong with the words, which the parser refused; "" if unknown."""
-    mistakes = [*_of_flags(prog, found, words), *_left_out(prog, found, words)]
-    return mistakes[0] if mistakes else ""
-
-
 def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     """Return that a word is no flag and no value of one."""
     names = [name[2:] for name in flags(found)]
@@ -36,22 +30,26 @@ def unexpected(prog: str, found: Mapping[str, Argument], word: str) -> str:
     return f"{prog} can't use {word!r}{hint}"
 
 
-def _of_flags(
+def mistakes(
     prog: str, found: Mapping[str, Argument], words: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with each flag and its values."""
+    """Yield what is wrong with each flag and its values; `words` are as typed."""
     known = flags(found)
+    names_players = any(argument.is_positional for argument in found.values())
     for place, word in enumerate(words):
-        if not word.startswith("--") or word == "--":
+        typed, equals, value = word.partition("=")
+        name, after = typed.replace("_", "-"), words[place + 1 :]
+        if not word.startswith("--") or word in ("--", "--help"):
             continue
-        name = word.replace("_", "-")
         if name not in known:
-            if name != "--help":
-                yield unexpected(prog, found, word)
-            continue
-        argument = known[name]
-        if not argument.is_switch:
-            yield from _of_values(name, argument, _values(argument, words[place + 1 :]))
+            yield unexpected(prog, found, typed)
+        elif not known[name].is_switch:
+            values = [value] if equals else _values(known[name], after)
+            yield from _of_values(name, known[name], values)
+        elif equals:
+            yield _of_switch(name, found, value)
+        elif after and after[0][:1] != "-" and not names_players:
+            yield _of_switch(name, found, after[0])
 
 
 def _values(argument: Argument, words: Sequence[str]) -> list[str]:
@@ -64,11 +62,21 @@ def _values(argument: Argument, words: Sequence[str]) -> list[str]:
     return values
 
 
+def _of_switch(name: str, found: Mapping[str, Argument], value: str) -> str:
+    hint, opposite = [], f"--no-{name[2:]}"
+    if value.lower() in ("no", "false", "off", "0") and opposite in flags(found):
+        hint = [opposite]
+    elif name == "--json" and "." in value:  # meant as a file's name
+        hint = [f"--out {value}" if "out" in found else f"--json > {value}"]
+    return f"{name} takes no value, got {value!r}{suggestions.question(hint)}"
+
+
 def _of_values(name: str, argument: Argument, values: Sequence[str]) -> Iterator[str]:
-    if not values and not argument.is_many:
+    if not values:
         what = suggestions.listing(argument.choices) or argument.metavar
         number = argument.type in (int, float)
-        yield f"{name} needs a value: {argument.rule if number else what}"
+        what = argument.rule if number else what
+        yield f"{name} needs a value: {what}".replace(": \n", ":\n")
     for value in values:
         if argument.choices and value not in argument.choices:
             yield suggestions.one_of(name, argument.choices, value)
@@ -86,7 +94,7 @@ def _is_number(argument: Argument, value: str) -> bool:
     return True
 
 
-def _left_out(
+def left_out(
     prog: str, found: Mapping[str, Argument], words: Sequence[str]
 ) -> Iterator[str]:
     """Yield each argument without a default that is not among the words."""

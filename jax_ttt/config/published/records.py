@@ -1,4 +1,4 @@
-"""The record of a published system. Rates are in %, wins/ties/losses against random."""
+"""The record of a published system. Rates: % of wins/draws/losses against random."""
 
 import dataclasses
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Result:
     """Figures of one system from one source."""
 
     source: str
-    first: str | None  # wins/ties/losses in the first seat
+    first: str | None  # wins/draws/losses in the first seat
     second: str | None
     unbeatable: str | None  # n of N seeds
     seconds: str | None

@@ -51,3 +51,14 @@ def test_help_is_printed_and_ends_the_program(capsys, monkeypatch):
     assert "\nusage: python -m jax_ttt.count [-h] [OPTIONS]\n" in out
     assert "The last number. (default: 1)" in out
     assert "secret" not in out
+
+
+@pytest.mark.parametrize("options", [None, {}])
+def test_a_parser_without_a_switch_for_colours_is_used_as_it_is(options, monkeypatch):
+    """The switch is not part of the parser's public interface."""
+    if options is None:
+        monkeypatch.delattr(tyro, "_experimental_options")
+    else:
+        monkeypatch.setattr(tyro, "_experimental_options", options)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert parsing.parse(Args, ["--count", "3"], "count") == Args(count=3)

@@ -29,7 +29,6 @@ FOUND = arguments.arguments(Args)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("", "play needs PLAYER: Who plays."),
         ("p --sed 3", "play has no flag --sed; did you mean --seed?"),
         ("p --seed", "--seed needs a value: a whole number from 0 to 9"),
         ("p --seed --fast", "--seed needs a value: a whole number from 0 to 9"),
@@ -38,18 +37,49 @@ FOUND = arguments.arguments(Args)
         ("p --limit x", "--limit must be a whole number, got 'x'"),
         ("p --side z", "--side must be one of x, o, got 'z'"),
         ("p --side", "--side needs a value: x, o"),
+        ("p --parts", "--parts needs a value: a, b"),
         ("p --parts a c", "--parts must be one of a, b, got 'c'"),
         ("p --no-quiet", "play has no flag --no-quiet"),
     ],
 )
 def test_the_first_mistake_is_explained(words, said):
-    assert wrong_words.explain("play", FOUND, words.split()).startswith(said)
+    first, *_ = wrong_words.mistakes("play", FOUND, words.split())
+    assert first.startswith(said)
 
 
-@pytest.mark.parametrize("words", ["--seed 3", "--limit None", "--rate -inf", "--help"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("p --quiet=no", "--quiet takes no value, got 'no'"),
+        ("p --fast=no", "--fast takes no value, got 'no'; did you mean --no-fast?"),
+        ("p --parts --fast", "--parts needs a value: a, b"),
+        ("p --parts=", "--parts must be one of a, b, got ''"),
+    ],
+)
+def test_what_the_parser_would_accept_is_refused(words, said):
+    assert list(wrong_words.mistakes("play", FOUND, words.split())) == [said]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--seed 3", "--limit None", "--rate -inf", "--help", "--parts a b --seed=3"),
+        "--quiet p",  # a player may follow a switch
+    ],
+)
 def test_nothing_is_said_of_flags_that_are_right(words):
+    assert not list(wrong_words.mistakes("play", FOUND, words.split()))
+
+
+def test_without_players_nothing_follows_a_switch():
     found = {name: a for name, a in FOUND.items() if not a.is_positional}
-    assert wrong_words.explain("play", found, words.split()) == ""
+    (wrong,) = wrong_words.mistakes("play", found, ["--quiet", "p"])
+    assert wrong == "--quiet takes no value, got 'p'"
+
+
+def test_what_is_left_out_is_named():
+    (wrong,) = wrong_words.left_out("play", FOUND, ["--fast"])
+    assert wrong == "play needs PLAYER: Who plays."
 
 
 def test_a_word_without_a_flag_is_named():

@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.saved_settings import SavedSettings, read_settings
+from jax_ttt.results.saved_settings import SavedSettings, read_settings
 
 ABOUT = {"format_version": 2, "preset": "table", "seed": 7, "config": {}}
 
