@@ -20,8 +20,6 @@ from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.results.saved_runs import saved_in
 from jax_ttt.serving.replies import Refusal
-from jax_ttt.training import snapshots
-from jax_ttt.training.snapshots import Snapshots
 
 Source = Literal["shipped", "run", "live", "imported"]
 MOST_BYTES = 16 * 2**20
@@ -56,7 +54,6 @@ class AgentList:
         self.imported = None if data is None else data / IMPORTED
         self._known: dict[str, Entry] = {}
         self._refused: dict[str, tuple[tuple[int, int, int], str]] = {}
-        self._snapshots: dict[str, tuple[tuple[int, int, int], Snapshots | None]] = {}
 
     def scan(self) -> tuple[list[Entry], list[dict[str, str]]]:
         """Return the agents, and the files that can't be used, each with the reason."""
@@ -79,23 +76,6 @@ class AgentList:
             return self._known[agent_id]
         except KeyError:
             raise Refusal(404, "no such agent") from None
-
-    def snapshots(self, entry: Entry) -> Snapshots | None:
-        """Return a run's snapshots; None if it has none that can be read."""
-        path = entry.path.with_name(snapshots.FILE)
-        if entry.source != "run":
-            return None
-        stamp = _stamp(path)
-        if stamp is None:
-            return None
-        kept = self._snapshots.get(entry.id)
-        if kept is None or kept[0] != stamp:
-            try:
-                found = snapshots.read_snapshots(path)
-            except (AgentError, OSError):
-                found = None
-            kept = self._snapshots[entry.id] = (stamp, found)
-        return kept[1]
 
     def add(self, name: str, contents: bytes) -> str | None:
         """Keep an imported agent; return its id, None if there is no data folder.

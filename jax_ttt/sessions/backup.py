@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players.agents import AgentError
-from jax_ttt.serving import checks
+from jax_ttt.serving import checks, replies
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions import agent_list, games
 from jax_ttt.sessions.games import SIDES
@@ -40,8 +40,6 @@ def written(finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]) ->
     """Return a file of these games and agents; the first agents that fit are kept."""
     rows = [dataclasses.asdict(game) for game in finished]
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}
-    from jax_ttt.serving import replies
-
     room = MOST_BYTES - len(replies.as_json(about)) - 1000
     kept = []
     for name, contents in files[:MOST_AGENTS]:

@@ -13,17 +13,23 @@ from typing import Any, Protocol, TypeVar
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.serving import static_files
+from jax_ttt.serving.replies import Refusal
 from jax_ttt.serving.static_files import File
+from jax_ttt.sessions import backup
 from jax_ttt.sessions.agent_list import AgentList
 from jax_ttt.sessions.games import SIDE_OF, Game, Games
 from jax_ttt.sessions.opponents import Opponents
 from jax_ttt.sessions.statistics import Finished, Statistics
 from jax_ttt.web import tree_data
+from jax_ttt.web.descriptions import Descriptions
 
 Result = TypeVar("Result")
+MOST_GAMES = 40_000
+"""The games of a backup, the newest; so many fit into the largest file."""
 
 
 class Training(Protocol):
@@ -72,6 +78,7 @@ class Services:
     opponents: Opponents
     statistics: Statistics
     training: Training
+    descriptions: Descriptions
 
     async def computed(self, function: Callable[..., Result], *args: Any) -> Result:  # noqa: ANN401
         """Return the result of a function that may take a while, from the worker."""
@@ -102,13 +109,48 @@ class Services:
             streams.tell(f"warning: a game was not counted: {error}")
         self.training.learn_game(moves)
 
+    def backup(self) -> bytes:
+        """Return the statistics and all agents but the shipped ones as a file."""
+        entries, _ = self.opponents.listed.scan()
+        paths = [
+            (entry.name, entry.path) for entry in entries if entry.source != "shipped"
+        ]
+        files = [(name, path.read_bytes()) for name, path in paths if path.is_file()]
+        if (trained := self.training.agent()) is not None:
+            files.append((self._trained_name(), agents.agent_file(trained)))
+        return backup.written(self.statistics.games(MOST_GAMES), files[::-1])
+
+    def restore(self, body: bytes) -> dict[str, Any]:
+        """Add the agents and games of a file, and return how many were new.
+
+        Raises:
+            Refusal: the file is damaged, or nothing can be written; nothing is added.
+        """
+        contents = backup.read(body, self.tree)
+        listed = self.opponents.listed
+        before = {entry.id for entry in listed.scan()[0]}
+        try:
+            added = {listed.add(name, file) for name, file in contents.agents}
+            new_games = self.statistics.add(contents.games)
+        except (OSError, sqlite3.Error) as error:
+            raise Refusal(503, f"the data folder can't be written: {error}") from None
+        return {"games": new_games, "agents": len(added - before)}
+
     def close(self) -> None:
-        """End the training and the worker, and close the file."""
+        """End the training and the worker, and close the file.
+
+        The agent in training is kept with the imported ones.
+        """
         self.opponents.close()
         with contextlib.suppress(OSError, FloatingPointError):
-            self.opponents.keep_trained()
+            if (trained := self.training.agent()) is not None:
+                file = agents.agent_file(trained)
+                self.opponents.listed.add(self._trained_name(), file)
         self.training.close()
         self.statistics.close()
+
+    def _trained_name(self) -> str:
+        return f"trained here {time.strftime('%Y-%m-%d %H.%M')}"
 
 
 def make_services(runs: Path, data: Path | None, training: Training) -> Services:
@@ -123,4 +165,14 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
     opponents = Opponents(AgentList(runs, data), training)
     opponents.prepare()
     tree_file = static_files.sent(text, "application/json")
-    return Services(tree, tree_file, Games(tree), opponents, statistics, training)
+    descriptions = Descriptions(opponents, training)
+    descriptions.all()
+    return Services(
+        tree,
+        tree_file,
+        Games(tree),
+        opponents,
+        statistics,
+        training,
+        descriptions,
+    )
