@@ -132,7 +132,7 @@ def _is_address(name: str) -> bool:
 
 def sent(value: object, status: int = 200) -> Response:
     """Return a reply with a value as JSON."""
-    return Response(replies.as_json(value), status, media_type="application/json")
+    return Response(replies.json_bytes(value), status, media_type="application/json")
 
 
 def refused(status: int, reason: str) -> Response:
@@ -163,9 +163,7 @@ def read_fields(body: bytes, **kinds: Callable[[Any], bool] | type) -> dict[str,
     return fields_of(read_json(body), **kinds)
 
 
-def fields_of(
-    value: object, **kinds: Callable[[Any], bool] | type
-) -> dict[str, Any]:
+def fields_of(value: object, **kinds: Callable[[Any], bool] | type) -> dict[str, Any]:
     """Return the fields of a JSON object.
 
     A field named `name_` may be missing. A kind is a type, which must be exactly that

@@ -37,7 +37,7 @@ class Connection(H11Protocol):
         self._refused = False
         self._timer = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
         if len(self._open) >= MOST_CONNECTIONS:
-            waiting = next((c for c in self._open if c._missing != 0), None)
+            waiting = next((c for c in self._open if c.is_waiting), None)
             if waiting is None:
                 self.refuse(503, "too many connections: try again")
                 return
@@ -49,6 +49,11 @@ class Connection(H11Protocol):
         self._open.pop(self, None)
         self._timer.cancel()
         super().connection_lost(exc)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the request is not complete yet."""
+        return self._missing != 0
 
     def data_received(self, data: bytes) -> None:
         """Pass a whole head on, then the body that it announces, and no more."""

@@ -29,7 +29,6 @@ from jax_ttt.runtime import compile_cache, streams
 if TYPE_CHECKING:
     from jax_ttt.serving.checks import Checked
     from jax_ttt.serving.loading import Loading
-    from jax_ttt.serving.server import Server
     from jax_ttt.web.services import Services
 
 PORTS = Range(int, 0, 2**16 - 1)
@@ -131,9 +130,9 @@ def _load(args: Args, data: Path | None) -> "Services":
         raise UsageError(str(error)) from None
     compile_cache.use(not args.no_compile_cache)
     from jax_ttt.live.live_training import LiveTraining
-    from jax_ttt.web import services
+    from jax_ttt.web.services import make_services
 
-    return services.make_services(args.runs, data, LiveTraining())
+    return make_services(args.runs, data, LiveTraining())
 
 
 def _bound(host: str, port: int) -> socket.socket:
