@@ -6,7 +6,7 @@ Axes: `P` positions, `A` actions.
 import collections
 import concurrent.futures
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import numpy as np
@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 Key = tuple[str, int | None, object]
 
 
+@runtime_checkable
 class Trained(Protocol):
     """Where the agent in training comes from."""
 
