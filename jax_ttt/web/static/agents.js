@@ -62,10 +62,13 @@ export class Agents extends EventTarget {
     return this.cache.get(key);
   }
 
-  // The agent whose values a layer shows: the selected one, else the first of its kind.
-  ofKind(kind) {
-    if (this.selected?.kind === kind) return { id: this.id, update: this.update };
-    const first = this.list.find((agent) => agent.kind === kind);
-    return first ? { id: first.id, update: null } : null;
+  // A layer of values: the selected agent's if it is of this kind, else the first one's.
+  async layer(kind) {
+    const own = this.selected?.kind === kind;
+    const id = own ? this.id : this.list.find((agent) => agent.kind === kind)?.id;
+    if (id === undefined) return { layer: kind, values: null, name: "none" };
+    const update = own ? this.update : null;
+    const values = await this.values(id, update);
+    return { layer: kind, values, name: this.name(id, update) };
   }
 }
