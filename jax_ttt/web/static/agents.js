@@ -1,5 +1,14 @@
 // The learned agents: which one is selected, at which update, and its values.
 
+import { number } from "page/dom";
+
+const TITLES = {
+  shipped: (agent) => `Shipped ${agent.name}`,
+  run: (agent) => `Run ${agent.name}`,
+  live: (agent) => `In training: ${agent.kind}`,
+  imported: (agent) => `Imported ${agent.name}`,
+};
+
 export class Agents extends EventTarget {
   constructor(tree, source) {
     super();
@@ -13,7 +22,10 @@ export class Agents extends EventTarget {
 
   async refresh() {
     const found = await this.source.agents();
-    this.list = found.agents;
+    this.list = found.agents.map((agent) => ({
+      ...agent,
+      title: TITLES[agent.source]?.(agent) ?? agent.name,
+    }));
     this.refused = found.refused;
     if (!this.get(this.id)) {
       this.id = this.list[0]?.id ?? null;
@@ -38,7 +50,7 @@ export class Agents extends EventTarget {
   name(id, update) {
     const agent = this.get(id);
     if (!agent) return "no agent";
-    return update === null ? agent.name : `${agent.name} at update ${update}`;
+    return update === null ? agent.title : `${agent.title} at update ${number(update)}`;
   }
 
   select(id, update = null) {

@@ -122,9 +122,9 @@ class Page {
       layers: this.layers,
       hints: this.hints || reviewing ? tree.perfectMoves(game.position) : [],
     });
-    this.showStatus(marks, detail);
+    this.showStatus(judged, marks, detail);
     showStrip(byId("strip"), tree, game, marks, tree.numCells);
-    showReview(byId("review"), tree, game, judged);
+    showReview(byId("review"), tree, game, judged, marking);
     byId("undo").disabled = !game.canUndo;
     byId("back").disabled = game.at === 0;
     byId("forward").disabled = game.isLatest;
@@ -134,8 +134,8 @@ class Page {
     if (!game.demo && location.hash !== link) history.replaceState(null, "", link);
   }
 
-  showStatus(marks, detail) {
-    const status = statusOf(this.tree, this.game, marks);
+  showStatus(judged, marks, detail) {
+    const status = statusOf(this.tree, this.game, judged, marks);
     setText(byId("status-main"), status.main);
     setText(byId("status-more"), status.more);
     byId("status").dataset.tone = status.tone;

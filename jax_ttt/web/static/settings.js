@@ -92,11 +92,11 @@ export class Settings extends EventTarget {
   }
 
   list() {
-    const shown = JSON.stringify(this.agents.list.map(({ id, name }) => [id, name]));
+    const shown = JSON.stringify(this.agents.list.map(({ id, title }) => [id, title]));
     if (shown === this.listed) return this.show();
     this.listed = shown;
     const options = this.agents.list.map((agent) =>
-      html("option", { value: agent.id, text: agent.name }),
+      html("option", { value: agent.id, text: agent.title }),
     );
     byId("agent").replaceChildren(...options);
     return this.show();
