@@ -1,0 +1,156 @@
+"""One live run: the training loop, a step at a time, with settings that change.
+
+Only the training thread uses it. A change of settings closes the loop and continues
+from its state, so there is one loop, and nothing is compiled again.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import grades
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of, params_from
+from jax_ttt.reports import curves
+from jax_ttt.results.grades import Exact, Grades
+from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.solver import policies, proof
+from jax_ttt.training import graded_steps, loop
+from jax_ttt.training.run_state import Progress, RunState
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """An agent at one moment of a run; `params` are NumPy copies."""
+
+    config: Config
+    params: Named
+    seed: int
+    update: int
+    grades: Grades
+
+    def agent(self) -> Agent:
+        """Return the agent."""
+        weights = params_from(network_of(self.config.architecture), self.params)
+        return Agent(self.config, weights, self.seed, self.update, self.grades)
+
+
+class LiveRun:
+    """A run of one agent. Before the first step there is nothing to show of it."""
+
+    def __init__(self, config: Config, seed: int) -> None:
+        """Prepare the run; nothing is compiled before the first step."""
+        self._config, self._seed = config, seed
+        self._tree = trees.game_tree(config.env_id)
+        steps = loop.train_from_scratch(config, seed, self._tree)
+        self._steps = graded_steps.with_grades(steps)
+        self._state: RunState | None = None
+        self._chunk: Chunk | None = None
+        self._evaluated: list[Evaluated] = []
+        self._unbeatable: dict[str, bool] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all updates are done and the last one is evaluated."""
+        state = self._state
+        if state is None or state.evaluated < state.update:
+            return False
+        return int(state.update) >= self._config.run.num_updates
+
+    def step(self, config: Config) -> tuple[Snapshot, dict[str, Any] | None]:
+        """Run a chunk of updates with these settings, or an evaluation.
+
+        Returns the agent and, after an evaluation, its row of the history.
+
+        Raises:
+            FloatingPointError: training diverged.
+        """
+        if self._state is not None and config != self._config:
+            self._config = config
+            steps = loop.continue_training(config, self._state, self._tree)
+            self._steps = graded_steps.with_grades(steps)
+        progress, found = next(self._steps)
+        return self._snapshot(progress, found), self._noted(progress, found)
+
+    def _snapshot(self, progress: Progress, found: Grades) -> Snapshot:
+        # Copies, because the next chunk donates these arrays.
+        params = {name: np.array(leaf) for name, leaf in progress.params.items()}
+        return Snapshot(self._config, params, self._seed, progress.update, found)
+
+    def _noted(self, progress: Progress, found: Grades) -> dict[str, Any] | None:
+        self._state = progress.state
+        row = graded_steps.row(progress, found)
+        if isinstance(row, Chunk):
+            self._chunk = row
+            return None
+        tree = trees.enumerated(self._config.env_id)
+        probs = policies.deterministic(tree, np.asarray(progress.evaluation.moves))
+        self._unbeatable = {
+            letter: bool(proof.unbeatable(tree, probs, (seat,)))
+            for letter, seat in self._seats.items()
+        }
+        self._evaluated.append(row)
+        return self._history_row(row, tree, probs)
+
+    def _history_row(
+        self, row: Evaluated, tree: Tree, probs: np.ndarray
+    ) -> dict[str, Any]:
+        if row.exact is None:
+            raise ValueError("a live run needs exact grades")
+        return {
+            "update": row.update,
+            "games": row.games,
+            **{
+                letter: _results(row.exact, tree, probs, seat)
+                for letter, seat in self._seats.items()
+            },
+            "loss": None if self._chunk is None else self._chunk.loss,
+            "unbeatable": row.is_proven,
+            "seconds": row.seconds,
+        }
+
+    @property
+    def _seats(self) -> dict[str, Seat]:
+        letters = GAMES[self._config.env_id].letters
+        return dict(zip(map(str.lower, letters), SEATS, strict=True))
+
+    @property
+    def scheduled(self) -> dict[str, float]:
+        """The settings of the last chunk that follow a schedule."""
+        chunk = self._chunk
+        if chunk is None:
+            return {}
+        return {"learning_rate": chunk.learning_rate, "epsilon": chunk.epsilon}
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What is shown of the run, as plain data."""
+        state = self._state
+        if state is None:
+            return {}
+        games, wins, losses = map(int, (state.games, state.wins, state.losses))
+        visited = state.learner.get("visited")
+        return {
+            "update": int(state.update),
+            "games": games,
+            "wins": dict(zip(self._seats, (wins, losses), strict=True)),
+            "draws": games - wins - losses,
+            "loss": None if self._chunk is None else self._chunk.loss,
+            "positions_learned": None if visited is None else int(visited.sum()),
+            "unbeatable": self._unbeatable,
+            "proven_at": curves.proven_from(self._evaluated),
+        }
+
+
+def _results(
+    exact: Exact, tree: Tree, probs: np.ndarray, seat: Seat
+) -> dict[str, float]:
+    wins, draws, losses = exact.seat(seat).all_rates
+    optimal = grades.optimal_move_rate(tree, probs, (seat,)).all
+    return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}
