@@ -10,6 +10,8 @@ const LAYERS = {
   exact: "Exact values",
   mistakes: "Mark mistakes",
 };
+const LEARNED =
+  "From −1, a loss, to +1, a win, against an opponent that makes mistakes; its own move is green.";
 const SOURCES = { shipped: "Comes with the program", run: "Trained here", live: "Live training" };
 
 function choice(type, name, value, text, checked, onChange) {
@@ -25,7 +27,10 @@ export class Settings extends EventTarget {
     this.side = "x";
     this.layers = new Set(["mistakes"]);
     const level = Object.entries(LEVELS).map(([value, { name }]) =>
-      choice("radio", "level", value, name, value === this.level, () => this.setLevel(value)),
+      choice("radio", "level", value, name, value === this.level, () => {
+        this.setLevel(value);
+        this.dispatchEvent(new CustomEvent("opponent"));
+      }),
     );
     byId("levels").append(...level);
     const sides = Object.entries(SIDES).map(([value, text]) =>
@@ -43,17 +48,20 @@ export class Settings extends EventTarget {
       }),
     );
     byId("layers").append(...layers);
-    byId("agent").addEventListener("change", (event) => agents.select(event.target.value));
+    byId("agent").addEventListener("change", (event) => {
+      agents.select(event.target.value);
+      this.dispatchEvent(new CustomEvent("agent"));
+    });
+    // Runs that ended meanwhile are listed, too.
+    byId("agent").addEventListener("focus", () => agents.refresh().catch(() => {}));
     agents.addEventListener("list", () => this.list());
     agents.addEventListener("select", () => this.show());
     this.show();
   }
 
   setLevel(level) {
-    if (!(level in LEVELS)) return;
-    this.level = level;
+    if (level in LEVELS) this.level = level;
     this.show();
-    this.dispatchEvent(new CustomEvent("opponent"));
   }
 
   setSide(side) {
@@ -74,12 +82,24 @@ export class Settings extends EventTarget {
     return Math.random() < 0.5 ? "x" : "o";
   }
 
+  // Say what the values on the board are.
+  showLayers(layers) {
+    const parts = layers
+      .filter(({ layer }) => layer !== "exact")
+      .map(({ layer, name }) => `${layer}: ${name}`);
+    const text = parts.length ? `${parts.join("; ")}. ${LEARNED}` : "";
+    setText(byId("layers-about"), text);
+  }
+
   list() {
+    const shown = JSON.stringify(this.agents.list.map(({ id, title }) => [id, title]));
+    if (shown === this.listed) return this.show();
+    this.listed = shown;
     const options = this.agents.list.map((agent) =>
-      html("option", { value: agent.id, text: agent.name }),
+      html("option", { value: agent.id, text: agent.title }),
     );
     byId("agent").replaceChildren(...options);
-    this.show();
+    return this.show();
   }
 
   show() {
