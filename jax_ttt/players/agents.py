@@ -63,6 +63,15 @@ def save_agent(agent: Agent, path: Path) -> None:
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
     """
+    files.write_whole(path, agent_file(agent))
+
+
+def agent_file(agent: Agent) -> bytes:
+    """Return the contents of an agent's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+    """
     tensors = _tensors(agent.params)
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise FloatingPointError("a weight is not finite; the agent was not saved")
@@ -79,7 +88,7 @@ def save_agent(agent: Agent, path: Path) -> None:
         "sha256": _digest(tensors),
     }
     text = json.dumps(about, sort_keys=True, allow_nan=False)
-    files.write_whole(path, safetensors.numpy.save(tensors, {_KEY: text}))
+    return safetensors.numpy.save(tensors, {_KEY: text})
 
 
 def load_agent(path: Path, env_id: str | None = None) -> Agent:

@@ -8,9 +8,9 @@ import pytest
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import SettingError, UsageError
-from jax_ttt.web import sliders
-from jax_ttt.web.live_training import LiveTraining
-from jax_ttt.web.sliders import LEARNING
+from jax_ttt.live import sliders
+from jax_ttt.live.live_training import LiveTraining
+from jax_ttt.live.sliders import LEARNING
 
 WAIT = 120.0
 """Seconds that a test waits at most."""

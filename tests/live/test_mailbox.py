@@ -4,7 +4,7 @@ import queue
 
 import pytest
 
-from jax_ttt.web.mailbox import Mailbox
+from jax_ttt.live.mailbox import Mailbox
 
 
 def message(run, *updates, status="running"):

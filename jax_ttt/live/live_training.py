@@ -15,13 +15,13 @@ from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.errors import MoveError, UsageError
 from jax_ttt.config.ranges import Switch
 from jax_ttt.config.settings import Config
-from jax_ttt.web import sliders
-from jax_ttt.web.mailbox import Mailbox
-from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
+from jax_ttt.live import sliders
+from jax_ttt.live.mailbox import Mailbox
+from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
 
 if TYPE_CHECKING:
     from jax_ttt.players.agents import Agent
-    from jax_ttt.web.live_run import LiveRun, Snapshot
+    from jax_ttt.live.live_run import LiveRun, Snapshot
 
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]
 
@@ -283,7 +283,7 @@ class LiveTraining:
         return None
 
     def _run(self, job: _Job) -> None:
-        from jax_ttt.web.live_run import LiveRun
+        from jax_ttt.live.live_run import LiveRun
 
         run, due = LiveRun(self._config(job), job.seed), 0.0
         while (games := self._next_task(job, run.is_over, due)) is not None:

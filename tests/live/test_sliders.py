@@ -3,8 +3,8 @@
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.web import sliders
-from jax_ttt.web.sliders import LEARNERS, LEARNING
+from jax_ttt.live import sliders
+from jax_ttt.live.sliders import LEARNERS, LEARNING
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
