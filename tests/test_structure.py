@@ -44,7 +44,8 @@ MAY_IMPORT = {
     ),
     "drawing": ("config",),
     "reports": (*LOWER, "evaluation", "training"),
-    "benchmarks": (*LOWER, "evaluation", "training", "reports"),
+    "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
+    "benchmarks": (*LOWER, "evaluation", "training", "reports", "terminal"),
     "api": (*LOWER, "evaluation", "training", "reports"),
 }
 """The folders that the modules of a folder may import, besides their own."""
