@@ -133,6 +133,6 @@ def boxed(
             right = width - len(text) - left
             text = paint(number * len(row) + column, text)
             texts.append(f" {' ' * left}{text}{' ' * right} ")
-        rows.append(f" {down.join(texts)}".rstrip())
+        rows.append(f" {down.join(texts)}")
     rule = " " + cross.join([across * (width + 2)] * cells.shape[1])
     return [line for row in rows for line in (rule, row)][1:]

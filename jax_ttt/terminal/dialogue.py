@@ -101,7 +101,7 @@ def _letters(game: Session) -> tuple[str, str]:
 def _prompt(current: Round) -> str:
     if session.is_over(current.game):
         return f"new, review, undo or quit {PROMPT}"
-    return f"{_letters(current.game)[0]} {PROMPT}"
+    return f"your move, {_letters(current.game)[0]} {PROMPT}"
 
 
 def _answered(match: Match, current: Round) -> Round:
@@ -185,12 +185,12 @@ def _values(match: Match, current: Round) -> Round:
         match.screen.say("no values: the game is over")
         return current
     rows = session.move_values(game, match.agent)
-    match.screen.say(values_text.values(game, rows, match.screen))
+    match.screen.say(f"\n{values_text.values(game, rows, match.screen)}\n")
     return current
 
 
 def _review(match: Match, current: Round) -> Round:
-    match.screen.say(review_text.review_text(current.game, match.screen))
+    match.screen.say(f"\n{review_text.review_text(current.game, match.screen)}\n")
     return current
 
 

@@ -34,8 +34,14 @@ def review_text(game: Session, screen: Screen) -> str:
         for text, row in zip(lines, rows, strict=True)
     ]
     other: Seat = SEATS[1] if game.seat == SEATS[0] else SEATS[0]
-    summary = f"you: {_summary(rows, game.seat)}; it: {_summary(rows, other)}"
-    return "\n".join([boards, "", *painted, "", summary])
+    return "\n".join(
+        [
+            *(boards, "", "with best play after each move, its player"),
+            *(*painted, ""),
+            f"you: {_summary(rows, game.seat)}",
+            f"{game.opponent.name}: {_summary(rows, other)}",
+        ]
+    )
 
 
 def _row(number: int, row: ReviewedMove, letter: str, is_person: bool) -> str:

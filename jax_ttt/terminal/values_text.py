@@ -24,7 +24,7 @@ def values(game: Session, worth: Sequence[MoveValue], screen: Screen) -> str:
     known = any(value is not None for row in worth for value in row[1:])
     on_cells = GAMES[game.env_id].moves_on == "cells"
     if known and on_cells and cells is not None and board_text.is_boxed(cells):
-        return board_text.value_boards(cells, worth, screen)
+        return board_text.value_boards(game.env_id, cells, worth, screen)
     return values_table(game.opponent.name, worth)
 
 

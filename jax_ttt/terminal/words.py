@@ -37,15 +37,16 @@ def read_words(text: str, legal: Sequence[int]) -> int | Command | None:
         return int(word)
     if word == "?" and not rest:
         return Command("help")
-    name = next((name for name in ABOUT if word and name.startswith(word)), None)
-    if name is None or not rest:
-        return None if name is None else Command(name)
-    sides = [side for side in SIDES if len(rest) == 1 and side.startswith(rest[0])]
-    return Command(name, *sides) if sides and name == "new" else None
+    names: list[Name] = [name for name in ABOUT if word and name.startswith(word)]
+    if not names or not rest:
+        return Command(names[0]) if names else None
+    asked = " ".join(rest)
+    sides: list[SideName] = [side for side in SIDES if side.startswith(asked)]
+    return Command("new", sides[0]) if sides and names[0] == "new" else None
 
 
 def help_text(place: str) -> str:
     """Return the list of the commands; `place` is what a number names: a square."""
     rows = {"a number": f"that {place}", **ABOUT}
     lines = [f"  {name:<10}{text}" for name, text in rows.items()]
-    return "\n".join([*lines, "first letters suffice; h is hint"])
+    return "\n".join(["", *lines, "", "First letters suffice; h is hint.", ""])
