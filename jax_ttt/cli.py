@@ -200,15 +200,22 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def named_or_newest(name: str | None, quiet: bool = False) -> str:
+def named_or_newest(
+    name: str | None, quiet: bool = False, otherwise: str | None = None
+) -> str:
     """Return a player's name, or the newest run's, which is printed unless `quiet`.
 
     Raises:
-        UsageError: there is no run.
+        UsageError: there is no run, and no other player's name for that case.
     """
     if name is not None:
         return name
-    newest = str(saved_runs.newest_run())
+    try:
+        newest = str(saved_runs.newest_run())
+    except UsageError:
+        if otherwise is None:
+            raise
+        return otherwise
     if not quiet:
         print(f"the newest run: {newest}", flush=True)
     return newest

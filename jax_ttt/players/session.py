@@ -22,6 +22,7 @@ from jax_ttt.envs import one_game, pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.one_game import Result
 from jax_ttt.networks import q_network
+from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import minimax
 
@@ -48,7 +49,7 @@ class MoveValue(NamedTuple):
 
     move: int
     minimax_value: float | None  # under best play; None if not enumerable
-    q_value: float | None  # the opponent's estimate; None if it is no saved agent
+    q_value: float | None  # a saved agent's estimate; None without an agent
 
 
 def start_session(
@@ -131,11 +132,14 @@ def undo(session: Session) -> Session:
     return session
 
 
-def move_values(session: Session) -> tuple[MoveValue, ...]:
-    """Return the values of the legal moves, in the order of the moves."""
+def move_values(session: Session, agent: Agent | None = None) -> tuple[MoveValue, ...]:
+    """Return the values of the legal moves, in the order of the moves.
+
+    The estimates are those of `agent`, by default of the opponent if it is one.
+    """
     moves = legal_moves(session)
     exact = minimax_values(session.env_id, session.state)
-    learned = _q_values(session)
+    learned = _q_values(agent or session.opponent.agent, session.state)
     return tuple(
         MoveValue(
             move,
@@ -163,23 +167,25 @@ def _chosen(
 
 
 def minimax_values(
-    env_id: EnvId, env_state: pgx.State
+    env_id: EnvId, env_state: pgx.State, discount: float = 1.0
 ) -> Float[np.ndarray, " A"] | None:
     """Return the value of each move to the player to move under best play.
 
-    The state is `(1, ...)`. The result is None if the game is not enumerable.
+    The state is `(1, ...)`; `discount` is that of `minimax.values`. The result is None
+    if the game is not enumerable.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
         return None
     index = jnp.asarray(positions.index(env_id))
     position = int(stones.locate(index, env_state.observation)[0])
-    return minimax.to_mover(tree, minimax.values(tree))[position]
+    return minimax.to_mover(tree, minimax.values(tree, discount))[position]
 
 
-def _q_values(session: Session) -> Float[np.ndarray, " A"] | None:
-    agent = session.opponent.agent
+def _q_values(
+    agent: Agent | None, env_state: pgx.State
+) -> Float[np.ndarray, " A"] | None:
     if agent is None:
         return None
-    obs = session.state.observation
+    obs = env_state.observation
     return np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]
