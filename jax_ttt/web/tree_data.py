@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int, Shaped, UInt8
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.envs import stones
@@ -60,7 +60,7 @@ def encoded(array: Shaped[np.ndarray, "..."], dtype: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype).tobytes()).decode()
 
 
-def cells(tree: Tree) -> Int[np.ndarray, "P F"]:
+def cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
     own = stones.cells_on_host(tree.obs)
     first = np.where(tree.first_to_move[:, None], own, -own)
