@@ -135,11 +135,11 @@ class Client:
 
 
 @contextlib.contextmanager
-def serving(app, ending=lambda: None, **checks):
+def serving(app, ending=lambda: None, large=(), **checks):
     """Serve an application, with all checks, in a thread; yield its port."""
     bound = servers.listening("127.0.0.1", 0)
     port = bound.getsockname()[1]
-    server = servers.Server(Checked(app, port, **checks), ending)
+    server = servers.Server(Checked(app, port, **checks), ending, large)
     thread = threading.Thread(target=servers.serve, args=(server, bound), daemon=True)
     thread.start()
     try:

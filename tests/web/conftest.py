@@ -44,7 +44,7 @@ def page_app(loaded):
 @pytest.fixture
 def client(page_app):
     """Return a client of the application with all checks, without sockets."""
-    checked = Checked(page_app, 8000, large=app.LARGE)
+    checked = Checked(page_app, 8000)
     found = served.Client(checked)
     yield found
     found.close()
