@@ -58,13 +58,14 @@ function bestLine(rows, side, { x, y }) {
   ];
 }
 
-function axes({ x, y, end }) {
+function axes({ x, y, end }, known = true) {
   const text = (at, label, anchor) =>
     svg("text", { ...at, "text-anchor": anchor, class: "tick", text: label });
   const marks = [0, 0.5, 1].flatMap((share) => [
     svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share) }),
     text({ x: LEFT - 5, y: y(share) + 4 }, `${100 * share}`, "end"),
   ]);
+  if (!known) return marks;
   return [
     ...marks,
     text({ x: x(0), y: HEIGHT - 8 }, "0", "middle"),
@@ -107,6 +108,21 @@ function chart(letter, rows, side, update) {
   );
 }
 
+// As large as a chart, so that nothing moves once there is one.
+function emptyChart(letter) {
+  const scale = scales([{ update: 0 }]);
+  const [x, y] = [(LEFT + WIDTH) / 2, scale.y(0.5) - 8];
+  const text = svg("text", { x, y, "text-anchor": "middle", class: "tick", text: "no history" });
+  const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" };
+  return html(
+    "figure",
+    { class: "chart" },
+    html("figcaption", { text: `As ${letter}` }),
+    svg("svg", { ...look, "aria-label": `As ${letter}: no history` }, ...axes(scale, false), text),
+    html("p", { class: "figures" }),
+  );
+}
+
 function shortly(rows, side, update) {
   const row = (update !== null && rows.findLast((one) => one.update <= update)) || rows.at(-1);
   const found = row[side];
@@ -123,12 +139,7 @@ function legend() {
 
 // Draw the curves of rows of a history; `update` is marked, null for none.
 export function showCurves(element, tree, rows, update) {
-  if (rows.length < 2) {
-    element.replaceChildren(
-      html("p", { class: "note empty", text: "No curves: this agent came without a history." }),
-    );
-    return;
-  }
-  const charts = SIDES.map((side) => chart(tree.letters[side], rows, side, update));
+  const drawn = rows.length > 1 ? chart : emptyChart;
+  const charts = SIDES.map((side) => drawn(tree.letters[side], rows, side, update));
   element.replaceChildren(...charts, legend());
 }

@@ -191,7 +191,7 @@ export class Game extends EventTarget {
 
   ended() {
     if (this.counted && !this.source.games) {
-      this.source.statistics.record(this.result, this.side, this.opponent, this.positions);
+      this.source.statistics.record(this.result, this.side, this.opponent, this.moves);
       this.counted = false; // once, also if moves are undone afterwards
     }
     this.changed({ moved: true, ended: true });

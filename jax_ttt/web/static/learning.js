@@ -64,7 +64,7 @@ export class Learning {
     const shown = [agents.id, agents.update];
     let rows = [];
     let about = agents.selected
-      ? `${agents.selected.title}: exact results against random play, and the share of best moves.`
+      ? `${agents.selected.title}: exact results against random play.`
       : "";
     try {
       rows = await this.rows();

@@ -30,7 +30,7 @@ class Page {
     this.board = new Board(byId("board"), tree, (square) => this.game.play(square));
     this.proof = new ProofPanel(tree, source, this.agents, this.game);
     this.learning = new Learning(tree, source, this.agents, () => this.playSelected());
-    this.statistics = new StatisticsPanel(tree, source, () => this.agents.refresh());
+    this.statistics = new StatisticsPanel(tree, source, this.agents);
     this.hints = false;
     this.layers = [];
     this.marked = [];
@@ -74,12 +74,12 @@ class Page {
     for (const name of ["opponent", "agent", "side"]) {
       this.settings.addEventListener(name, () => this.chosen());
     }
-    window.addEventListener("hashchange", () => this.open());
+    window.addEventListener("hashchange", () => this.open(fromHash(location.hash)));
     startSharing(this.tree, this.game);
   }
 
-  async open() {
-    const link = fromHash(location.hash);
+  // Show the game of a link (see `fromHash`), or a new one.
+  async open(link) {
     if (!link) return this.newGame();
     this.agents.select(link.agent ?? this.agents.id, link.update);
     this.settings.setLevel(link.level);
@@ -144,15 +144,18 @@ class Page {
 }
 
 async function start() {
+  const link = fromHash(location.hash); // before the page writes there
   const source = openSource();
-  const page = new Page(source, new Tree(await source.tree()));
+  const tree = new Tree(await source.tree());
+  source.statistics.open?.(tree);
+  const page = new Page(source, tree);
   await page.agents.refresh();
   page.listen();
   page.proof.load();
   page.statistics.refresh();
   page.learning.listen();
   await page.loadLayers();
-  await page.open();
+  await page.open(link);
   setText(byId("mode"), source.live ? "" : WITHOUT_SERVER);
 }
 

@@ -14,6 +14,25 @@ const LEARNED =
   "From −1, a loss, to +1, a win, against an opponent that makes mistakes; its own move is green.";
 const SOURCES = { shipped: "Comes with the program", run: "Trained here", live: "Live training" };
 
+const KEY = "jax_ttt.layers";
+
+function kept() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY));
+    return Array.isArray(found) ? found.filter((layer) => layer in LAYERS) : ["mistakes"];
+  } catch {
+    return ["mistakes"];
+  }
+}
+
+function keep(layers) {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(layers));
+  } catch {
+    // only this visit
+  }
+}
+
 function choice(type, name, value, text, checked, onChange) {
   const input = html("input", { type, name, value, checked, on: { change: onChange } });
   return html("label", { class: "choice" }, input, html("span", { text }));
@@ -25,7 +44,7 @@ export class Settings extends EventTarget {
     this.agents = agents;
     this.level = "medium";
     this.side = "x";
-    this.layers = new Set(["mistakes"]);
+    this.layers = new Set(kept());
     const level = Object.entries(LEVELS).map(([value, { name }]) =>
       choice("radio", "level", value, name, value === this.level, () => {
         this.setLevel(value);
@@ -44,6 +63,7 @@ export class Settings extends EventTarget {
       choice("checkbox", value, "on", text, this.layers.has(value), (event) => {
         if (event.target.checked) this.layers.add(value);
         else this.layers.delete(value);
+        keep([...this.layers]);
         this.dispatchEvent(new CustomEvent("layers"));
       }),
     );

@@ -1,6 +1,7 @@
 // Statistics of the person's games, and everything kept as one file.
 
 import { button, byId, confirmed, html, number, percent, setText } from "page/dom";
+import { LEVELS } from "page/replies";
 
 const CARDS = {
   games: "Games",
@@ -34,9 +35,8 @@ function table(caption, head, rows) {
 }
 
 export class StatisticsPanel {
-  // `onRestored` is called after a file was imported.
-  constructor(tree, source, onRestored) {
-    Object.assign(this, { tree, source: source.statistics, live: source.live, onRestored });
+  constructor(tree, source, agents) {
+    Object.assign(this, { tree, source: source.statistics, live: source.live, agents });
     this.cards = {};
     const cards = Object.entries(CARDS).map(([name, text]) => {
       this.cards[name] = html("dd", { text: "0" });
@@ -101,12 +101,17 @@ export class StatisticsPanel {
     for (const [name, text] of Object.entries(texts)) setText(this.cards[name], text);
     this.clear.disabled = found.games === 0;
     const sides = ["x", "o"].map((side) => [`As ${letters[side]}`, withGames(found[side])]);
-    const opponents = (found.by_opponent ?? []).map((part) => [part.opponent, withGames(part)]);
+    const opponents = (found.by_opponent ?? []).map((part) => [this.named(part.opponent), withGames(part)]);
     const none = [["No games yet", { games: 0, wins: 0, draws: 0, losses: 0 }]];
     this.tables.replaceChildren(
       table("By side", "Your side", sides),
       table("By opponent", "Opponent", opponents.length ? opponents : none),
     );
+  }
+
+  // A level, or an agent.
+  named(opponent) {
+    return LEVELS[opponent]?.name ?? this.agents.get(opponent)?.title ?? opponent;
   }
 
   async backup() {
@@ -128,7 +133,7 @@ export class StatisticsPanel {
       await this.source.restore(await file.text());
       await this.refresh();
       this.say(`Imported ${file.name}.`);
-      this.onRestored();
+      await this.agents.refresh();
     } catch (error) {
       this.say(`${file.name} was not imported: ${error.message}. Nothing was changed.`);
     }

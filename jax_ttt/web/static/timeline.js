@@ -52,7 +52,8 @@ export class Timeline {
     const text = `update ${number(shown)} of ${number(selected?.updates ?? 0)}`;
     setText(this.label, text);
     this.range.setAttribute("aria-valuetext", text);
-    for (const control of [this.range, this.play]) control.disabled = !usable;
+    this.range.disabled = !usable;
+    setText(this.play, update === null ? "Play against it" : "Play against it as it was then");
     this.latest.disabled = update === null;
     const note = usable
       ? "The values on the board, the proof and Medium are of this snapshot."

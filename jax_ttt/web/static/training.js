@@ -28,11 +28,16 @@ export class Training extends EventTarget {
     this.status = null;
     this.rows = [];
     if (this.source) this.build();
-    else this.root.append(html("p", { class: "note", text: NO_SERVER }));
+    else this.explain();
+  }
+
+  explain() {
+    byId("train").hidden = true;
+    byId("training-details").append(html("p", { class: "note", text: NO_SERVER }));
   }
 
   build() {
-    this.learners = ["table", "network"].map((name) => {
+    const learners = ["table", "network"].map((name) => {
       const input = html("input", {
         type: "radio",
         name: "learner",
@@ -62,10 +67,17 @@ export class Training extends EventTarget {
     this.peopleGames = html("span", { class: "note" });
     this.error = html("p", { class: "problem", role: "alert" });
     this.root.append(
-      html("div", { class: "choices", role: "group", "aria-label": "What learns" }, ...this.learners),
-      html("div", { class: "bar" }, this.start, this.pause, this.reset),
+      html(
+        "div",
+        { class: "controls" },
+        html("div", { class: "choices", role: "group", "aria-label": "What learns" }, ...learners),
+        html("div", { class: "bar" }, this.start, this.pause, this.reset),
+      ),
       html("div", { class: "line" }, this.state, this.proof),
       this.bar,
+      this.error,
+    );
+    byId("training-details").append(
       html("dl", { class: "cards" }, ...cards),
       ...this.sliders.map((slider) => slider.element),
       html(
@@ -75,7 +87,6 @@ export class Training extends EventTarget {
         html("span", { text: "Learn from my games, too" }),
         this.peopleGames,
       ),
-      this.error,
     );
   }
 
@@ -153,8 +164,8 @@ export class Training extends EventTarget {
     this.pause.dataset.command = paused ? "continue" : "pause";
     this.pause.disabled = !busy;
     this.reset.disabled = found.status === "idle";
-    const of = found.num_updates ? ` of ${number(found.num_updates)}` : "";
-    setText(this.state, `${STATES[found.status]}: update ${number(found.update)}${of}`);
+    const done = `: update ${number(found.update)} of ${number(found.num_updates)}`;
+    setText(this.state, STATES[found.status] + (found.update ? done : ""));
     this.bar.value = found.num_updates ? found.update / found.num_updates : 0;
     this.showProof(found, before);
     const loss = found.loss === null ? "–" : found.loss.toPrecision(3);
