@@ -40,14 +40,13 @@ def read_files(folder: Path) -> dict[str, File]:
     """
     found: dict[str, File] = {}
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in TYPES]
+    paths = [path for path in paths if path.is_file() and not path.is_symlink()]
     for path in paths:
-        if path.is_file() and not path.is_symlink():
-            contents = path.read_bytes()
-            policy = replies.POLICY.format(scripts="")
-            if path.name == "index.html":
-                modules = [p.stem for p in paths if p.suffix == ".js"]
-                contents, policy = _with_imports(contents, modules)
-            found[path.name] = as_file(contents, TYPES[path.suffix], policy)
+        contents, policy = path.read_bytes(), ""
+        if path.name == "index.html":
+            modules = [p.stem for p in paths if p.suffix == ".js"]
+            contents, policy = _with_imports(contents, modules)
+        found[path.name] = as_file(contents, TYPES[path.suffix], policy)
     return found
 
 

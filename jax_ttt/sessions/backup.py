@@ -36,7 +36,9 @@ class Contents(NamedTuple):
     agents: list[tuple[str, bytes]]  # name and file
 
 
-def backup_file(finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]) -> bytes:
+def backup_file(
+    finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]
+) -> bytes:
     """Return a file of these games and agents; the first agents that fit are kept."""
     rows = [dataclasses.asdict(game) for game in finished]
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}

@@ -67,7 +67,10 @@ class Opponents:
         entry = self.listed.find(agent_id)
         if update is None or update == entry.agent.num_updates:
             return entry.agent
-        raise Refusal(404, f"this agent has no snapshot of update {update}")
+        kept = self.listed.snapshots(entry)
+        if kept is None or update not in kept.updates:
+            raise Refusal(404, f"this agent has no snapshot of update {update}")
+        return kept.agent(update)
 
     def policy(
         self, agent_id: str, update: int | None = None
