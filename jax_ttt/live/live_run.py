@@ -43,6 +43,11 @@ class Snapshot:
         return Agent(self.config, weights, self.seed, self.update, self.grades)
 
 
+_SATURATED = (
+    "training diverged: the network's outputs are saturated and its gradient is 0 by "
+    "update {:,}; try a lower learning rate"
+)
+# Its final tanh keeps the loss finite, whatever the weights are.
 Step = tuple[Snapshot, dict[str, Any] | None]
 """An agent and, after an evaluation, its row of the history."""
 
@@ -120,6 +125,8 @@ class LiveRun:
         self._state = progress.state
         row = graded_steps.row(progress, found)
         if isinstance(row, Chunk):
+            if row.grad_norm == 0 and not row.rows:
+                raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
             return None
         tree = trees.enumerated(self._config.env_id)

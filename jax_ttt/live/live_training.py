@@ -20,8 +20,8 @@ from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
 
 if TYPE_CHECKING:
-    from jax_ttt.players.agents import Agent
     from jax_ttt.live.live_run import LiveRun, Snapshot
+    from jax_ttt.players.agents import Agent
 
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]
 
@@ -333,7 +333,8 @@ class LiveTraining:
     def _fail(self, job: _Job, error: Exception) -> None:
         with self._changed:
             job.phase, job.paused = "failed", False
-            job.error = str(error) or type(error).__name__
+            text = str(error) or type(error).__name__
+            job.error = text.replace("--learning-rate", "learning rate")
             if self._job is job:
                 self._tell()
 

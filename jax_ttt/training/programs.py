@@ -125,11 +125,10 @@ class Programs:
         hyper: Hyper,
         opponent: Any,  # noqa: ANN401
         tree: Tree | None,
-    ) -> int:
-        """Compile all programs of a run with chunks of these lengths, and wait.
+    ) -> list[jax.stages.Compiled]:
+        """Compile all programs of a run with chunks of these lengths; return them.
 
-        They compile in parallel, since compiling a program uses one core. Returns about
-        how many bytes of device memory the largest program needs.
+        They compile in parallel, since compiling a program uses one core.
         """
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
         params = named_arrays.part(start.result, "average_params")
@@ -138,7 +137,7 @@ class Programs:
         if self._config.evaluation.eval_games:
             args = params, start.result["update"], key
             jobs.append(self._compiling("sample_games", self._match, *args))
-        return max(_bytes(job.compiled.result()) for job in (start, *jobs))
+        return [job.compiled.result() for job in (start, *jobs)]
 
     def compile_training(
         self,
@@ -168,7 +167,8 @@ class Programs:
         return _compiling(name, static, self._many, structure, tuple(flat), keep)
 
 
-def _bytes(program: jax.stages.Compiled) -> int:
+def num_bytes(program: jax.stages.Compiled) -> int:
+    """Return about how many bytes of device memory a program needs."""
     used = program.memory_analysis()
     if used is None:
         return 0
