@@ -29,7 +29,6 @@ from jax_ttt.runtime import compile_cache, streams
 if TYPE_CHECKING:
     from jax_ttt.serving.checks import Checked
     from jax_ttt.serving.loading import Loading
-    from jax_ttt.serving.server import Server
     from jax_ttt.web.services import Services
 
 PORTS = Range(int, 0, 2**16 - 1)
