@@ -1,7 +1,7 @@
 """The page as one file without a server: its parts and its data are inlined.
 
-ES modules can't be fetched from `file://`, so an import map gives each of them a `data:`
-URL.
+ES modules can't be fetched from `file://`, so an import map gives each of them a
+`data:` URL.
 
 Axes: `P` positions, `A` actions, `L` legal moves of all positions.
 """

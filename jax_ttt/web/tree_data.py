@@ -23,7 +23,9 @@ NOT_OVER = 3
 
 
 def tree_json(env_id: EnvId) -> bytes:
-    """Return the tree of an enumerable game as JSON; arrays are base64 of little-endian.
+    """Return the tree of an enumerable game as JSON.
+
+    Arrays are base64 of little-endian numbers:
 
     `cells` (P, F) uint8: 0 free, 1 first player's stone, 2 second's. `first_to_move`
     (P,) uint8. `result` (P,) int8: the first player lost -1, drew 0, won 1; 3 if the
@@ -73,7 +75,9 @@ def winning_lines(tree: Tree) -> list[list[int]]:
     They are the winner's stones in the wins with the fewest stones of the winner.
     """
     board = cells(tree)
-    held = np.concatenate([board[tree.outcome == 1] == 1, board[tree.outcome == -1] == 2])
+    held = np.concatenate(
+        [board[tree.outcome == 1] == 1, board[tree.outcome == -1] == 2]
+    )
     fewest = held[held.sum(axis=1) == held.sum(axis=1).min()]
     return sorted(np.flatnonzero(line).tolist() for line in np.unique(fewest, axis=0))
 
