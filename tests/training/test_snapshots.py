@@ -88,7 +88,7 @@ def test_rows_of_a_table_that_never_change_take_no_space(tmp_path):
     assert (values[0] != values[1]).any(axis=1).nonzero()[0].tolist() == [4]
 
 
-@pytest.mark.parametrize("count", [1, 2, MOST, MOST + 1, 2 * MOST + 5, 200])
+@pytest.mark.parametrize("count", [1, 2, MOST, MOST + 1, 2 * MOST + 5, 140])
 def test_a_long_run_keeps_some_at_equal_distances_and_the_last(count, tmp_path):
     file = SnapshotFile(tmp_path, tiny.CONFIG, 1)
     for number in range(count):
