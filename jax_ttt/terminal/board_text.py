@@ -1,4 +1,4 @@
-"""The board of a session, and values on a board, for a terminal of 80 columns."""
+"""Boards and values on boards for a terminal of 80 columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -7,9 +7,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.players import session
-from jax_ttt.players.session import MoveValue, Session
-from jax_ttt.reports import session_text, text_board
+from jax_ttt.reports import text_board
 from jax_ttt.terminal.screen import Screen
 
 WORDS = ("loses", "draws", "wins")
@@ -27,12 +25,14 @@ class _Shown(NamedTuple):
     style: str
 
 
-def board(game: Session, screen: Screen) -> str:
-    """Return the board with the numbers of the moves; the last move is underlined."""
-    cells = session_text.numbered_cells(game)
-    if cells is None:
-        return session_text.board(game)
-    paint = _stone_painter(game, screen, cells)
+def drawn_board(
+    env_id: EnvId, cells: Cells, moves: Sequence[int], screen: Screen
+) -> str:
+    """Return a board; the stone of the last of the game's `moves` is underlined.
+
+    `cells` are those of `session_text.numbered_cells`.
+    """
+    paint = _stone_painter(env_id, cells, moves, screen)
     if is_boxed(cells):
         return "\n".join(text_board.boxed(cells, 1, paint, screen.lines))
     return text_board.as_lines(cells, paint)
@@ -43,17 +43,12 @@ def is_boxed(cells: Cells) -> bool:
     return max(cells.shape) <= _WIDEST_BOX
 
 
-def undrawn_moves(game: Session) -> tuple[int, ...]:
-    """Return the legal moves if the numbers on the board are not just these.
+def are_shown(moves: Sequence[int], cells: Cells) -> bool:
+    """Return whether the numbers on a board are just these moves.
 
-    For instance a full column has a number, and a pass has none.
+    For instance a full column has a number too, and a pass has none.
     """
-    legal = session.legal_moves(game)
-    cells = session_text.numbered_cells(game)
-    if cells is None:
-        return legal
-    numbers = {int(cell) for cell in cells.flat if isinstance(cell, int)}
-    return legal if numbers != set(legal) else ()
+    return {cell for cell in cells.flat if isinstance(cell, int)} == set(moves)
 
 
 def _stone_styles(env_id: EnvId) -> dict[str, str]:
@@ -61,12 +56,12 @@ def _stone_styles(env_id: EnvId) -> dict[str, str]:
 
 
 def _stone_painter(
-    game: Session, screen: Screen, cells: Cells
+    env_id: EnvId, cells: Cells, moves: Sequence[int], screen: Screen
 ) -> Callable[[int, str], str]:
     """Return what colours stones by their player and numbers as less important."""
-    styles = _stone_styles(game.env_id)
-    latest = game.moves[-1] if game.moves else None
-    if GAMES[game.env_id].moves_on == "columns" and latest is not None:
+    styles, moves_on = _stone_styles(env_id), GAMES[env_id].moves_on
+    latest = moves[-1] if moves else None
+    if moves_on == "columns" and latest is not None:
         taken = [cell in styles for cell in cells[:, latest]]
         latest += taken.index(True) * cells.shape[1]  # the highest stone
 
@@ -78,24 +73,25 @@ def _stone_painter(
 
 
 def value_boards(
-    env_id: EnvId, cells: Cells, rows: Sequence[MoveValue], screen: Screen
+    env_id: EnvId,
+    cells: Cells,
+    exact: Mapping[int, float],
+    learned: Mapping[int, float],
+    screen: Screen,
 ) -> str:
     """Return two boards side by side: results under best play, the agent's values.
 
-    `rows` are the values of all legal moves; a layer that is not known is left out.
+    `exact` and `learned` are the values of the legal moves; an empty one is left out.
     """
-    exact = {row.move: row.minimax_value for row in rows}
-    learned = {row.move: row.q_value for row in rows}
+    highest = max(learned.values(), default=0.0)
     layers: dict[str, dict[int, _Shown]] = {
         "best play": {
             move: _Shown(WORDS[int(value) + 1], _STYLES[int(value) + 1])
             for move, value in exact.items()
-            if value is not None
         },
         "the agent": {
-            move: _Shown(f"{value:+.3f}", "bold" * (value == _highest(learned)))
+            move: _Shown(f"{value:+.3f}", "bold" * (value == highest))
             for move, value in learned.items()
-            if value is not None
         },
     }
     blocks = [
@@ -104,10 +100,6 @@ def value_boards(
         if layer
     ]
     return "\n".join(_GAP.join(parts) for parts in zip(*blocks, strict=True))
-
-
-def _highest(values: Mapping[int, float | None]) -> float:
-    return max(value for value in values.values() if value is not None)
 
 
 def _titled(

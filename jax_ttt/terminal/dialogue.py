@@ -10,19 +10,18 @@ from jaxtyping import Array, Key
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
 from jax_ttt.envs.one_game import Result
-from jax_ttt.players import review, session
+from jax_ttt.players import session
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import Session
-from jax_ttt.reports import text_board
+from jax_ttt.reports import session_text, text_board
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime.compile_events import Status
 from jax_ttt.terminal import board_text, review_text, values_text, words
 from jax_ttt.terminal.screen import Screen
 from jax_ttt.terminal.words import Command, Name, SideName
 
-PROMPT = "(? for help): "
-"""The end of the prompt."""
+_WIDTH = 79  # of a list of moves
 _RESULTS: dict[Result, tuple[str, str]] = {
     "won": ("you win", "bold green"),
     "drawn": ("a draw", "bold"),
@@ -95,13 +94,13 @@ def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
 def _letters(game: Session) -> tuple[str, str]:
     """Return the letters of the person's stones and of the opponent's."""
     first, second = text_board.letters_of(game.env_id)
-    return (first, second) if game.seat == "first" else (second, first)
+    return (first, second) if game.seat == SEATS[0] else (second, first)
 
 
 def _prompt(current: Round) -> str:
     if session.is_over(current.game):
-        return f"new, review, undo or quit {PROMPT}"
-    return f"your move, {_letters(current.game)[0]} {PROMPT}"
+        return f"new, review, undo or quit {words.PROMPT}"
+    return f"your move, {_letters(current.game)[0]} {words.PROMPT}"
 
 
 def _answered(match: Match, current: Round) -> Round:
@@ -112,14 +111,25 @@ def _answered(match: Match, current: Round) -> Round:
             game = session.play_reply(game)
         screen.say(f"{name} ({_letters(game)[1]}) plays {game.moves[-1]}")
     current = dataclasses.replace(current, game=game)
-    screen.say(f"\n{board_text.board(game, screen)}\n")
-    if moves := board_text.undrawn_moves(game):
-        screen.say(textwrap.fill(f"legal moves: {' '.join(map(str, moves))}", 79))
+    _show_board(match, game)
     return (
         current
         if (result := session.result(game)) is None
         else _ended(match, current, result)
     )
+
+
+def _show_board(match: Match, game: Session) -> None:
+    """Show the board, and the legal moves if its numbers are not just these."""
+    cells, legal = session_text.numbered_cells(game), session.legal_moves(game)
+    if cells is None:
+        text = session_text.board(game)
+    else:
+        text = board_text.drawn_board(game.env_id, cells, game.moves, match.screen)
+    match.screen.say(f"\n{text}\n")
+    if legal and (cells is None or not board_text.are_shown(legal, cells)):
+        listed = f"legal moves: {' '.join(map(str, legal))}"
+        match.screen.say(textwrap.fill(listed, _WIDTH))
 
 
 def _ended(match: Match, current: Round, result: Result) -> Round:
@@ -151,9 +161,7 @@ def _obeyed(match: Match, current: Round, text: str) -> Round | None:
         match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
         return current
     if isinstance(meant, Command):
-        if meant.name == "new":
-            side = meant.side or current.side
-            return _answered(match, _started(match, side, current))
+        current = dataclasses.replace(current, side=meant.side or current.side)
         return _COMMANDS[meant.name](match, current)
     game = session.play_move(current.game, meant)
     return _answered(match, dataclasses.replace(current, game=game))
@@ -173,7 +181,7 @@ def _hint(match: Match, current: Round) -> Round:
     if session.is_over(game):
         match.screen.say("no hint: the game is over")
         return current
-    hint = review.suggest_move(game, match.agent)
+    hint = session.suggest_move(game, match.agent)
     num_legal = len(session.legal_moves(game))
     match.screen.say(values_text.hint_line(hint, num_legal, match.opponent.name))
     return current
@@ -184,14 +192,25 @@ def _values(match: Match, current: Round) -> Round:
     if session.is_over(game):
         match.screen.say("no values: the game is over")
         return current
-    rows = session.move_values(game, match.agent)
-    match.screen.say(f"\n{values_text.values(game, rows, match.screen)}\n")
+    worth, cells = session.move_values(game, match.agent), session_text.numbered_cells
+    text = values_text.shown_values(
+        game.env_id, cells(game), worth, match.opponent.name, match.screen
+    )
+    match.screen.say(f"\n{text}\n")
     return current
 
 
 def _review(match: Match, current: Round) -> Round:
-    match.screen.say(f"\n{review_text.review_text(current.game, match.screen)}\n")
+    game, name = current.game, match.opponent.name
+    text = review_text.review_text(
+        game.env_id, game.moves, game.seat, name, match.screen
+    )
+    match.screen.say(f"\n{text}\n")
     return current
+
+
+def _new(match: Match, current: Round) -> Round:
+    return _answered(match, _started(match, current.side, current))
 
 
 def _help(match: Match, current: Round) -> Round:
@@ -212,6 +231,7 @@ _COMMANDS: dict[Name, Callable[[Match, Round], Round | None]] = {
     "hint": _hint,
     "values": _values,
     "review": _review,
+    "new": _new,
     "quit": _quit,
     "help": _help,
 }

@@ -4,28 +4,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.players.review import Hint
-from jax_ttt.players.session import MoveValue, Session
-from jax_ttt.reports import session_text
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.players.session import Hint, MoveValue
+from jax_ttt.results.counting import joined
 from jax_ttt.terminal import board_text
-from jax_ttt.terminal.board_text import WORDS
+from jax_ttt.terminal.board_text import WORDS, Cells
 from jax_ttt.terminal.screen import Screen
 
 _MOST_ROWS = 12  # of the table of values
 
 
-def values(game: Session, worth: Sequence[MoveValue], screen: Screen) -> str:
+def shown_values(
+    env_id: EnvId,
+    cells: Cells | None,
+    worth: Sequence[MoveValue],
+    opponent: str,
+    screen: Screen,
+) -> str:
     """Return the values of the legal moves: on boards if these are small, or a table.
 
-    `worth` are the values of all legal moves.
+    `cells` are the board's, None if it is not drawn; `worth` has all legal moves.
     """
-    cells = session_text.numbered_cells(game)
-    known = any(value is not None for row in worth for value in row[1:])
-    on_cells = GAMES[game.env_id].moves_on == "cells"
-    if known and on_cells and cells is not None and board_text.is_boxed(cells):
-        return board_text.value_boards(game.env_id, cells, worth, screen)
-    return values_table(game.opponent.name, worth)
+    exact = {row.move: v for row in worth if (v := row.minimax_value) is not None}
+    learned = {row.move: v for row in worth if (v := row.q_value) is not None}
+    moves_on = GAMES[env_id].moves_on
+    on_cells = moves_on == "cells" and cells is not None and board_text.is_boxed(cells)
+    if cells is not None and on_cells and (exact or learned):
+        return board_text.value_boards(env_id, cells, exact, learned, screen)
+    return values_table(opponent, worth)
 
 
 def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
@@ -66,16 +72,5 @@ def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:
         return f"hint: {best.move}; with best play, each move {word}"
     if not hint.as_good:
         return f"hint: {best.move} {word}; no other move does"
-    return f"hint: {best.move} {word}, as {listed(hint.as_good)}"
-
-
-def listed(moves: Sequence[int]) -> str:
-    """Return moves as words, with a verb's form: "4 does", "0, 2 and 6 do"."""
-    verb = "does" if len(moves) == 1 else "do"
-    return f"{joined(moves)} {verb}"
-
-
-def joined(moves: Sequence[int], word: str = "and") -> str:
-    """Return moves as a list in words, for instance "0, 2 and 6"."""
-    *rest, last = map(str, moves)
-    return f"{', '.join(rest)} {word} {last}" if rest else last
+    verb = "does" if len(hint.as_good) == 1 else "do"
+    return f"hint: {best.move} {word}, as {joined(hint.as_good)} {verb}"

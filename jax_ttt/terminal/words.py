@@ -8,6 +8,9 @@ SideName = Literal["x", "o", "random"]
 SIDES: tuple[SideName, ...] = get_args(SideName)
 """A person's side: the first player's, the second's, or drawn for each game."""
 
+PROMPT = "(? for help): "
+"""The end of each prompt."""
+
 ABOUT: dict[Name, str] = {
     "undo": "take back your last move",
     "hint": "a best move for you",
