@@ -41,6 +41,9 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
 	$(RUN) docs/make_api.py
 
+agents: $(VENV)/.train ## train the agents that come with the package, write their grades
+	$(RUN) docs/make_agents.py
+
 figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: about 7 minutes
 	$(RUN) -m jax_ttt.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
@@ -73,4 +76,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow check format bench api figures clean outdated
+.PHONY: help train test test-slow check format bench api agents figures clean outdated

@@ -12,6 +12,7 @@ COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
     "evaluate": "grade a saved agent or another player",
     "play": "play against a saved agent or another player",
+    "web": "serve a page to play on and to watch agents learn",
     "runs": "list the saved runs",
     "plot": "draw a run: curves, a game, the values of a position",
     "arena": "let players play each other in both seats, and rank them",
@@ -34,6 +35,8 @@ def main() -> int:
 
         return cli.guarded(_about)(words)
     command = importlib.import_module(f"jax_ttt.{words[0]}")
+    if hasattr(command, "__path__"):  # a command with a folder of its own
+        command = importlib.import_module(f"jax_ttt.{words[0]}.__main__")
     sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
     return command.main(None)
 

@@ -78,15 +78,22 @@ def _rates(outcome: outcomes.Outcome) -> Rates:
     return Rates(**{name: max(float(rate), 0.0) for name, rate in found})
 
 
-def optimal_move_rate(tree: Tree, probs: Float[np.ndarray, "P A"]) -> OptimalMoveRate:
-    """Return how often the policy plays a move that is optimal by minimax."""
+def optimal_move_rate(
+    tree: Tree, probs: Float[np.ndarray, "P A"], seats: Sequence[Seat] = SEATS
+) -> OptimalMoveRate:
+    """Return how often the policy plays a move that is optimal by minimax.
+
+    Only the decisions of `seats` count.
+    """
     good = minimax.optimal_moves(tree, probs)
+    decided = np.zeros(tree.num_positions, bool)
     reached = np.zeros(tree.num_positions, bool)
-    for seat in SEATS:
+    for seat in seats:
         own = tree.moves_of(seat) & ~tree.terminal
+        decided |= own
         reached |= proof.reachable(tree, probs, seat) & own
     return OptimalMoveRate(
-        all=float(good[tree.decisions].mean()),
+        all=float(good[decided].mean()),
         reachable=float(good[reached].mean()),
         num_reachable=int(reached.sum()),
     )

@@ -13,7 +13,10 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.suggestions import did_you_mean
+from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.results.file_headers import saved_game
+
+_SHIPPED = {f"shipped:{name}": path for name, path in SHIPPED.items()}
 
 KINDS = {
     "random": "any legal move",
@@ -24,6 +27,7 @@ KINDS = {
     "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
     "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
     "lookahead:D:AGENT": "best play D moves deep, then the agent's values",
+    **dict.fromkeys(_SHIPPED, "a trained agent that comes with the program"),
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
 """The kinds of players, and how each plays."""
@@ -33,6 +37,8 @@ BUILT_IN = (
     *("mcts", "mcts-online"),
 )
 """Players that need no file."""
+
+_KIND_OF = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
 
 _PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
 _NEED_TREE = ("minimax", "minimax-first", "minimax-quick", *_PLAYOUTS)
@@ -60,7 +66,7 @@ class Spec:
     @property
     def path(self) -> Path:
         """The agent's file or folder."""
-        return Path(self.name)
+        return _SHIPPED.get(self.name, Path(self.name))
 
 
 def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
@@ -86,8 +92,8 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         if kind == "lookahead" and asked.kind != "agent":
             raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
         return Spec(name, kind, _number(name, kind, number), asked)
-    if name in BUILT_IN:
-        return Spec(name, name)
+    if name in _KIND_OF:
+        return Spec(name, _KIND_OF[name])
     if not name or not _exists(name):
         raise _unknown(name)
     if Path(name).is_dir() and not _exists(f"{name}/agent.safetensors"):
@@ -132,7 +138,8 @@ def _unknown(name: str) -> PlayerError:
     if os.sep in name:
         return PlayerError(f"{name}: no such file or folder{_paths_like(name)}")
     kinds = [kind.partition("[")[0] for kind in KINDS if kind != "AGENT"]
-    hint = did_you_mean(name, kinds) if ":" not in name else ""
+    has_arguments = ":" in name and not name.startswith("shipped:")
+    hint = "" if has_arguments else did_you_mean(name, kinds)
     known = "".join(f"\n  {kind}: {text}" for kind, text in KINDS.items())
     return PlayerError(f"{name}: no such file, and no known player{hint}{known}")
 

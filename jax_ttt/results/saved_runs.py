@@ -21,7 +21,7 @@ def newest_run(folder: Path = FOLDER) -> Path:
     Raises:
         UsageError: no agent is saved there.
     """
-    saved = [run for run in _folders(folder) if (run / _AGENT).exists()]
+    saved = [run for run in saved_in(folder) if (run / _AGENT).exists()]
     if not saved:
         raise UsageError(f"no agent below {folder}/: train one, or name another folder")
     return saved[-1]
@@ -29,11 +29,11 @@ def newest_run(folder: Path = FOLDER) -> Path:
 
 def saved_runs(folder: Path = FOLDER) -> list[RunSummary]:
     """Return a summary of each run, the newest last; other folders are ignored."""
-    found = [_summary(run) for run in _folders(folder)]
+    found = [_summary(run) for run in saved_in(folder)]
     return [summary for summary in found if summary is not None]
 
 
-def _folders(folder: Path) -> list[Path]:
+def saved_in(folder: Path) -> list[Path]:
     """Return the folders that a run has written to, the newest last."""
     times: dict[Path, float] = {}
     for run in folder.glob("*/"):

@@ -23,6 +23,13 @@ def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
     return marked / marked.sum(axis=1, keepdims=True).clip(1)
 
 
+def mixed(
+    tree: Tree, chance: float, probs: Float[AnyArray, "P A"]
+) -> Float[AnyArray, "P A"]:
+    """Return the policy of a random move with probability `chance`, else `probs`."""
+    return chance * uniform(tree) + (1 - chance) * probs
+
+
 def deterministic(tree: Tree, action: Int[AnyArray, " D"]) -> Float[AnyArray, "P A"]:
     """Return the policy that plays the given legal action in each decision."""
     if isinstance(action, np.ndarray):

@@ -8,12 +8,14 @@ import pytest
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
+from jax_ttt.players.shipped import SHIPPED
 
 
 @pytest.mark.parametrize(
     ("name", "spec"),
     [
         ("random", Spec("random", "random")),
+        ("shipped:table", Spec("shipped:table", "agent")),
         ("minimax-quick", Spec("minimax-quick", "minimax-quick")),
         ("mcts", Spec("mcts", "mcts", 4000)),
         ("mcts:50", Spec("mcts:50", "mcts", 50)),
@@ -35,6 +37,14 @@ def test_a_path_is_an_agent(tmp_path):
     spec = names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
     assert (spec.kind, spec.number) == ("lookahead", 2)
     assert spec.inner == names.read_name(str(tmp_path), "connect_four")
+
+
+def test_an_agent_of_the_package_comes_before_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shipped:table").touch()
+    spec = names.read_name("lookahead:2:shipped:table", "tic_tac_toe").inner
+    assert spec is not None
+    assert (spec.kind, spec.path) == ("agent", SHIPPED["table"])
 
 
 def test_every_built_in_player_is_known():
@@ -123,6 +133,7 @@ def test_an_opponent_is_the_agent_itself_or_a_player():
     [
         ("minmax", "; did you mean minimax?"),
         ("randon", "; did you mean random?"),
+        ("shipped:networks", "; did you mean shipped:network?"),
         ("mcts-onlin", "; did you mean mcts-online?"),
         ("nobody", ""),
         ("random:1", ""),

@@ -19,7 +19,7 @@ from jax_ttt.config.ranges import Part, Range
 
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
-    *("details", "quiet", "tensorboard", "wandb"),
+    *("snapshots", "details", "quiet", "tensorboard", "wandb"),
 )
 _METAVARS = {
     "agent": "AGENT",

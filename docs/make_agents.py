@@ -1,0 +1,122 @@
+"""Train the agents that come with the package, and write docs/shipped_agents.md.
+
+python docs/make_agents.py
+"""
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import jax
+
+from jax_ttt.config.catalogue import DEFAULT, SEATS, seat_name
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import player_grades
+from jax_ttt.players import names, registry
+from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.results.grades import FullExact, Rates
+
+PAGE = Path(__file__).parent / "shipped_agents.md"
+FLAGS = {
+    "network": ("--preset", "default", "--seed", "1"),
+    # Its rows are after-states: they have one value each, so the file is small.
+    "table": ("--preset", "table", "--table-key", "after-state", "--seed", "1"),
+}
+"""The flags of the training of each agent."""
+TEXT = """# Shipped agents
+
+<!-- Made by `make agents`, which trains the agents: run that instead of editing. -->
+
+Two trained agents of tic-tac-toe come with the package. Every command that takes a
+player takes them by name, for instance `python -m jax_ttt.play shipped:network`. Each
+was trained by one command. On the same machine and versions, `make agents` writes the
+same bytes again.
+
+{agents}
+
+The grades are exact, over all {positions:,} positions. A test computes them
+again from the files. [players.md](players.md) explains the rows.
+
+{grades}
+"""
+
+
+def train() -> None:
+    """Train each agent in a new process, and copy its file into the package."""
+    for name, path in SHIPPED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
+            subprocess.run([*command, "--run-dir", str(run)], check=True)
+            path.parent.mkdir(exist_ok=True)
+            shutil.copyfile(run / "agent.safetensors", path)
+
+
+def page() -> str:
+    """Return the text of the page: how the agents were made, and their grades."""
+    agents = [
+        (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
+        for name, path in SHIPPED.items()
+    ]
+    columns = [shown(grades(f"shipped:{name}")) for name in SHIPPED]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
+    return TEXT.format(
+        agents=table(("agent", "trained with", "size"), agents),
+        positions=trees.enumerated(DEFAULT).num_positions,
+        grades=table(("", *(name for name, *_ in agents)), rows),
+    )
+
+
+def command(name: str) -> str:
+    """Return the command that trained the agent of this name."""
+    return f"python -m jax_ttt.train {shlex.join(FLAGS[name])}"
+
+
+def grades(player: str) -> FullExact:
+    """Return the exact grades of a player of tic-tac-toe."""
+    key = jax.random.key(0)  # unused: nothing is sampled
+    entrant = registry.enter(names.read_name(player, DEFAULT), DEFAULT, key)
+    tree = trees.host_tree(DEFAULT)
+    found = player_grades.grade_player(DEFAULT, None, entrant, key, tree)
+    assert found.exact is not None, "the game is enumerable"
+    return found.exact
+
+
+def shown(exact: FullExact) -> dict[str, str]:
+    """Return the grades as cells of a table, by the names of their rows."""
+    cells = {"unbeatable, both seats": "proven" if exact.unbeatable else "no"}
+    for seat in SEATS:
+        as_seat = f"as {seat_name(DEFAULT, seat)}"
+        cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(
+            exact.seat(seat)
+        )
+        lines = exact.lines[seat]
+        cells[f"lines of play {as_seat}: won / drawn / lost"] = (
+            f"{lines.won:,} / {lines.drawn:,} / {lines.lost:,}"
+        )
+    optimal = exact.optimal_move_rate
+    cells["optimal moves, all positions"] = f"{optimal.all:.3%}"
+    cells["optimal moves, positions that it can reach"] = (
+        f"{optimal.reachable:.3%} of {optimal.num_reachable:,}"
+    )
+    return cells | {"exploitability": f"{exact.exploitability:.6f}"}
+
+
+def percent(rates: Rates) -> str:
+    """Return the rates of wins, draws and losses in percent."""
+    return " / ".join(f"{rate:.3%}" for rate in rates.all_rates)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    train()
+    PAGE.write_text(page(), "utf-8")

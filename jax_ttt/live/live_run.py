@@ -1,0 +1,199 @@
+"""One live run: the training loop, a step at a time, with settings that change.
+
+Only the training thread uses it. A change of settings closes the loop and continues
+from its state, so there is one loop, and nothing is compiled again.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import grades
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.network import network_of, params_from
+from jax_ttt.reports import curves
+from jax_ttt.results.grades import Exact, Grades
+from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.solver import policies, proof
+from jax_ttt.training import graded_steps, loop, programs
+from jax_ttt.training.programs import Programs
+from jax_ttt.training.run_state import Progress, RunState
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """An agent at one moment of a run; `params` are NumPy copies."""
+
+    config: Config
+    params: Named
+    seed: int
+    update: int
+    grades: Grades
+
+    def agent(self) -> Agent:
+        """Return the agent."""
+        weights = params_from(network_of(self.config.architecture), self.params)
+        return Agent(self.config, weights, self.seed, self.update, self.grades)
+
+
+_SATURATED = (
+    "training diverged: the network's outputs are saturated and its gradient is 0 by "
+    "update {:,}; try a lower learning rate"
+)
+# Its final tanh keeps the loss finite, whatever the weights are.
+Step = tuple[Snapshot, dict[str, Any] | None]
+"""An agent and, after an evaluation, its row of the history."""
+
+
+class LiveRun:
+    """A run of one agent. Before the first step there is nothing to show of it."""
+
+    def __init__(self, config: Config, seed: int) -> None:
+        """Prepare the run; nothing is compiled before the first step."""
+        self._config, self._seed = config, seed
+        self._tree = trees.game_tree(config.env_id)
+        steps = loop.train_from_scratch(config, seed, self._tree)
+        self._steps = graded_steps.with_grades(steps)
+        self._programs = Programs(config)
+        self._num_games = 0  # of people
+        self._state: RunState | None = None
+        self._chunk: Chunk | None = None
+        self._evaluated: list[Evaluated] = []
+        self._unbeatable: dict[str, bool] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all updates are done and the last one is evaluated."""
+        state = self._state
+        if state is None or state.evaluated < state.update:
+            return False
+        return int(state.update) >= self._config.run.num_updates
+
+    def step(self, config: Config) -> Step:
+        """Run a chunk of updates with these settings, or an evaluation.
+
+        Raises:
+            FloatingPointError: training diverged.
+        """
+        if self._state is not None and config != self._config:
+            self._continue(config, self._state)
+        return self._taken(*next(self._steps))
+
+    def learn(self, games: Sequence[Sequence[int]], config: Config) -> Step:
+        """Learn from finished games of both players' moves, and evaluate the agent.
+
+        The run goes on at the same update. Before the first step it can't learn.
+        """
+        if self._state is None:
+            raise ValueError("the run has not begun")
+        hyper, learner = programs.hyper_arrays(config), self._state.learner
+        for moves in games:
+            number, self._num_games = self._num_games, self._num_games + 1
+            learner = self._programs.learn_game(learner, hyper, moves, number)
+        state = dataclasses.replace(
+            self._state, learner=learner, evaluated=self._state.update - 1
+        )
+        # The loop evaluates what is not evaluated yet, and stops.
+        self._continue(config, state, lambda: True)
+        step = self._taken(*next(self._steps))
+        self._continue(config, self._state)
+        return step
+
+    def _continue(
+        self, config: Config, state: RunState, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._config = config
+        steps = loop.continue_training(config, state, self._tree, stop)
+        self._steps = graded_steps.with_grades(steps)
+
+    def _taken(self, progress: Progress, found: Grades) -> Step:
+        return self._snapshot(progress, found), self._noted(progress, found)
+
+    def _snapshot(self, progress: Progress, found: Grades) -> Snapshot:
+        # Copies, because the next chunk donates these arrays.
+        params = {name: np.array(leaf) for name, leaf in progress.params.items()}
+        return Snapshot(self._config, params, self._seed, progress.update, found)
+
+    def _noted(self, progress: Progress, found: Grades) -> dict[str, Any] | None:
+        self._state = progress.state
+        row = graded_steps.row(progress, found)
+        if isinstance(row, Chunk):
+            if row.grad_norm == 0 and not row.rows:
+                raise FloatingPointError(_SATURATED.format(row.update))
+            self._chunk = row
+            return None
+        tree = trees.enumerated(self._config.env_id)
+        probs = policies.deterministic(tree, np.asarray(progress.evaluation.moves))
+        self._unbeatable = {
+            letter: bool(proof.unbeatable(tree, probs, (seat,)))
+            for letter, seat in self._seats.items()
+        }
+        if self._evaluated and self._evaluated[-1].update == row.update:
+            self._evaluated.pop()  # from before the games of people
+        self._evaluated.append(row)
+        return self._history_row(row, tree, probs)
+
+    def _history_row(
+        self, row: Evaluated, tree: Tree, probs: np.ndarray
+    ) -> dict[str, Any]:
+        if row.exact is None:
+            raise ValueError("a live run needs exact grades")
+        return {
+            "update": row.update,
+            "games": row.games,
+            **{
+                letter: _results(row.exact, tree, probs, seat)
+                for letter, seat in self._seats.items()
+            },
+            "loss": None if self._chunk is None else self._chunk.loss,
+            "unbeatable": row.is_proven,
+            "seconds": row.seconds,
+        }
+
+    @property
+    def _seats(self) -> dict[str, Seat]:
+        letters = GAMES[self._config.env_id].letters
+        return dict(zip(map(str.lower, letters), SEATS, strict=True))
+
+    @property
+    def scheduled(self) -> dict[str, float]:
+        """The settings of the last chunk that follow a schedule."""
+        chunk = self._chunk
+        if chunk is None:
+            return {}
+        return {"learning_rate": chunk.learning_rate, "epsilon": chunk.epsilon}
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What is shown of the run, as plain data."""
+        state = self._state
+        if state is None:
+            return {}
+        games, wins, losses = map(int, (state.games, state.wins, state.losses))
+        visited = state.learner.get("visited")
+        return {
+            "update": int(state.update),
+            "games": games,
+            "wins": dict(zip(self._seats, (wins, losses), strict=True)),
+            "draws": games - wins - losses,
+            "loss": None if self._chunk is None else self._chunk.loss,
+            "positions_learned": None if visited is None else int(visited.sum()),
+            "unbeatable": self._unbeatable,
+            "people_games": self._num_games,
+            "proven_at": curves.proven_from(self._evaluated),
+        }
+
+
+def _results(
+    exact: Exact, tree: Tree, probs: np.ndarray, seat: Seat
+) -> dict[str, float]:
+    wins, draws, losses = exact.seat(seat).all_rates
+    optimal = grades.optimal_move_rate(tree, probs, (seat,)).reachable
+    return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}

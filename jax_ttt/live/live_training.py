@@ -1,0 +1,353 @@
+"""Training that can be watched and changed: one thread, commands and what they show.
+
+JAX is imported in the thread, so making a `LiveTraining` takes no time.
+"""
+
+import collections
+import dataclasses
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.errors import MoveError, UsageError
+from jax_ttt.config.ranges import Switch
+from jax_ttt.config.settings import Config
+from jax_ttt.live import sliders
+from jax_ttt.live.mailbox import Mailbox
+from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
+
+if TYPE_CHECKING:
+    from jax_ttt.live.live_run import LiveRun, Snapshot
+    from jax_ttt.players.agents import Agent
+
+Phase = Literal["idle", "compiling", "running", "finished", "failed"]
+
+Row = dict[str, Any]
+
+NOTHING = {
+    "update": 0,
+    "games": 0,
+    "wins": {"x": 0, "o": 0},
+    "draws": 0,
+    "loss": None,
+    "positions_learned": None,
+    "unbeatable": None,
+    "people_games": 0,
+    "proven_at": None,
+}
+"""What is shown of a run before its first step."""
+Games = list[list[int]]
+MOST_GAMES = 100
+"""Most finished games that wait to be learned from; the oldest is dropped."""
+CLOSING = 0.8
+"""Seconds that `close` waits for the thread."""
+
+
+@dataclasses.dataclass(eq=False)
+class _Job:
+    """A run as others see it; its fields change only under the lock."""
+
+    learner: Learner
+    seed: int
+    number: int
+    phase: Phase = "compiling"
+    paused: bool = False
+    error: str | None = None
+    begun: bool = False
+    figures: dict[str, Any] = dataclasses.field(default_factory=lambda: {**NOTHING})
+    scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
+    rows: dict[int, Row] = dataclasses.field(default_factory=dict)  # by update
+    kept: dict[int, "Snapshot"] = dataclasses.field(default_factory=dict)
+    latest: "Snapshot | None" = None
+    games: collections.deque[list[int]] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
+    )
+
+    @property
+    def update(self) -> int:
+        """Updates done."""
+        return self.figures["update"]
+
+
+class LiveTraining:
+    """Self-play of a table or a network in one thread; safe to use from any thread.
+
+    `speed` multiplies the pace: a run is shown in about 10 or 20 seconds at 1, and
+    as fast as it computes at infinity.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        """Make it idle; the thread begins with the first start."""
+        self._speed = speed
+        self._changed = threading.Condition()
+        self._learner: Learner = "network"
+        self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
+        self._from_people = False
+        self._job: _Job | None = None
+        self._num_runs = 0
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        self._mailboxes: list[Mailbox] = []
+
+    def command(self, name: str, learner: str | None = None) -> None:
+        """Start, pause, continue or reset; `learner` is for a start or a reset.
+
+        Raises:
+            UsageError: the command is unknown or does not fit the state.
+        """
+        known = {
+            "start": self._start,
+            "pause": self._pause,
+            "continue": self._go_on,
+            "reset": self._reset,
+        }
+        if name not in known:
+            raise UsageError(f"command must be one of {', '.join(known)}, got {name!r}")
+        if learner is not None and learner not in LEARNERS:
+            choices = ", ".join(LEARNERS)
+            raise UsageError(f"learner must be one of {choices}, got {learner!r}")
+        with self._changed:
+            if self._closed:
+                raise UsageError("the server is about to end")
+            known[name](cast("Learner | None", learner))
+            self._tell()
+            self._changed.notify_all()
+
+    def _start(self, learner: Learner | None) -> None:
+        job = self._job
+        if job is not None and job.phase in ("compiling", "running"):
+            raise UsageError("start: an agent is in training already; reset it first")
+        self._learner = learner or self._learner
+        self._num_runs += 1
+        self._job = _Job(self._learner, self._num_runs, self._num_runs)
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._work, name="live training", daemon=True
+            )
+            self._thread.start()
+
+    def _pause(self, learner: Learner | None) -> None:
+        self._refuse_other(learner)
+        job = self._job
+        if job is None or job.paused or job.phase not in ("compiling", "running"):
+            raise UsageError("pause: no agent is in training")
+        job.paused = True
+
+    def _go_on(self, learner: Learner | None) -> None:
+        self._refuse_other(learner)
+        if self._job is None or not self._job.paused:
+            raise UsageError("continue: no training is paused")
+        self._job.paused = False
+
+    def _reset(self, learner: Learner | None) -> None:
+        self._learner = learner or self._learner
+        self._moved = {x: {} for x in LEARNERS}
+        self._job = None
+
+    def _refuse_other(self, learner: Learner | None) -> None:
+        if learner not in (None, self._learner):
+            raise UsageError(f"the {self._learner} is in training, not the {learner}")
+
+    def change(self, settings: Mapping[str, object]) -> None:
+        """Move sliders, or switch learning from people on or off.
+
+        A slider applies from the next chunk of updates on. If one of the settings is
+        refused, none is changed.
+
+        Raises:
+            SettingError: a name is unknown, or a value is outside its range.
+        """
+        moved = dict(settings)
+        from_people = moved.pop("learn_from_people", None)
+        with self._changed:
+            sliders.check(self._learner, moved)
+            if "learn_from_people" in settings:
+                Switch().check("learn_from_people", from_people)
+                self._from_people = bool(from_people)
+            floats = cast("dict[str, float]", moved)
+            self._moved[self._learner] |= floats
+            self._tell()
+            self._changed.notify_all()
+
+    def status(self) -> dict[str, Any]:
+        """Return everything to show as plain data, with the rows of all evaluations."""
+        with self._changed:
+            rows = [] if self._job is None else [*self._job.rows.values()]
+            return self._status() | {"history": rows}
+
+    def subscribe(self) -> Mailbox:
+        """Return a mailbox that gets the status after each change, until `unsubscribe`.
+
+        A message has no history but, as `rows`, the new rows since the last one read.
+        """
+        box = Mailbox()
+        with self._changed:
+            self._mailboxes.append(box)
+        return box
+
+    def unsubscribe(self, box: Mailbox) -> None:
+        """Put no more messages into this mailbox."""
+        with self._changed:
+            self._mailboxes = [other for other in self._mailboxes if other is not box]
+
+    def agent(self, update: int | None = None) -> "Agent | None":
+        """Return the agent as it is now, or as it was at the evaluation after `update`.
+
+        None if there is no agent, or no such evaluation.
+        """
+        with self._changed:
+            job = self._job
+            if job is None:
+                return None
+            found = job.latest if update is None else job.kept.get(update)
+        return None if found is None else found.agent()
+
+    def learn_game(self, moves: Sequence[int]) -> None:
+        """Let the agent learn from a finished game, if that is switched on.
+
+        It learns from the moves of both players. Nothing happens without an agent.
+
+        Raises:
+            MoveError: a move is illegal, or the game is not over.
+        """
+        with self._changed:
+            job = self._job
+            if job is None or not self._from_people or job.phase == "failed":
+                return
+            _check_over(LEARNING[job.learner].config.env_id, moves)
+            job.games.append([*moves])
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the thread, within a second.
+
+        A thread that compiles is left behind; it ends with the process.
+        """
+        with self._changed:
+            self._closed, self._job = True, None
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(CLOSING)
+
+    def _status(self) -> dict[str, Any]:
+        job = self._job or _Job(self._learner, 0, self._num_runs, "idle")
+        learning = LEARNING[job.learner]
+        num_updates = learning.config.run.num_updates
+        pace = self._pace(job.learner)
+        return {
+            "run": job.number,
+            "seed": job.seed,
+            "learner": job.learner,
+            "status": "paused" if job.paused else job.phase,
+            "num_updates": num_updates,
+            "pace": pace if math.isfinite(pace) else None,
+            **job.figures,
+            "settings": sliders.shown(
+                job.learner, self._moved[job.learner], job.scheduled
+            ),
+            "learn_from_people": self._from_people,
+            "snapshots": sorted(job.kept),
+            "error": job.error,
+        }
+
+    def _pace(self, learner: Learner) -> float:
+        """Return the most updates a second."""
+        learning = LEARNING[learner]
+        return self._speed * learning.config.run.num_updates / learning.seconds
+
+    def _tell(self, rows: Sequence[dict[str, Any]] = ()) -> None:
+        if self._mailboxes:
+            message = self._status() | {"rows": list(rows)}
+            for box in self._mailboxes:
+                box.put(message)
+
+    def _work(self) -> None:
+        """Run one job after another, in the thread."""
+        while (job := self._next_job()) is not None:
+            try:
+                self._run(job)
+            except Exception as error:
+                self._fail(job, error)
+
+    def _next_job(self) -> _Job | None:
+        """Wait for a job that has not begun; None at the end."""
+        with self._changed:
+            while not self._closed:
+                if self._job is not None and not self._job.begun:
+                    self._job.begun = True
+                    return self._job
+                self._changed.wait()
+        return None
+
+    def _run(self, job: _Job) -> None:
+        from jax_ttt.live.live_run import LiveRun
+
+        run, due = LiveRun(self._config(job), job.seed), 0.0
+        while (games := self._next_task(job, run.is_over, due)) is not None:
+            if games:
+                self._show(job, run, *run.learn(games, self._config(job)))
+                continue
+            begin, before = time.monotonic(), job.update
+            snapshot, row = run.step(self._config(job))
+            due = begin + (snapshot.update - before) / self._pace(job.learner)
+            self._show(job, run, snapshot, row)
+
+    def _config(self, job: _Job) -> Config:
+        with self._changed:
+            return sliders.config_with(job.learner, self._moved[job.learner])
+
+    def _next_task(self, job: _Job, is_over: bool, due: float) -> Games | None:
+        """Wait until a step is due, or games of people arrive, which are returned.
+
+        No games mean a step; None means that the job has ended.
+        """
+        with self._changed:
+            while self._job is job:
+                if job.games and job.phase != "compiling":
+                    games = [*job.games]
+                    job.games.clear()
+                    return games
+                rest = due - time.monotonic()
+                waits = job.paused or is_over
+                if not waits and rest <= 0:
+                    return []
+                self._changed.wait(None if waits else rest)
+        return None
+
+    def _show(
+        self, job: _Job, run: "LiveRun", snapshot: "Snapshot", row: Row | None
+    ) -> None:
+        figures, scheduled = run.figures, run.scheduled
+        with self._changed:
+            if self._job is not job:
+                return
+            job.phase = "finished" if run.is_over else "running"
+            job.figures, job.scheduled, job.latest = figures, scheduled, snapshot
+            if row is not None:
+                job.rows[snapshot.update], job.kept[snapshot.update] = row, snapshot
+            self._tell([row] if row is not None else [])
+
+    def _fail(self, job: _Job, error: Exception) -> None:
+        with self._changed:
+            job.phase, job.paused = "failed", False
+            text = str(error) or type(error).__name__
+            job.error = text.replace("--learning-rate", "learning rate")
+            if self._job is job:
+                self._tell()
+
+
+def _check_over(env_id: EnvId, moves: Sequence[int]) -> None:
+    """Raise `MoveError` unless these are the moves of a finished game."""
+    from jax_ttt.envs import tree as trees
+
+    tree, position = trees.enumerated(env_id), 0
+    for move in moves:
+        legal = tree.legal_action_mask[position]
+        if not (0 <= move < len(legal) and legal[move]):
+            raise MoveError(f"{move} is not a legal move after {[*moves]}")
+        position = int(tree.successor[position, move])
+    if not tree.terminal[position]:
+        raise MoveError(f"the game {[*moves]} is not over")

@@ -1,0 +1,12 @@
+"""The trained agents that come with the package. Imports no JAX.
+
+`docs/make_agents.py` trains them, and `docs/shipped_agents.md` has their grades.
+"""
+
+from pathlib import Path
+
+SHIPPED: dict[str, Path] = {
+    name: Path(__file__).parents[1] / "shipped" / f"{name}.safetensors"
+    for name in ("network", "table")
+}
+"""The agents' files by name, all of tic-tac-toe; the first is the default agent."""

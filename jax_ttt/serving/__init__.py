@@ -1,0 +1,1 @@
+"""An HTTP server for one person: which requests it takes, and how it ends. No JAX."""

@@ -1,0 +1,1 @@
+"""What the server keeps for a person: games, opponents, statistics. No HTTP."""

@@ -1,0 +1,129 @@
+"""Agents and statistics as one file, to keep or to take to another machine.
+
+The file is JSON; agents are base64 of their safetensors files. A file is checked whole
+before anything of it is kept.
+"""
+
+import base64
+import binascii
+import dataclasses
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jax_ttt.envs.tree import Tree
+from jax_ttt.players.agents import AgentError
+from jax_ttt.serving import checks, replies
+from jax_ttt.serving.replies import Refusal
+from jax_ttt.sessions import agent_list, games
+from jax_ttt.sessions.games import SIDES
+from jax_ttt.sessions.statistics import Finished
+
+FORMAT, VERSION = "jax_ttt backup", 1
+MOST_BYTES = 8 * 2**20
+"""The largest file, written or read."""
+MOST_AGENTS = 200
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_OPPONENT = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,300}")
+
+
+class Contents(NamedTuple):
+    """What a file holds, checked."""
+
+    games: list[Finished]
+    agents: list[tuple[str, bytes]]  # name and file
+
+
+def backup_file(
+    finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]
+) -> bytes:
+    """Return a file of these games and agents; the first agents that fit are kept."""
+    rows = [dataclasses.asdict(game) for game in finished]
+    about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}
+    room = MOST_BYTES - len(replies.json_bytes(about)) - 1000
+    kept = []
+    for name, contents in files[:MOST_AGENTS]:
+        encoded = base64.b64encode(contents).decode()
+        agent = {"name": name, "file": encoded}
+        room -= len(replies.json_bytes(agent)) + 1
+        if room >= 0:
+            kept.append(agent)
+    return replies.json_bytes(about | {"agents": kept})
+
+
+def read_backup(body: bytes, tree: Tree) -> Contents:
+    """Return the contents of a file.
+
+    Raises:
+        Refusal: it is damaged, or no such file; the reason names the part.
+    """
+    value = checks.read_json(body)
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise Refusal(400, "not a backup of this program")
+    version = value.get("version")
+    if type(version) is not int or version != VERSION:
+        raise Refusal(
+            400, f"format version {str(version)[:20]}; this program reads {VERSION}"
+        )
+    rows, agents = value.get("games"), value.get("agents")
+    if not isinstance(rows, list) or not isinstance(agents, list):
+        raise Refusal(400, "the backup has no list of games, or none of agents")
+    if len(agents) > MOST_AGENTS:
+        raise Refusal(400, f"more than {MOST_AGENTS} agents")
+    return Contents(
+        [_game(tree, n, row) for n, row in enumerate(rows, 1)],
+        [_agent(n, agent) for n, agent in enumerate(agents, 1)],
+    )
+
+
+def _game(tree: Tree, number: int, row: object) -> Finished:
+    """Return a game of a file: its moves are played again on the tree."""
+    where = f"game {number}"
+    names = {field.name: field.type for field in dataclasses.fields(Finished)}
+    if not isinstance(row, dict) or row.keys() != names.keys():
+        raise Refusal(400, f"{where} needs the fields {', '.join(names)}")
+    finished = row["finished"]
+    if type(finished) not in (int, float) or not 0 <= finished < 1e11:
+        raise Refusal(400, f"{where}: finished must be seconds since 1970")
+    texts = {name: row[name] for name in names if name != "finished"}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise Refusal(400, f"{where}: its fields must be text")
+    if not _ID.fullmatch(texts["id"]) or not _OPPONENT.fullmatch(texts["opponent"]):
+        raise Refusal(400, f"{where}: its id or opponent is not allowed")
+    position = 0
+    for move in texts["moves"]:
+        square = int(move) if move in "012345678" else -1
+        if square < 0 or not tree.legal_action_mask[position, square]:
+            raise Refusal(400, f"{where}: its moves are not possible")
+        position = int(tree.successor[position, square])
+    side = texts["side"]
+    if side not in SIDES or not tree.terminal[position]:
+        raise Refusal(400, f"{where}: no finished game of x or o")
+    if texts["result"] != games.result_of(tree, position, SIDES[side]):
+        raise Refusal(400, f"{where}: its result is not that of its moves")
+    return Finished(finished=float(finished), **texts)
+
+
+def _agent(number: int, value: object) -> tuple[str, bytes]:
+    """Return the name and the file of an agent, which is read as any other file."""
+    where = f"agent {number}"
+    if not isinstance(value, dict) or value.keys() != {"name", "file"}:
+        raise Refusal(400, f"{where} needs the fields name, file")
+    name, text = value["name"], value["file"]
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise Refusal(400, f"{where}: its fields must be text")
+    try:
+        contents = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise Refusal(400, f"{where}: its file is not base64") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agent.safetensors"
+        path.write_bytes(contents)
+        try:
+            agent_list.read_agent(path)
+        except AgentError as error:
+            reason = str(error).replace(f"{path}: ", "")[:300]
+            raise Refusal(400, f"{where}: {reason}") from None
+    return name[:80], contents

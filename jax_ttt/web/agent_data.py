@@ -1,0 +1,123 @@
+"""An agent's action values, proof and history as plain data for the page.
+
+Axes: `P` positions, `A` actions.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.choices import NetworkKind
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.players import network
+from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.web import tree_data
+
+SIDES: dict[Seat, str] = {"first": "x", "second": "o"}
+"""The names of the seats in the page's data."""
+KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
+"""The names of the kinds of agents in the page's data."""
+
+
+def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
+    """Return the agent's value of each move to its mover, float32; NaN where illegal.
+
+    Raises:
+        AgentError: an action value is not finite.
+        ValueError: the agent's game is too large to enumerate.
+    """
+    host = trees.enumerated(agent.config.env_id)
+    tree = trees.game_tree(agent.config.env_id)
+    assert tree is not None  # `enumerated` found it
+    decided = np.asarray(network.decision_values(agent.network, agent.params, tree))
+    if not np.isfinite(decided).all():
+        raise AgentError("an action value of the agent is not finite")
+    values = np.full(host.legal_action_mask.shape, np.nan, np.float32)
+    values[host.decisions] = decided
+    values[~host.legal_action_mask] = np.nan
+    return values
+
+
+def greedy_policy(
+    tree: Tree, values: Float[np.ndarray, "P A"]
+) -> Float[np.ndarray, "P A"]:
+    """Return the policy of the highest value; of equal values, the lowest action."""
+    best = np.where(np.isnan(values), -np.inf, values)[tree.decisions].argmax(axis=1)
+    return policies.deterministic(tree, best)
+
+
+def values_json(
+    agent_id: str, update: int, values: Float[np.ndarray, "P A"]
+) -> dict[str, Any]:
+    """Return action values as JSON data: float32, little-endian, in base64."""
+    return {
+        "agent": agent_id,
+        "update": update,
+        "values": tree_data.encoded(values, "<f4"),
+    }
+
+
+def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+    """Return by side whether the greedy policy is unbeatable, and its lines of play."""
+    probs = greedy_policy(tree, values)
+    found: dict[str, Any] = {}
+    for seat in SEATS:
+        line = proof.losing_line(tree, probs, seat)
+        found[SIDES[seat]] = {
+            "unbeatable": bool(proof.unbeatable(tree, probs, (seat,))),
+            "lines": proof.lines(tree, probs, seat)._asdict(),
+            "losing_line": None if line is None else [move for _, move in line],
+        }
+    return found
+
+
+def grades_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+    """Return by side the exact rates against random and the share of best moves.
+
+    The share is over the positions of the side that the policy can reach.
+    """
+    probs = greedy_policy(tree, values)
+    good, other = minimax.optimal_moves(tree, probs), policies.uniform(tree)
+    as_first = outcomes.outcome(tree, probs, other)
+    as_second = outcomes.outcome(tree, other, probs)[::-1]
+    rates = {"first": as_first, "second": as_second}
+    found: dict[str, Any] = {}
+    for seat in SEATS:
+        own = proof.reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
+        wins, draws, losses = (max(float(rate), 0.0) for rate in rates[seat])
+        found[SIDES[seat]] = {
+            "wins": wins,
+            "draws": draws,
+            "losses": losses,
+            "optimal": float(good[own].mean()),
+        }
+    return found
+
+
+def history_row(
+    tree: Tree, update: int, values: Float[np.ndarray, "P A"]
+) -> dict[str, Any]:
+    """Return a row of an agent's history, measured exactly.
+
+    What only the training knows, such as the number of games, is None.
+    """
+    proven = proof.unbeatable(tree, greedy_policy(tree, values), SEATS)
+    unknown = dict.fromkeys(("games", "loss", "seconds"))
+    grades = grades_json(tree, values)
+    return {"update": update, "unbeatable": bool(proven)} | unknown | grades
+
+
+def about(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:
+    """Return what the page's list of agents says about an agent."""
+    kind = KINDS[agent.config.network.network]
+    return {
+        "id": agent_id,
+        "name": name,
+        "kind": kind,
+        "source": source,
+        "updates": agent.num_updates,
+    }

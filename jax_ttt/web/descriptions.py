@@ -1,0 +1,153 @@
+"""What the page is told of an agent: its values, its proof, its history.
+
+The methods compute with JAX, so they run in the worker thread.
+"""
+
+import collections
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.envs import tree as trees
+from jax_ttt.players.agents import AgentError
+from jax_ttt.results import rows
+from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.serving.replies import Refusal
+from jax_ttt.sessions.agent_list import Entry
+from jax_ttt.sessions.opponents import LIVE, Opponents
+from jax_ttt.web import agent_data
+from jax_ttt.web.agent_data import SIDES
+
+PROOF_SECONDS = 1.0
+"""Time for proofs while agents are listed; the next list has those that are left."""
+MOST_PROOFS = 1000
+MOST_METRICS = 32 * 2**20
+"""The largest metrics that are read, in bytes."""
+
+
+class Descriptions:
+    """Agents as JSON data."""
+
+    def __init__(self, opponents: Opponents, training: Any) -> None:  # noqa: ANN401
+        self._opponents, self._training = opponents, training
+        self._proofs: collections.OrderedDict[Any, dict[str, Any]] = (
+            collections.OrderedDict()
+        )
+
+    def all(self) -> dict[str, Any]:
+        """Return all agents, and the files that can't be used with the reasons."""
+        entries, refused = self._opponents.listed.scan()
+        until = time.monotonic() + PROOF_SECONDS
+        found = [self._about(entry, until) for entry in entries]
+        live = self._live()
+        return {"agents": found + ([live] if live else []), "refused": refused}
+
+    def values(self, agent_id: str, update: int | None) -> dict[str, Any]:
+        """Return an agent's action values."""
+        agent = self._opponents.agent(agent_id, update)
+        try:
+            found = agent_data.action_values(agent)
+        except AgentError as error:
+            raise Refusal(409, str(error)) from None
+        shown = agent.num_updates if update is None else update
+        return agent_data.values_json(agent_id, shown, found)
+
+    def proof(self, agent_id: str, update: int | None) -> dict[str, Any]:
+        """Return by side whether an agent is unbeatable, and its lines of play."""
+        if agent_id == LIVE:
+            return self._proof(agent_id, update)
+        key = (agent_id, update, self._opponents.listed.find(agent_id).stamp)
+        if key not in self._proofs:
+            self._proofs[key] = self._proof(agent_id, update)
+            while len(self._proofs) > MOST_PROOFS:
+                self._proofs.popitem(last=False)
+        return self._proofs[key]
+
+    def history(self, agent_id: str) -> list[dict[str, Any]]:
+        """Return the evaluations of an agent's training, the oldest first."""
+        if agent_id == LIVE:
+            return self._training.status()["history"]
+        entry = self._opponents.listed.find(agent_id)
+        if entry.source != "run":
+            return []
+        return read_history(entry.path.with_name("metrics.jsonl"))
+
+    def _proof(self, agent_id: str, update: int | None) -> dict[str, Any]:
+        agent = self._opponents.agent(agent_id, update)
+        try:
+            found = agent_data.action_values(agent)
+        except AgentError as error:
+            raise Refusal(409, str(error)) from None
+        return agent_data.proof_json(trees.enumerated(catalogue.DEFAULT), found)
+
+    def _about(self, entry: Entry, until: float) -> dict[str, Any]:
+        about = agent_data.about(entry.id, entry.name, entry.source, entry.agent)
+        known = (entry.id, None, entry.stamp) in self._proofs
+        unbeatable = None
+        if known or time.monotonic() < until:
+            try:
+                proof = self.proof(entry.id, None)
+                unbeatable = {side: part["unbeatable"] for side, part in proof.items()}
+            except Refusal:  # its values are not finite; a game against it says so
+                unbeatable = None
+        kept = self._opponents.listed.snapshots(entry)
+        return about | {
+            "preset": entry.preset,
+            "unbeatable": unbeatable,
+            "snapshots": [] if kept is None else [*kept.updates],
+        }
+
+    def _live(self) -> dict[str, Any] | None:
+        agent = self._training.agent()
+        if agent is None:
+            return None
+        status = self._training.status()
+        about = agent_data.about(LIVE, "in training here", "live", agent)
+        return about | {
+            "preset": None,
+            "unbeatable": status["unbeatable"],
+            "snapshots": status["snapshots"],
+        }
+
+
+def read_history(metrics: Path) -> list[dict[str, Any]]:
+    """Return the evaluations in a run's metrics; those before the first bad line."""
+    found: list[dict[str, Any]] = []
+    loss = None
+    try:
+        if metrics.stat().st_size > MOST_METRICS:
+            return []
+        for line in metrics.read_text("utf-8").splitlines():
+            row = rows.read_row(json.loads(line))
+            if isinstance(row, Chunk):
+                loss = row.loss
+            elif row.exact is not None:
+                found.append(_row(row, loss))
+    except (OSError, ValueError, RecursionError):
+        pass  # a run that is being written ends with half a line
+    return found
+
+
+def _row(row: Evaluated, loss: float | None) -> dict[str, Any]:
+    exact = row.exact
+    assert exact is not None
+    sides: dict[str, Any] = {}
+    for seat in SEATS:
+        wins, draws, losses = exact.seat(seat).all_rates
+        sides[SIDES[seat]] = {
+            "wins": wins,
+            "draws": draws,
+            "losses": losses,
+            "optimal": None,
+        }
+    return {
+        "update": row.update,
+        "games": row.games,
+        **sides,
+        "loss": loss,
+        "unbeatable": exact.unbeatable,
+        "seconds": row.seconds,
+    }

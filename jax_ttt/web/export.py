@@ -1,0 +1,159 @@
+"""The page as one file without a server: its parts and its data are inlined.
+
+ES modules can't be fetched from `file://`, so an import map gives each of them a
+`data:` URL.
+
+Axes: `P` positions, `A` actions, `L` legal moves of all positions.
+"""
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt.config import catalogue
+from jax_ttt.envs import tree as trees
+from jax_ttt.players import agents
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.runtime import files
+from jax_ttt.web import agent_data, tree_data
+
+STATIC = Path(__file__).parent / "static"
+"""The page's files."""
+MOST_SNAPSHOTS = 16
+"""Most snapshots of an agent in the exported page; it takes 90 kB for each."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """An agent of the exported page."""
+
+    agent_id: str
+    name: str
+    source: str  # "shipped" or "run"
+    agent: Agent
+    snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
+
+
+def write(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
+    """Write the page to a folder, which is made, and return its file.
+
+    By default it has the agents that come with the package.
+
+    Raises:
+        AgentError: an action value of an agent is not finite.
+        OSError: the folder can't be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "index.html"
+    data = page_data(shipped() if exported is None else exported)
+    files.write_whole(path, page(data).encode())
+    return path
+
+
+def shipped() -> list[Exported]:
+    """Return the agents that come with the package."""
+    return [
+        Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
+        for name, path in SHIPPED.items()
+    ]
+
+
+def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
+    """Return everything that the page asks a server for, as JSON data."""
+    tree = trees.enumerated(catalogue.DEFAULT)
+    listed, values, proofs, history = [], {}, {}, {}
+    for one in exported:
+        versions = {**spread(one.snapshots), one.agent.num_updates: one.agent}
+        rows = []
+        for update, agent in sorted(versions.items()):
+            found = agent_data.action_values(agent)
+            proof = agent_data.proof_json(tree, found)
+            key = f"{one.agent_id}@{update}"
+            values[key] = tree_data.encoded(legal_values(found), "<f4")
+            proofs[key] = proof
+            rows.append(agent_data.history_row(tree, update, found))
+        listed.append(
+            agent_data.about(one.agent_id, one.name, one.source, one.agent)
+            | {"unbeatable": {side: part["unbeatable"] for side, part in proof.items()}}
+            | {"snapshots": sorted(versions) if len(versions) > 1 else []}
+        )
+        history[one.agent_id] = {"rows": rows if len(rows) > 1 else []}
+    return {
+        "tree": json.loads(tree_data.tree_json(catalogue.DEFAULT)),
+        "agents": {"agents": listed, "refused": []},
+        "values": values,
+        "proofs": proofs,
+        "history": history,
+    }
+
+
+def spread(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
+    """Return at most `MOST_SNAPSHOTS` of the snapshots, evenly spread."""
+    updates = sorted(snapshots)
+    count = min(MOST_SNAPSHOTS, len(updates))
+    chosen = {updates[i] for i in np.linspace(0, len(updates) - 1, count).astype(int)}
+    return {update: snapshots[update] for update in sorted(chosen)}
+
+
+def legal_values(values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, " L"]:
+    """Return the values of the legal moves alone, position by position."""
+    return values[~np.isnan(values)]
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the page as one HTML text with its style, modules and data."""
+    text = (STATIC / "index.html").read_text("utf-8")
+    scripts = {path.stem: path.read_text("utf-8") for path in STATIC.glob("*.js")}
+    imports = {f"page/{name}": data_url(code) for name, code in sorted(scripts.items())}
+    # "</script>" in a name would end the element.
+    plain = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    import_map = json.dumps({"imports": imports})
+    start = 'import "page/main";'
+    style = (STATIC / "style.css").read_text("utf-8")
+    csp = content_security_policy((import_map, start), style)
+    parts = {
+        r"<meta charset=[^>]*>": f'<meta charset="utf-8">\n{csp}',
+        r"<link rel=\"stylesheet\"[^>]*>": f"<style>{style}</style>",
+        r"<script type=\"importmap\">.*?</script>": (
+            f'<script type="importmap">{import_map}</script>\n'
+            f'<script type="application/json" id="data">{plain}</script>'
+        ),
+        r"<script type=\"module\"[^>]*></script>": (
+            f'<script type="module">{start}</script>'
+        ),
+    }
+    for pattern, part in parts.items():
+        text, count = re.subn(pattern, lambda _, p=part: p, text, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"index.html has {count} parts like {pattern}, not 1")
+    return text
+
+
+def data_url(code: str) -> str:
+    """Return a JavaScript module as a `data:` URL."""
+    encoded = base64.b64encode(code.encode()).decode()
+    return f"data:text/javascript;charset=utf-8;base64,{encoded}"
+
+
+def content_security_policy(scripts: Sequence[str], style: str) -> str:
+    """Return the policy element that allows these inline parts and no network."""
+    allowed = " ".join(["data:", *map(_source, scripts)])
+    rules = (
+        f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
+
+
+def _source(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

@@ -1,0 +1,102 @@
+"""The addresses of games, statistics and backups, answered as `ANSWERS` says."""
+
+import asyncio
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jax_ttt.serving import checks
+from jax_ttt.serving.replies import Refusal
+
+if TYPE_CHECKING:
+    from jax_ttt.web.services import Services
+
+LONGEST_ID = 300
+"""Characters of an agent's id: a folder's name has at most 255 bytes."""
+
+
+async def start(services: "Services", request: Request) -> Response:
+    """Start a game."""
+    asked = checks.read_fields(
+        await request.body(), opponent=dict, side=lambda side: side in ("x", "o")
+    )
+    who = checks.fields_of(
+        asked["opponent"],
+        level_=str,
+        agent_=lambda text: isinstance(text, str) and len(text) <= LONGEST_ID,
+        update_=lambda n: type(n) is int and 0 <= n <= 10**9,
+    )
+    named = (who.get("level"), who.get("agent"), who.get("update"))
+    opponent = await services.computed(services.opponents.opponent, *named)
+    game = services.games.start(opponent, asked["side"])
+    return checks.sent(services.games.as_fields(game), 201)
+
+
+async def find(services: "Services", request: Request) -> dict[str, Any]:
+    """Return a game."""
+    game = services.games.find(request.path_params["game"])
+    return services.games.as_fields(game)
+
+
+async def move(services: "Services", request: Request) -> dict[str, Any]:
+    """Play a move of the person, and the reply."""
+    asked = checks.read_fields(await request.body(), ply=int, square=int)
+    game = services.games.play_square(
+        request.path_params["game"], asked["ply"], asked["square"]
+    )
+    shown = services.games.as_fields(game)
+    await services.count(game)
+    return shown
+
+
+async def undo(services: "Services", request: Request) -> dict[str, Any]:
+    """Take the person's latest move back."""
+    asked = checks.read_fields(await request.body(), ply=int)
+    game = services.games.undo_move(request.path_params["game"], asked["ply"])
+    return services.games.as_fields(game)
+
+
+async def statistics(services: "Services", request: Request) -> dict[str, Any]:
+    """Return the counts of the person's games."""
+    del request
+    counts = await asyncio.to_thread(services.statistics.counts)
+    learned = services.training.status().get("positions_learned")
+    return counts | {"positions_learned": learned}
+
+
+async def clear(services: "Services", request: Request) -> dict[str, Any]:
+    """Forget the person's games."""
+    try:
+        await asyncio.to_thread(services.statistics.clear)
+    except sqlite3.Error as error:
+        raise Refusal(503, f"the statistics can't be written: {error}") from None
+    return await statistics(services, request)
+
+
+async def backup(services: "Services", request: Request) -> Response:
+    """Return agents and statistics as a file."""
+    del request
+    contents = await services.computed(services.backup)
+    name = f"jax_ttt-{time.strftime('%Y%m%d-%H%M%S')}.json"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(contents, headers=headers, media_type="application/json")
+
+
+async def restore(services: "Services", request: Request) -> dict[str, Any]:
+    """Add the agents and statistics of a file."""
+    return await services.computed(services.restore, await request.body())
+
+
+ANSWERS = {
+    ("POST", "/api/games"): start,
+    ("GET", "/api/games/{game}"): find,
+    ("POST", "/api/games/{game}/moves"): move,
+    ("POST", "/api/games/{game}/undo"): undo,
+    ("GET", "/api/statistics"): statistics,
+    ("DELETE", "/api/statistics"): clear,
+    ("GET", "/api/backup"): backup,
+    ("POST", "/api/backup"): restore,
+}

@@ -1,0 +1,179 @@
+"""What the routes work with. Importing it imports JAX."""
+
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from jax_ttt.config import catalogue
+from jax_ttt.envs import tree as trees
+from jax_ttt.envs.tree import Tree
+from jax_ttt.players import agents
+from jax_ttt.players.agents import Agent
+from jax_ttt.runtime import streams
+from jax_ttt.serving import static_files
+from jax_ttt.serving.replies import Refusal
+from jax_ttt.serving.static_files import File
+from jax_ttt.sessions import backup
+from jax_ttt.sessions.agent_list import AgentList
+from jax_ttt.sessions.games import SIDE_OF, Game, Games
+from jax_ttt.sessions.opponents import Opponents
+from jax_ttt.sessions.statistics import Finished, Statistics
+from jax_ttt.web import tree_data
+from jax_ttt.web.descriptions import Descriptions
+
+Result = TypeVar("Result")
+MOST_GAMES = 40_000
+"""The games of a backup, the newest; so many fit into the largest file."""
+
+
+@runtime_checkable
+class Training(Protocol):
+    """Live training, as the routes use it."""
+
+    def command(self, name: Any, learner: Any = None) -> None:  # noqa: ANN401
+        """Start, pause, continue or reset."""
+        ...
+
+    def change(self, settings: Mapping[str, float | bool]) -> None:
+        """Move sliders."""
+        ...
+
+    def status(self) -> dict[str, Any]:
+        """Return everything to show."""
+        ...
+
+    def subscribe(self) -> Any:  # noqa: ANN401
+        """Return a mailbox of what changes."""
+        ...
+
+    def unsubscribe(self, box: Any) -> None:  # noqa: ANN401
+        """Close a mailbox."""
+        ...
+
+    def agent(self, update: int | None = None) -> Agent | None:
+        """Return the agent, now or after an update."""
+        ...
+
+    def learn_game(self, moves: Sequence[int]) -> None:
+        """Learn from a game of a person, if that is switched on."""
+        ...
+
+    def close(self) -> None:
+        """End the thread."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Services:
+    """What the routes work with."""
+
+    tree: Tree
+    tree_file: File
+    games: Games
+    opponents: Opponents
+    statistics: Statistics
+    training: Training
+    descriptions: Descriptions
+
+    async def computed(self, function: Callable[..., Result], *args: Any) -> Result:  # noqa: ANN401
+        """Return the result of a function that may take a while, from the worker."""
+        loop, worker = asyncio.get_running_loop(), self.opponents.worker
+        return await loop.run_in_executor(worker, functools.partial(function, *args))
+
+    async def count(self, game: Game) -> None:
+        """Add a game to the statistics once it is over, and let an agent learn it."""
+        result = self.games.result(game)
+        if result is None or game.counted:
+            return
+        game.counted = True
+        about = game.opponent.about
+        finished = Finished(
+            id=game.id,
+            finished=time.time(),
+            opponent=about.get("level") or about["agent"],
+            side=SIDE_OF[game.seat],
+            result=result,
+            moves="".join(map(str, game.moves)),
+        )
+        await asyncio.to_thread(self._count, finished, tuple(game.moves))
+
+    def _count(self, finished: Finished, moves: Sequence[int]) -> None:
+        try:
+            self.statistics.add([finished])
+        except sqlite3.Error as error:  # a full disk must not end a game
+            streams.tell(f"warning: a game was not counted: {error}")
+        self.training.learn_game(moves)
+
+    def backup(self) -> bytes:
+        """Return the statistics and all agents but the shipped ones as a file."""
+        entries, _ = self.opponents.listed.scan()
+        paths = [
+            (entry.name, entry.path) for entry in entries if entry.source != "shipped"
+        ]
+        files = [(name, path.read_bytes()) for name, path in paths if path.is_file()]
+        if (trained := self.training.agent()) is not None:
+            files.append((self._trained_name(), agents.agent_file(trained)))
+        return backup.backup_file(self.statistics.games(MOST_GAMES), files[::-1])
+
+    def restore(self, body: bytes) -> dict[str, Any]:
+        """Add the agents and games of a file, and return how many were new.
+
+        Raises:
+            Refusal: the file is damaged, or nothing can be written; nothing is added.
+        """
+        contents = backup.read_backup(body, self.tree)
+        listed = self.opponents.listed
+        before = {entry.id for entry in listed.scan()[0]}
+        try:
+            added = {listed.add(name, file) for name, file in contents.agents}
+            new_games = self.statistics.add(contents.games)
+        except (OSError, sqlite3.Error) as error:
+            raise Refusal(503, f"the data folder can't be written: {error}") from None
+        return {"games": new_games, "agents": len(added - before)}
+
+    def close(self) -> None:
+        """End the training and the worker, and close the file.
+
+        The agent in training is kept with the imported ones.
+        """
+        self.opponents.close()
+        with contextlib.suppress(OSError, FloatingPointError):
+            if (trained := self.training.agent()) is not None:
+                file = agents.agent_file(trained)
+                self.opponents.listed.add(self._trained_name(), file)
+        self.training.close()
+        self.statistics.close()
+
+    def _trained_name(self) -> str:
+        return f"trained here {time.strftime('%Y-%m-%d %H.%M')}"
+
+
+def make_services(runs: Path, data: Path | None, training: Training) -> Services:
+    """Return the services; `data` is the user's folder, None to keep nothing.
+
+    Raises:
+        UsageError: a file in the folder can't be used.
+    """
+    statistics = Statistics(data)
+    tree = trees.enumerated(catalogue.DEFAULT)
+    text = tree_data.tree_json(catalogue.DEFAULT)
+    opponents = Opponents(AgentList(runs, data), training)
+    opponents.prepare()
+    tree_file = static_files.as_file(text, "application/json")
+    descriptions = Descriptions(opponents, training)
+    descriptions.all()
+    return Services(
+        tree,
+        tree_file,
+        Games(tree),
+        opponents,
+        statistics,
+        training,
+        descriptions,
+    )

@@ -1,0 +1,27 @@
+// Where the page's data come from: a server, or the data in an exported page.
+
+import { byId } from "page/dom";
+import { fromLegal } from "page/values";
+import { openServer } from "page/server";
+import { LocalStatistics } from "page/local_statistics";
+
+export function openSource() {
+  const data = byId("data");
+  return data ? openEmbedded(JSON.parse(data.textContent)) : openServer();
+}
+
+function openEmbedded(data) {
+  const latest = (id) => data.agents.agents.find((agent) => agent.id === id).updates;
+  const key = (id, update) => `${id}@${update ?? latest(id)}`;
+  return {
+    live: false,
+    games: null, // the page replies by itself
+    training: null,
+    statistics: new LocalStatistics(),
+    tree: async () => data.tree,
+    agents: async () => data.agents,
+    values: async (tree, id, update) => fromLegal(tree, data.values[key(id, update)]),
+    history: async (id) => data.history[id],
+    proof: async (id, update) => data.proofs[key(id, update)],
+  };
+}

@@ -1,0 +1,75 @@
+// Action values of an agent, and the three layers of values on the board.
+
+import { bytes } from "page/tree";
+
+export class ActionValues {
+  // `table` has numPositions x numActions float32 values, NaN where illegal.
+  constructor(tree, table) {
+    this.tree = tree;
+    this.table = table;
+  }
+
+  of(position, action) {
+    return this.table[position * this.tree.numActions + action];
+  }
+
+  // The legal move with the highest value; of equal values, the lowest action.
+  greedy(position) {
+    let best = null;
+    for (const action of this.tree.legal(position)) {
+      if (best === null || this.of(position, action) > this.of(position, best)) {
+        best = action;
+      }
+    }
+    return best;
+  }
+}
+
+export function fromBase64(tree, text) {
+  return new ActionValues(tree, new Float32Array(bytes(text).buffer));
+}
+
+// Only the values of the legal moves are there, position by position.
+export function fromLegal(tree, text) {
+  const packed = new Float32Array(bytes(text).buffer);
+  const table = new Float32Array(tree.numPositions * tree.numActions).fill(NaN);
+  let next = 0;
+  for (let i = 0; i < table.length; i += 1) {
+    if (tree.successor[i]) table[i] = packed[next++];
+  }
+  return new ActionValues(tree, table);
+}
+
+export function signed(value) {
+  const text = Math.abs(value).toFixed(2);
+  if (text === "0.00") return "0.00";
+  return `${value < 0 ? "−" : "+"}${text}`;
+}
+
+export function outcomeWord(value) {
+  return ["loss", "draw", "win"][value + 1];
+}
+
+const TONES = { win: "good", draw: "even", loss: "bad" };
+
+// What each layer shows for a move: { layer, label, text, tone, spoken }.
+export function describe(tree, layers, position, action) {
+  const shown = [];
+  for (const { layer, values } of layers) {
+    if (layer === "exact") {
+      const value = tree.exact(position, action);
+      const word = outcomeWord(value);
+      const left = tree.movesLeft(position, action) + 1;
+      const spoken = value === 0 ? "draw" : `${word} in ${left}`;
+      shown.push({ layer, text: word, tone: TONES[word], spoken: `exact ${spoken}` });
+    } else if (values) {
+      const value = values.of(position, action);
+      const text = signed(value);
+      const own = values.greedy(position) === action;
+      const tone = own ? "good" : value < 0 ? "bad" : "even";
+      const spoken = `${layer} ${text.replace("−", "minus ")}${own ? ", its move" : ""}`;
+      shown.push({ layer, text, tone, spoken });
+    }
+  }
+  return shown;
+}

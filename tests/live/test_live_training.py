@@ -1,0 +1,188 @@
+"""Live training: its commands, its states, what it shows, and its end."""
+
+import math
+import threading
+import time
+
+import pytest
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.live import sliders
+from jax_ttt.live.live_training import LiveTraining
+from jax_ttt.live.sliders import LEARNING
+
+WAIT = 120.0
+"""Seconds that a test waits at most."""
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Let both learners be small and short."""
+    for learner, learning in LEARNING.items():
+        config = learning.config.replace(num_envs=8, num_updates=20, eval_every=10)
+        if learner == "network":
+            config = config.replace(hidden_size=8)
+        fields = {**vars(learning), "config": config}
+        monkeypatch.setitem(sliders.LEARNING, learner, type(learning)(**fields))
+
+
+@pytest.fixture
+def training(tiny):
+    """Return a training that computes as fast as it can, ended after the test."""
+    made = LiveTraining(speed=math.inf)
+    yield made
+    made.close()
+
+
+def until(training, *states):
+    """Wait for one of these states and return the status."""
+    end = time.monotonic() + WAIT
+    while (status := training.status())["status"] not in states:
+        assert time.monotonic() < end, status
+        time.sleep(0.01)
+    return status
+
+
+@pytest.mark.parametrize("learner", ["table", "network"])
+def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner, tree):
+    from jax_ttt.training import graded_steps, loop
+
+    training.command("start", learner)
+    status = until(training, "finished", "failed")
+    config = LEARNING[learner].config
+    steps = loop.train_from_scratch(config, status["seed"], tree)
+    *_, (last, found) = graded_steps.with_grades(steps)
+    assert status["error"] is None
+    assert (status["learner"], status["update"]) == (learner, 20)
+    assert status["games"] == int(last.games)
+    assert status["wins"] == {"x": int(last.state.wins), "o": int(last.state.losses)}
+    assert status["draws"] + sum(status["wins"].values()) == status["games"]
+    assert [row["update"] for row in status["history"]] == [0, 10, 20]
+    row = status["history"][-1]
+    assert found.exact is not None
+    for letter, seat in zip("xo", SEATS, strict=True):
+        exact = found.exact.seat(seat)
+        assert row[letter]["wins"] == exact.win_rate
+        assert row[letter]["losses"] == exact.loss_rate
+        assert status["unbeatable"][letter] == (exact.worst_loss_rate == 0)
+        assert 0 < row[letter]["optimal"] < 1
+    assert (status["positions_learned"] is None) == (learner == "network")
+    agent = training.agent()
+    assert agent is not None
+    assert agent.score == found
+
+
+def test_the_agent_of_each_evaluation_can_be_had(training):
+    training.command("start", "network")
+    status = until(training, "finished")
+    assert status["snapshots"] == [0, 10, 20]
+    agents = [training.agent(update) for update in status["snapshots"]]
+    assert [agent.num_updates for agent in agents] == [0, 10, 20]
+    assert training.agent(7) is None
+    assert agents[0].score != agents[2].score
+
+
+def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
+    training = LiveTraining(speed=0.2)
+    training.command("start", "table")
+    until(training, "running")
+    training.command("pause")
+    before = until(training, "paused")["update"]
+    time.sleep(0.3)
+    after = training.status()["update"]
+    assert after - before <= 10, "the chunk that was being computed"
+    time.sleep(0.3)
+    assert training.status()["update"] == after < 20
+    training.command("continue")
+    assert training.status()["status"] == "running"
+    training.close()
+
+
+def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
+    for name in ("pause", "continue"):
+        with pytest.raises(UsageError, match=name):
+            training.command(name)
+    with pytest.raises(UsageError, match="jump"):
+        training.command("jump")
+    with pytest.raises(UsageError, match="tree"):
+        training.command("start", "tree")
+    assert training.status()["status"] == "idle"
+    training.command("start", "table")
+    with pytest.raises(UsageError, match="reset it first"):
+        training.command("start", "network")
+    with pytest.raises(UsageError, match="table is in training"):
+        training.command("pause", "network")
+    assert training.status()["learner"] == "table"
+
+
+def test_a_reset_forgets_the_run_and_the_sliders(training):
+    training.command("start", "table")
+    training.change({"gamma": 0.7})
+    until(training, "finished")
+    training.command("reset")
+    status = training.status()
+    assert (status["status"], status["update"], status["history"]) == ("idle", 0, [])
+    assert status["settings"]["gamma"] == {
+        **{"value": 1.0, "min": 0.5, "max": 1},
+        **{"default": 1.0, "moved": False},
+    }
+    assert training.agent() is None
+    training.command("start")
+    assert until(training, "finished")["seed"] == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"gamma": 2.0},
+        {"epsilon": math.nan},
+        {"epsilon": True},
+        {"learning_rate": "1"},
+        {"learn_from_people": 1},
+        {"tau": 0.5},
+    ],
+)
+def test_a_wrong_setting_is_refused_and_nothing_is_changed(training, settings):
+    before = training.status()
+    with pytest.raises(SettingError):
+        training.change({"gamma": 0.9, **settings})
+    assert training.status() == before
+
+
+def test_a_reader_gets_every_row_once(training):
+    box = training.subscribe()
+    training.command("start", "table")
+    rows = []
+    while True:
+        message = box.get(WAIT)
+        assert "history" not in message
+        rows += message["rows"]
+        if message["status"] == "finished":
+            break
+    assert rows == training.status()["history"]
+    training.unsubscribe(box)
+    training.command("reset")
+    assert box.empty()
+
+
+def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):
+    from jax_ttt.training import loop
+
+    begun, ends = threading.Event(), threading.Event()
+
+    def compiling(*args):
+        begun.set()
+        ends.wait(WAIT)
+        return iter(())
+
+    monkeypatch.setattr(loop, "train_from_scratch", compiling)
+    training = LiveTraining()
+    training.command("start", "table")
+    assert begun.wait(WAIT)
+    begin = time.monotonic()
+    training.close()
+    assert time.monotonic() - begin < 1
+    with pytest.raises(UsageError):
+        training.command("start")
+    ends.set()

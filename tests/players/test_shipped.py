@@ -1,0 +1,46 @@
+"""The agents that come with the package: small, named, and proven again."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.config.catalogue import DEFAULT, SEATS
+from jax_ttt.players import agents, names, network, registry
+from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.solver import proof
+
+every_agent = pytest.mark.parametrize("name", SHIPPED)
+
+
+@every_agent
+def test_a_file_is_small(name):
+    assert 10_000 < SHIPPED[name].stat().st_size < 100_000
+
+
+@every_agent
+def test_an_agent_is_proven_unbeatable_in_each_seat(name, host_tree):
+    agent = agents.load_agent(SHIPPED[name])
+    assert agent.config.network.is_table == (name == "table")
+    probs = np.asarray(network.greedy_policy(agent.network, agent.params, host_tree))
+    for seat in SEATS:
+        assert proof.unbeatable(host_tree, probs, (seat,))
+        assert proof.losing_line(host_tree, probs, seat) is None
+
+
+@every_agent
+def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the file is found from any folder
+    spec = names.read_name(f"shipped:{name}", DEFAULT)
+    entrant = registry.enter(spec, DEFAULT, jax.random.key(0))
+    assert entrant.name == f"shipped:{name}"
+    assert entrant.agent is not None
+    assert entrant.agent.config == agents.load_agent(SHIPPED[name]).config
+    blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
+    assert agents.game([blend], None) == DEFAULT
+    assert registry.enter(blend, DEFAULT, jax.random.key(0)).seats == SEATS
+
+
+def test_an_agent_is_refused_in_another_game():
+    spec = names.read_name("shipped:table", "connect_four")
+    with pytest.raises(agents.AgentError, match="made for tic_tac_toe, not for conn"):
+        registry.enter(spec, "connect_four", jax.random.key(0))
