@@ -79,7 +79,7 @@ function bestText(tree, judged) {
 
 function row(tree, game, judged, marking) {
   const mark = marking ? markOf(judged) : null;
-  const who = game.demo || judged.side !== game.side ? "Agent" : "You";
+  const who = game.demo || judged.side !== game.side ? "agent" : "you";
   const letter = tree.letters[judged.side];
   let verdict = "";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
@@ -90,8 +90,7 @@ function row(tree, game, judged, marking) {
     html("button", {
       type: "button",
       class: "link",
-      text: `${judged.ply + 1}. ${letter} ${tree.squareName(judged.square)}`,
-      "aria-label": `Before move ${judged.ply + 1}: ${who}, ${tree.squareName(judged.square)}`,
+      text: `${judged.ply + 1}. ${letter}, ${who}: ${tree.squareName(judged.square)}`,
       on: { click: () => game.goTo(judged.ply) },
     }),
     html("span", { class: "verdict", text: verdict }),

@@ -261,7 +261,7 @@ def test_three_layers_of_values_are_on_the_board(page, exported):
         page.locator(f"input[name={name}]").check()
     values = [agent_data.action_values(one.agent)[0] for one in exported[:2]]
     for cell in range(9):
-        shown = square(page, cell).locator(".value").all_inner_texts()
+        shown = page.locator(".values").nth(cell).locator(".value").all_inner_texts()
         learned = [f"{v[cell]:+.2f}".replace("-", "\u2212") for v in values]
         assert shown == [*learned, "draw"]
     page.reload()
