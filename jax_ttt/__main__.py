@@ -12,6 +12,7 @@ COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
     "evaluate": "grade a saved agent or another player",
     "play": "play against a saved agent or another player",
+    "web": "serve a page to play on and to watch agents learn",
     "runs": "list the saved runs",
     "plot": "draw a run: curves, a game, the values of a position",
     "arena": "let players play each other in both seats, and rank them",
@@ -56,6 +57,8 @@ def _run() -> int:
         print(f"error: no command {name!r}: {meant}", file=sys.stderr)
         return 2
     command = importlib.import_module(f"jax_ttt.{name}")
+    if hasattr(command, "__path__"):  # a command with a folder of its own
+        command = importlib.import_module(f"jax_ttt.{name}.__main__")
     sys.argv = [f"{sys.argv[0]} {name}", *words[1:]]
     return command.main(None)
 

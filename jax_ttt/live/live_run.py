@@ -5,6 +5,7 @@ from its state, so there is one loop, and nothing is compiled again.
 """
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from jax_ttt.results.grades import Exact, Grades
 from jax_ttt.results.rows import Chunk, Evaluated
 from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.solver import policies, proof
-from jax_ttt.training import graded_steps, loop
+from jax_ttt.training import graded_steps, loop, programs
+from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
 
 
@@ -41,6 +43,15 @@ class Snapshot:
         return Agent(self.config, weights, self.seed, self.update, self.grades)
 
 
+_SATURATED = (
+    "training diverged: the network's outputs are saturated and its gradient is 0 by "
+    "update {:,}; try a lower learning rate"
+)
+# Its final tanh keeps the loss finite, whatever the weights are.
+Step = tuple[Snapshot, dict[str, Any] | None]
+"""An agent and, after an evaluation, its row of the history."""
+
+
 class LiveRun:
     """A run of one agent. Before the first step there is nothing to show of it."""
 
@@ -50,6 +61,8 @@ class LiveRun:
         self._tree = trees.game_tree(config.env_id)
         steps = loop.train_from_scratch(config, seed, self._tree)
         self._steps = graded_steps.with_grades(steps)
+        self._programs = Programs(config)
+        self._num_games = 0  # of people
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
         self._evaluated: list[Evaluated] = []
@@ -63,19 +76,44 @@ class LiveRun:
             return False
         return int(state.update) >= self._config.run.num_updates
 
-    def step(self, config: Config) -> tuple[Snapshot, dict[str, Any] | None]:
+    def step(self, config: Config) -> Step:
         """Run a chunk of updates with these settings, or an evaluation.
-
-        Returns the agent and, after an evaluation, its row of the history.
 
         Raises:
             FloatingPointError: training diverged.
         """
         if self._state is not None and config != self._config:
-            self._config = config
-            steps = loop.continue_training(config, self._state, self._tree)
-            self._steps = graded_steps.with_grades(steps)
-        progress, found = next(self._steps)
+            self._continue(config, self._state)
+        return self._taken(*next(self._steps))
+
+    def learn(self, games: Sequence[Sequence[int]], config: Config) -> Step:
+        """Learn from finished games of both players' moves, and evaluate the agent.
+
+        The run goes on at the same update. Before the first step it can't learn.
+        """
+        if self._state is None:
+            raise ValueError("the run has not begun")
+        hyper, learner = programs.hyper_arrays(config), self._state.learner
+        for moves in games:
+            number, self._num_games = self._num_games, self._num_games + 1
+            learner = self._programs.learn_game(learner, hyper, moves, number)
+        state = dataclasses.replace(
+            self._state, learner=learner, evaluated=self._state.update - 1
+        )
+        # The loop evaluates what is not evaluated yet, and stops.
+        self._continue(config, state, lambda: True)
+        step = self._taken(*next(self._steps))
+        self._continue(config, self._state)
+        return step
+
+    def _continue(
+        self, config: Config, state: RunState, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._config = config
+        steps = loop.continue_training(config, state, self._tree, stop)
+        self._steps = graded_steps.with_grades(steps)
+
+    def _taken(self, progress: Progress, found: Grades) -> Step:
         return self._snapshot(progress, found), self._noted(progress, found)
 
     def _snapshot(self, progress: Progress, found: Grades) -> Snapshot:
@@ -87,6 +125,8 @@ class LiveRun:
         self._state = progress.state
         row = graded_steps.row(progress, found)
         if isinstance(row, Chunk):
+            if row.grad_norm == 0 and not row.rows:
+                raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
             return None
         tree = trees.enumerated(self._config.env_id)
@@ -95,6 +135,8 @@ class LiveRun:
             letter: bool(proof.unbeatable(tree, probs, (seat,)))
             for letter, seat in self._seats.items()
         }
+        if self._evaluated and self._evaluated[-1].update == row.update:
+            self._evaluated.pop()  # from before the games of people
         self._evaluated.append(row)
         return self._history_row(row, tree, probs)
 
@@ -144,6 +186,7 @@ class LiveRun:
             "loss": None if self._chunk is None else self._chunk.loss,
             "positions_learned": None if visited is None else int(visited.sum()),
             "unbeatable": self._unbeatable,
+            "people_games": self._num_games,
             "proven_at": curves.proven_from(self._evaluated),
         }
 
@@ -152,5 +195,5 @@ def _results(
     exact: Exact, tree: Tree, probs: np.ndarray, seat: Seat
 ) -> dict[str, float]:
     wins, draws, losses = exact.seat(seat).all_rates
-    optimal = grades.optimal_move_rate(tree, probs, (seat,)).all
+    optimal = grades.optimal_move_rate(tree, probs, (seat,)).reachable
     return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}

@@ -3,6 +3,7 @@
 JAX is imported in the thread, so making a `LiveTraining` takes no time.
 """
 
+import collections
 import dataclasses
 import math
 import threading
@@ -10,7 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.errors import MoveError, UsageError
 from jax_ttt.config.ranges import Switch
 from jax_ttt.config.settings import Config
 from jax_ttt.live import sliders
@@ -18,8 +20,8 @@ from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
 
 if TYPE_CHECKING:
-    from jax_ttt.players.agents import Agent
     from jax_ttt.live.live_run import LiveRun, Snapshot
+    from jax_ttt.players.agents import Agent
 
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]
 
@@ -33,9 +35,13 @@ NOTHING = {
     "loss": None,
     "positions_learned": None,
     "unbeatable": None,
+    "people_games": 0,
     "proven_at": None,
 }
 """What is shown of a run before its first step."""
+Games = list[list[int]]
+MOST_GAMES = 100
+"""Most finished games that wait to be learned from; the oldest is dropped."""
 CLOSING = 0.8
 """Seconds that `close` waits for the thread."""
 
@@ -56,6 +62,9 @@ class _Job:
     rows: dict[int, Row] = dataclasses.field(default_factory=dict)  # by update
     kept: dict[int, "Snapshot"] = dataclasses.field(default_factory=dict)
     latest: "Snapshot | None" = None
+    games: collections.deque[list[int]] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
+    )
 
     @property
     def update(self) -> int:
@@ -196,6 +205,22 @@ class LiveTraining:
             found = job.latest if update is None else job.kept.get(update)
         return None if found is None else found.agent()
 
+    def learn_game(self, moves: Sequence[int]) -> None:
+        """Let the agent learn from a finished game, if that is switched on.
+
+        It learns from the moves of both players. Nothing happens without an agent.
+
+        Raises:
+            MoveError: a move is illegal, or the game is not over.
+        """
+        with self._changed:
+            job = self._job
+            if job is None or not self._from_people or job.phase == "failed":
+                return
+            _check_over(LEARNING[job.learner].config.env_id, moves)
+            job.games.append([*moves])
+            self._changed.notify_all()
+
     def close(self) -> None:
         """End the thread, within a second.
 
@@ -224,7 +249,6 @@ class LiveTraining:
                 job.learner, self._moved[job.learner], job.scheduled
             ),
             "learn_from_people": self._from_people,
-            "people_games": 0,
             "snapshots": sorted(job.kept),
             "error": job.error,
         }
@@ -262,7 +286,10 @@ class LiveTraining:
         from jax_ttt.live.live_run import LiveRun
 
         run, due = LiveRun(self._config(job), job.seed), 0.0
-        while self._may_step(job, run.is_over, due):
+        while (games := self._next_task(job, run.is_over, due)) is not None:
+            if games:
+                self._show(job, run, *run.learn(games, self._config(job)))
+                continue
             begin, before = time.monotonic(), job.update
             snapshot, row = run.step(self._config(job))
             due = begin + (snapshot.update - before) / self._pace(job.learner)
@@ -272,16 +299,23 @@ class LiveTraining:
         with self._changed:
             return sliders.config_with(job.learner, self._moved[job.learner])
 
-    def _may_step(self, job: _Job, is_over: bool, due: float) -> bool:
-        """Wait until the job's next step; return False if the job has ended."""
+    def _next_task(self, job: _Job, is_over: bool, due: float) -> Games | None:
+        """Wait until a step is due, or games of people arrive, which are returned.
+
+        No games mean a step; None means that the job has ended.
+        """
         with self._changed:
             while self._job is job:
+                if job.games and job.phase != "compiling":
+                    games = [*job.games]
+                    job.games.clear()
+                    return games
                 rest = due - time.monotonic()
                 waits = job.paused or is_over
                 if not waits and rest <= 0:
-                    return True
+                    return []
                 self._changed.wait(None if waits else rest)
-        return False
+        return None
 
     def _show(
         self, job: _Job, run: "LiveRun", snapshot: "Snapshot", row: Row | None
@@ -299,6 +333,21 @@ class LiveTraining:
     def _fail(self, job: _Job, error: Exception) -> None:
         with self._changed:
             job.phase, job.paused = "failed", False
-            job.error = str(error) or type(error).__name__
+            text = str(error) or type(error).__name__
+            job.error = text.replace("--learning-rate", "learning rate")
             if self._job is job:
                 self._tell()
+
+
+def _check_over(env_id: EnvId, moves: Sequence[int]) -> None:
+    """Raise `MoveError` unless these are the moves of a finished game."""
+    from jax_ttt.envs import tree as trees
+
+    tree, position = trees.enumerated(env_id), 0
+    for move in moves:
+        legal = tree.legal_action_mask[position]
+        if not (0 <= move < len(legal) and legal[move]):
+            raise MoveError(f"{move} is not a legal move after {[*moves]}")
+        position = int(tree.successor[position, move])
+    if not tree.terminal[position]:
+        raise MoveError(f"the game {[*moves]} is not over")

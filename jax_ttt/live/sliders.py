@@ -50,7 +50,7 @@ LEARNING: dict[Learner, Learning] = {
     ),
     "network": Learning(
         PRESETS["default"].replace(eval_every=50, eval_games=0),
-        {"learning_rate": Slider(_RATES, Range(float, 1e-4, 1)), **_SHARED},
+        {"learning_rate": Slider(_RATES, Range(float, 1e-4, 0.1)), **_SHARED},
         seconds=20.0,
     ),
 }

@@ -98,7 +98,7 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
 def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
     probs = None
     if tree is not None and inner.probs is not None:
-        probs = policies.blended(tree, spec.number, inner.probs)
+        probs = policies.mixed(tree, spec.number, inner.probs)
     player = players.blended(spec.number, inner.player)
     return Entrant(spec.name, player, probs, seats=inner.seats)
 

@@ -26,7 +26,7 @@ class Loading(Generic[Value]):
         def work() -> None:
             try:
                 self._settle(make())
-            except BaseException as error:  # noqa: BLE001  `error` returns it
+            except BaseException as error:
                 self._settle(error)
                 failed()
 

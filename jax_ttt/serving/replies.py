@@ -32,7 +32,7 @@ class Refusal(Exception):  # noqa: N818  what it says to a client
         super().__init__(reason)
 
 
-def as_json(value: object) -> bytes:
+def json_bytes(value: object) -> bytes:
     """Return a value as JSON.
 
     Raises:
@@ -43,7 +43,7 @@ def as_json(value: object) -> bytes:
 
 def refusal(status: int, reason: str) -> bytes:
     """Return a whole HTTP reply, headers included, that refuses a request."""
-    body = as_json({"error": reason})
+    body = json_bytes({"error": reason})
     phrase = http.HTTPStatus(status).phrase
     about = HEADERS | {
         "content-type": "application/json",

@@ -36,22 +36,24 @@ class Contents(NamedTuple):
     agents: list[tuple[str, bytes]]  # name and file
 
 
-def written(finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]) -> bytes:
+def backup_file(
+    finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]
+) -> bytes:
     """Return a file of these games and agents; the first agents that fit are kept."""
     rows = [dataclasses.asdict(game) for game in finished]
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}
-    room = MOST_BYTES - len(replies.as_json(about)) - 1000
+    room = MOST_BYTES - len(replies.json_bytes(about)) - 1000
     kept = []
     for name, contents in files[:MOST_AGENTS]:
         encoded = base64.b64encode(contents).decode()
         agent = {"name": name, "file": encoded}
-        room -= len(replies.as_json(agent)) + 1
+        room -= len(replies.json_bytes(agent)) + 1
         if room >= 0:
             kept.append(agent)
-    return replies.as_json(about | {"agents": kept})
+    return replies.json_bytes(about | {"agents": kept})
 
 
-def read(body: bytes, tree: Tree) -> Contents:
+def read_backup(body: bytes, tree: Tree) -> Contents:
     """Return the contents of a file.
 
     Raises:

@@ -54,9 +54,7 @@ class Games:
     It is used by one thread. A refused request changes nothing but the time of use.
     """
 
-    def __init__(
-        self, tree: Tree, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, tree: Tree, clock: Callable[[], float] = time.monotonic) -> None:
         self.tree, self._clock = tree, clock
         self._games: collections.OrderedDict[str, Game] = collections.OrderedDict()
         self._rng = np.random.default_rng()

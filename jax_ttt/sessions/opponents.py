@@ -6,7 +6,7 @@ Axes: `P` positions, `A` actions.
 import collections
 import concurrent.futures
 from collections.abc import Callable
-from typing import Protocol, TypeVar, get_args
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import numpy as np
@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 Key = tuple[str, int | None, object]
 
 
+@runtime_checkable
 class Trained(Protocol):
     """Where the agent in training comes from."""
 
@@ -66,7 +67,10 @@ class Opponents:
         entry = self.listed.find(agent_id)
         if update is None or update == entry.agent.num_updates:
             return entry.agent
-        raise Refusal(404, f"this agent has no snapshot of update {update}")
+        kept = self.listed.snapshots(entry)
+        if kept is None or update not in kept.updates:
+            raise Refusal(404, f"this agent has no snapshot of update {update}")
+        return kept.agent(update)
 
     def policy(
         self, agent_id: str, update: int | None = None
@@ -92,7 +96,7 @@ class Opponents:
             return self.policy(agent_id, update)
         if spec.kind == "blend":
             tree, inner = _tree(), self.policy(agent_id, update)
-            return policies.blended(tree, float(spec.number), inner)
+            return policies.mixed(tree, float(spec.number), inner)
 
         def entered() -> np.ndarray:
             probs = registry.enter(spec, catalogue.DEFAULT, jax.random.key(0)).probs
@@ -116,9 +120,10 @@ class Opponents:
         if level is None:
             assert agent_id is not None
             return Opponent(about, self.policy(agent_id, update))
-        if level not in get_args(Level):
+        known = next((one for one in levels.LEVELS if one == level), None)
+        if known is None:
             raise Refusal(400, f"level must be one of {', '.join(levels.LEVELS)}")
-        probs = self.level(level, agent_id or DEFAULT_AGENT, update)
+        probs = self.level(known, agent_id or DEFAULT_AGENT, update)
         return Opponent(about, probs)
 
     def prepare(self) -> None:

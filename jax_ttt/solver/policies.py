@@ -23,7 +23,7 @@ def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
     return marked / marked.sum(axis=1, keepdims=True).clip(1)
 
 
-def blended(
+def mixed(
     tree: Tree, chance: float, probs: Float[AnyArray, "P A"]
 ) -> Float[AnyArray, "P A"]:
     """Return the policy of a random move with probability `chance`, else `probs`."""

@@ -12,7 +12,7 @@ from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner
+from jax_ttt.dqn import finished_games, learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs.opponents import Opponent, SelfPlay
 from jax_ttt.envs.stones import Positions
@@ -63,19 +63,45 @@ def run_updates(
     positions: Positions | None,
 ) -> tuple[Named, Metrics]:
     """Return the state after `num_updates` and their metrics; `state` is donated."""
-    key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
-    args = key, hyper, opponent, positions
-    like = jax.eval_shape(lambda *args: _start(config, *args), *args)
     network = Network(config.architecture, positions)
     after, metrics = learner.train_chunk(
         config,
         hyper,
         network,
-        named_arrays.unflat(state, like),
+        _typed(config, state, hyper, opponent, positions),
         num_updates,
         opponent or SelfPlay(),
     )
     return named_arrays.flat(after), metrics
+
+
+def _typed(
+    config: Config,
+    state: Named,
+    hyper: Hyper,
+    opponent: Opponent | None,
+    positions: Positions | None,
+) -> learner.TrainState:
+    """Return the learner's state of these leaves."""
+    key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
+    args = key, hyper, opponent, positions
+    like = jax.eval_shape(lambda *args: _start(config, *args), *args)
+    return named_arrays.unflat(state, like)
+
+
+def learn_game(
+    config: Config,
+    state: Named,
+    hyper: Hyper,
+    moves: Int[Array, " T"],
+    number: Int[Array, ""],
+    positions: Positions | None,
+) -> Named:
+    """Return the state of a run in self-play after it has learned from a game."""
+    network = Network(config.architecture, positions)
+    before = _typed(config, state, hyper, None, positions)
+    args = config, hyper, network, before, moves, number
+    return named_arrays.flat(finished_games.learn_game(*args))
 
 
 def grade_agent(

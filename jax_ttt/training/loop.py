@@ -201,7 +201,8 @@ def size(config: Config, tree: Tree | None) -> int:
     """Return about how many bytes of device memory one agent needs."""
     opponent = make_opponent(config, 0)
     args = run_key(0), programs.hyper_arrays(config), opponent, tree
-    return Programs(config).prepare(_lengths(config), *args)
+    made = Programs(config).prepare(_lengths(config), *args)
+    return max(map(programs.num_bytes, made))
 
 
 def _lengths(config: Config) -> set[int]:

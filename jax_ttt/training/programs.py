@@ -1,4 +1,4 @@
-"""The compiled programs of a run: start, updates, exact grade and sampled match.
+"""The compiled programs of a run: start, updates, a given game, and grades.
 
 Each program serves one agent or, vmapped, many. Seeds and the numbers of `Hyper` are
 data, so runs that differ only in these share programs. Programs are cached on disk for
@@ -9,13 +9,14 @@ Axes: `S` agents; the axis is absent for a single agent.
 
 import functools
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
@@ -27,11 +28,12 @@ from jax_ttt.runtime import compiling, lowering, named_arrays
 from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
 
-Name = Literal["start_run", "run_updates", "grade_agent", "sample_games"]
+Name = Literal["start_run", "run_updates", "learn_game", "grade_agent", "sample_games"]
 """The functions of the module `functions`."""
 _AXES: dict[Name, tuple[int | None, ...]] = {
     "start_run": (0, 0, 0, None),
     "run_updates": (0, 0, 0, None),
+    "learn_game": (0, 0, None, None, None),
     "grade_agent": (0, None, None),
     "sample_games": (0, 0, 0, None),
 }
@@ -75,6 +77,19 @@ class Programs:
         static = self._config, num_updates
         return self._call("run_updates", static, state, hyper, opponent)
 
+    def learn_game(
+        self, state: Named, hyper: Hyper, moves: Sequence[int], number: int
+    ) -> Named:
+        """Return the state after learning from a finished game; only in self-play.
+
+        The run keeps its count of updates. `number` is the game's among such games.
+        """
+        most = GAMES[self._config.env_id].max_moves or len(moves)
+        padded = np.zeros(most, np.int32)
+        padded[: len(moves)] = moves
+        args = state, hyper, padded, np.int32(number)
+        return self._call("learn_game", (self._config,), *args)
+
     def evaluate(
         self,
         params: Named,
@@ -110,11 +125,10 @@ class Programs:
         hyper: Hyper,
         opponent: Any,  # noqa: ANN401
         tree: Tree | None,
-    ) -> int:
-        """Compile all programs of a run with chunks of these lengths, and wait.
+    ) -> list[jax.stages.Compiled]:
+        """Compile all programs of a run with chunks of these lengths; return them.
 
-        They compile in parallel, since compiling a program uses one core. Returns about
-        how many bytes of device memory the largest program needs.
+        They compile in parallel, since compiling a program uses one core.
         """
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
         params = named_arrays.part(start.result, "average_params")
@@ -123,7 +137,7 @@ class Programs:
         if self._config.evaluation.eval_games:
             args = params, start.result["update"], key
             jobs.append(self._compiling("sample_games", self._match, *args))
-        return max(_bytes(job.compiled.result()) for job in (start, *jobs))
+        return [job.compiled.result() for job in (start, *jobs)]
 
     def compile_training(
         self,
@@ -153,7 +167,8 @@ class Programs:
         return _compiling(name, static, self._many, structure, tuple(flat), keep)
 
 
-def _bytes(program: jax.stages.Compiled) -> int:
+def num_bytes(program: jax.stages.Compiled) -> int:
+    """Return about how many bytes of device memory a program needs."""
     used = program.memory_analysis()
     if used is None:
         return 0

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.choices import NetworkKind
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import network
@@ -18,6 +19,8 @@ from jax_ttt.web import tree_data
 
 SIDES: dict[Seat, str] = {"first": "x", "second": "o"}
 """The names of the seats in the page's data."""
+KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
+"""The names of the kinds of agents in the page's data."""
 
 
 def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
@@ -110,7 +113,7 @@ def history_row(
 
 def about(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:
     """Return what the page's list of agents says about an agent."""
-    kind = "table" if agent.config.network.network == "table" else "network"
+    kind = KINDS[agent.config.network.network]
     return {
         "id": agent_id,
         "name": name,

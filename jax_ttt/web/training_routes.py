@@ -88,7 +88,7 @@ def events(
 
 
 def _event(message: dict[str, Any]) -> bytes:
-    return b"event: training\ndata: " + replies.as_json(message) + b"\n\n"
+    return b"event: training\ndata: " + replies.json_bytes(message) + b"\n\n"
 
 
 ANSWERS = {

@@ -1,0 +1,95 @@
+"""Learning from a finished game, whoever played it.
+
+Axes: `T` moves of the longest game, `B` moves of an update (`num_envs`).
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jaxtyping import Array, Int
+
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import learner, rollout
+from jax_ttt.dqn.equations import Transition
+from jax_ttt.dqn.learner import TrainState
+from jax_ttt.envs import pgx_games
+from jax_ttt.networks.q_network import Network
+
+_NO_UPDATE = 2**31 - 1
+"""Folded into a run's key, it gives numbers that no update has: it is no index."""
+
+
+def learn_game(
+    config: Config,
+    hyper: Hyper,
+    network: Network,
+    state: TrainState,
+    moves: Int[Array, " T"],
+    number: Int[Array, ""],
+) -> TrainState:
+    """Learn from the moves of both players of a finished game, the last move first.
+
+    Each move is one gradient step on a batch of `B` moves of which only this one is
+    live: it weighs as much as any move of an update, so a few games don't undo what a
+    network has learned. The average parameters move by the same steps as the others.
+    `moves` are the first player's and the second's in turn, and anything after the
+    end. `number` is the game's place among all that are learned from in the run.
+    """
+    batch = transitions(config, hyper, state.new_game, moves)
+    key = jax.random.fold_in(jax.random.fold_in(state.key, _NO_UPDATE), number)
+    keys = jax.random.split(key, len(moves))
+
+    def learn(
+        state: TrainState, one: tuple[Transition, jax.Array]
+    ) -> tuple[TrainState, None]:
+        move, key = one
+        wide = alone(move, config.run.num_envs)
+        return jax.lax.cond(
+            move.live[0],
+            lambda: learner.learn_from(config, hyper, network, state, (wide, key))[0],
+            lambda: state,
+        ), None
+
+    learned, _ = jax.lax.scan(learn, state, (batch, keys), reverse=True)
+    average = jax.tree.map(
+        lambda new, old, mean: new + (mean - old),
+        *(learned.params, state.params, state.average_params),
+    )
+    return dataclasses.replace(learned, average_params=average)
+
+
+def transitions(
+    config: Config, hyper: Hyper, new_game: pgx.State, moves: Int[Array, " T"]
+) -> Transition:
+    """Return the moves of both players as transitions, `(T, 1, ...)`.
+
+    `new_game` is one game before its first move. Moves after the end are not live, and
+    neither is an illegal one, which ends the game.
+    """
+    env = pgx_games.make_env(config.env_id)
+
+    def play(before: pgx.State, action: jax.Array) -> tuple[pgx.State, Transition]:
+        after, move = pgx_games.step(env, before, action[None], hyper.gamma)
+        live = move.live & before.legal_action_mask[:, action]
+        return after, Transition(
+            obs=before.observation,
+            action=action[None],
+            reward=rollout.scored(
+                config.target, move.reward, live & pgx_games.finished(after)
+            ),
+            discount=move.discount,
+            next_obs=after.observation,
+            next_legal_action_mask=after.legal_action_mask,
+            live=live,
+        )
+
+    return jax.lax.scan(play, new_game, moves)[1]
+
+
+def alone(move: Transition, size: int) -> Transition:
+    """Return a batch of `size` moves of which only the first, this one, is live."""
+    wide = jax.tree.map(lambda leaf: jnp.repeat(leaf, size, axis=0), move)
+    return wide._replace(live=wide.live & (jnp.arange(size) == 0))

@@ -1,0 +1,164 @@
+"""Learning from finished games: hand-computed values, weights, what is unchanged."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn import finished_games, learner
+from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.networks import q_network
+from jax_ttt.players.network import network_of
+
+X_WINS = [0, 3, 1, 4, 2]  # X0 O3 X1 O4 X2
+O_WINS = [8, 0, 7, 1, 4, 2]  # X8 O0 X7 O1 X4 O2
+DRAW = [4, 0, 2, 6, 3, 5, 1, 7, 8]
+# One ply, alpha 0.5, gamma 0.9, the plain maximum.
+TABLE = Config.of(
+    network="table",
+    optimizer="sgd",
+    loss="mse",
+    tau=1.0,
+    tremble=0.0,
+    gamma=0.9,
+    num_envs=4,
+    num_updates=10,
+    learning_rate=0.5,
+    learning_rate_end=0.5,
+)
+MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
+
+
+def start(config):
+    network = network_of(config.architecture)
+    return learner.init(config, config.hyper, network, jax.random.key(0), SelfPlay())
+
+
+def learned(config, state, *games):
+    for number, game in enumerate(games):
+        moves = jnp.array([*game, *[0] * (9 - len(game))], jnp.int32)
+        network = network_of(config.architecture)
+        args = config, config.hyper, network, state, moves, jnp.int32(number)
+        state = _learn_game(*args)
+    return state
+
+
+_learn_game = jax.jit(finished_games.learn_game, static_argnums=0)
+
+
+def value(config, state, moves):
+    """Return the value of the last of these moves to its mover."""
+    cells = np.zeros(9, int)
+    *before, move = moves
+    for ply, cell in enumerate(before):
+        cells[cell] = 1 if (len(before) - ply) % 2 == 0 else -1
+    planes = np.stack([cells == 1, cells == -1], axis=-1).reshape(1, 3, 3, 2)
+    network = network_of(config.architecture)
+    return float(
+        q_network.q_values(network, state.params, jnp.asarray(planes))[0, move]
+    )
+
+
+def test_a_lost_game_lowers_the_losers_last_move_and_raises_the_winners():
+    state = learned(TABLE, start(TABLE), X_WINS)
+    assert value(TABLE, state, X_WINS) == pytest.approx(0.5)
+    # The loser's move leads to a board that is now worth 0.5 to the winner.
+    assert value(TABLE, state, X_WINS[:4]) == pytest.approx(-0.5 * 0.9 * 0.5)
+    # Before it, the loser had moves that are not known to lose.
+    for ply in (1, 2, 3):
+        assert value(TABLE, state, X_WINS[:ply]) == 0
+    again = learned(TABLE, state, X_WINS)
+    assert value(TABLE, again, X_WINS) == pytest.approx(0.75)
+    lowered = -0.5 * 0.45 / 2 - 0.5 * 0.9 * 0.75
+    assert value(TABLE, again, X_WINS[:4]) == pytest.approx(lowered)
+
+
+def test_the_second_player_wins_and_loses_like_the_first():
+    state = learned(TABLE, start(TABLE), O_WINS)
+    assert value(TABLE, state, O_WINS) == pytest.approx(0.5)
+    assert value(TABLE, state, O_WINS[:5]) == pytest.approx(-0.225)
+
+
+def test_a_drawn_game_lowers_nothing_below_zero():
+    state = learned(TABLE, start(TABLE), DRAW)
+    assert all(value(TABLE, state, DRAW[:ply]) == 0 for ply in range(1, 10))
+    assert int(state.visited.sum()) == 9, "each move was learned from"
+
+
+def test_a_drawn_last_move_goes_towards_zero_from_both_sides():
+    for initial in (0.5, -0.5):
+        config = TABLE.replace(initial_value=initial)
+        state = learned(config, start(config), DRAW)
+        assert value(config, state, DRAW) == pytest.approx(initial / 2)
+
+
+def test_with_two_plies_the_player_who_waits_learns_too():
+    """The second head of a move is what it is worth to the other player."""
+    config = TABLE.replace(backup="two-ply", tremble=0.5)
+    state = learned(config, start(config), X_WINS)
+    assert value(config, state, X_WINS) == pytest.approx(0.5)
+    # O waits for X's reply: the best one of 5, half of the time, else a random one.
+    lost = 0.5 * -0.5 + 0.5 * -0.5 / 5
+    expected = 0.5 * 0.9 * lost
+    assert value(config, state, X_WINS[:4]) == pytest.approx(expected)
+
+
+def test_the_transitions_are_those_of_both_players():
+    state, moves = start(TABLE), jnp.array([*X_WINS, 0, 0, 0, 0], jnp.int32)
+    args = TABLE, TABLE.hyper, state.new_game, moves
+    found = jax.jit(finished_games.transitions, static_argnums=0)(*args)
+    assert found.live[:, 0].tolist() == [True] * 5 + [False] * 4
+    assert found.action[:5, 0].tolist() == X_WINS
+    np.testing.assert_allclose(found.reward[:5, 0], [0, 0, 0, 0, 1])
+    np.testing.assert_allclose(found.discount[:5, 0], [-0.9] * 4 + [0], rtol=1e-6)
+    mine, others = np.moveaxis(np.asarray(found.obs[3, 0]).reshape(9, 2), 1, 0)
+    assert np.flatnonzero(mine).tolist() == [3]  # O is to move
+    assert np.flatnonzero(others).tolist() == [0, 1]
+    legal = np.asarray(found.next_legal_action_mask[0, 0])
+    assert np.flatnonzero(~legal).tolist() == [0]
+
+
+def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
+    before = start(TABLE)
+    args = TABLE, TABLE.hyper, before.new_game, jnp.array([4, 4, 0, 1, 2], jnp.int32)
+    found = jax.jit(finished_games.transitions, static_argnums=0)(*args)
+    assert found.live[:, 0].tolist() == [True, *[False] * 4]
+
+
+def test_a_move_weighs_as_much_as_one_of_an_update():
+    state = start(MLP)
+    args = MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32)
+    moves = finished_games.transitions(*args)
+    last = jax.tree.map(lambda leaf: leaf[-1], moves)
+    wide = finished_games.alone(last, MLP.run.num_envs)
+    learn = functools.partial(
+        learner.learn_from, MLP, MLP.hyper, network_of(MLP.architecture), state
+    )
+    key = jax.random.key(0)
+    single, many = learn((last, key))[1], learn((wide, key))[1]
+    np.testing.assert_allclose(many.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
+
+
+@pytest.mark.parametrize("config", [TABLE, MLP], ids=["table", "network"])
+def test_the_average_takes_the_same_steps_and_the_run_stays_where_it_is(config):
+    before = start(config)
+    before = dataclasses.replace(
+        before, average_params=jax.tree.map(lambda x: x + 0.25, before.params)
+    )
+    kept = jax.tree.map(jnp.copy, before)
+    after = learned(config, before, X_WINS)
+
+    def steps(name):
+        pairs = getattr(after, name), getattr(kept, name)
+        leaves = jax.tree.leaves(jax.tree.map(jnp.subtract, *pairs))
+        return jnp.concatenate([jnp.ravel(leaf) for leaf in leaves])
+
+    assert jnp.abs(steps("params")).max() > 1e-4
+    np.testing.assert_allclose(steps("average_params"), steps("params"), atol=1e-6)
+    assert (after.update, after.games) == (kept.update, kept.games)
+    boards = after.env_state.observation == kept.env_state.observation
+    assert bool(boards.all())
