@@ -113,6 +113,7 @@ def serving(folder):
         stderr=subprocess.STDOUT,
         text=True,
     )
+    assert process.stdout is not None
     try:
         told = ""
         for line in process.stdout:

@@ -7,12 +7,9 @@ import pytest
 from jax_ttt import figures
 from jax_ttt.web import screenshots
 
+STATES = ("play", "learning", "proof")
 NAMES = {
-    *(
-        f"web-{state}-{theme}.png"
-        for state in ("play", "learning", "proof")
-        for theme in ("light", "dark")
-    ),
+    *(f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")),
     "web-phone-dark.png",
 }
 

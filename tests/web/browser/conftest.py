@@ -79,4 +79,4 @@ def exported(weak):
 @pytest.fixture(scope="session")
 def exported_url(browser, exported, tmp_path_factory):
     """Return the address of the exported page, a file."""
-    return export.write(tmp_path_factory.mktemp("site"), exported).as_uri()
+    return export.write_page(tmp_path_factory.mktemp("site"), exported).as_uri()
