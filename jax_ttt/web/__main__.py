@@ -192,7 +192,7 @@ def _export(args: Args, folder: Path) -> int:
         for name, path in SHIPPED.items()
     ]
     try:
-        path = export.write(folder, exported)
+        path = export.write_page(folder, exported)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
     streams.tell_written(path)

@@ -42,9 +42,7 @@ def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
     return values
 
 
-def greedy_policy(
-    tree: Tree, values: Float[np.ndarray, "P A"]
-) -> Float[np.ndarray, "P A"]:
+def policy_of(tree: Tree, values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, "P A"]:
     """Return the policy of the highest value; of equal values, the lowest action."""
     best = np.where(np.isnan(values), -np.inf, values)[tree.decisions].argmax(axis=1)
     return policies.deterministic(tree, best)
@@ -63,7 +61,7 @@ def values_json(
 
 def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
     """Return by side whether the greedy policy is unbeatable, and its lines of play."""
-    probs = greedy_policy(tree, values)
+    probs = policy_of(tree, values)
     found: dict[str, Any] = {}
     for seat in SEATS:
         line = proof.losing_line(tree, probs, seat)
@@ -80,7 +78,7 @@ def grades_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
 
     The share is over the positions of the side that the policy can reach.
     """
-    probs = greedy_policy(tree, values)
+    probs = policy_of(tree, values)
     good, other = minimax.optimal_moves(tree, probs), policies.uniform(tree)
     as_first = outcomes.outcome(tree, probs, other)
     as_second = outcomes.outcome(tree, other, probs)[::-1]
@@ -105,13 +103,13 @@ def history_row(
 
     What only the training knows, such as the number of games, is None.
     """
-    proven = proof.unbeatable(tree, greedy_policy(tree, values), SEATS)
+    proven = proof.unbeatable(tree, policy_of(tree, values), SEATS)
     unknown = dict.fromkeys(("games", "loss", "seconds"))
     grades = grades_json(tree, values)
     return {"update": update, "unbeatable": bool(proven)} | unknown | grades
 
 
-def about(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:
+def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:
     """Return what the page's list of agents says about an agent."""
     kind = KINDS[agent.config.network.network]
     return {

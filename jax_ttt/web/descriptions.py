@@ -84,7 +84,7 @@ class Descriptions:
         return agent_data.proof_json(trees.enumerated(catalogue.DEFAULT), found)
 
     def _about(self, entry: Entry, until: float) -> dict[str, Any]:
-        about = agent_data.about(entry.id, entry.name, entry.source, entry.agent)
+        about = agent_data.agent_json(entry.id, entry.name, entry.source, entry.agent)
         known = (entry.id, None, entry.stamp) in self._proofs
         unbeatable = None
         if known or time.monotonic() < until:
@@ -105,7 +105,7 @@ class Descriptions:
         if agent is None:
             return None
         status = self._training.status()
-        about = agent_data.about(LIVE, "in training here", "live", agent)
+        about = agent_data.agent_json(LIVE, "in training here", "live", agent)
         return about | {
             "preset": None,
             "unbeatable": status["unbeatable"],

@@ -43,7 +43,7 @@ class Exported:
     snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
 
 
-def write(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
+def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
     """Write the page to a folder, which is made, and return its file.
 
     By default it has the agents that come with the package.
@@ -72,18 +72,22 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     tree = trees.enumerated(catalogue.DEFAULT)
     listed, values, proofs, history = [], {}, {}, {}
     for one in exported:
-        versions = {**spread(one.snapshots), one.agent.num_updates: one.agent}
+        versions = {**few_of(one.snapshots), one.agent.num_updates: one.agent}
         rows = []
         for update, agent in sorted(versions.items()):
             found = agent_data.action_values(agent)
-            proof = agent_data.proof_json(tree, found)
             key = f"{one.agent_id}@{update}"
             values[key] = tree_data.encoded(legal_values(found), "<f4")
-            proofs[key] = proof
+            proofs[key] = agent_data.proof_json(tree, found)
             rows.append(agent_data.history_row(tree, update, found))
+        latest = proofs[f"{one.agent_id}@{one.agent.num_updates}"]
         listed.append(
-            agent_data.about(one.agent_id, one.name, one.source, one.agent)
-            | {"unbeatable": {side: part["unbeatable"] for side, part in proof.items()}}
+            agent_data.agent_json(one.agent_id, one.name, one.source, one.agent)
+            | {
+                "unbeatable": {
+                    side: part["unbeatable"] for side, part in latest.items()
+                }
+            }
             | {"snapshots": sorted(versions) if len(versions) > 1 else []}
         )
         history[one.agent_id] = {"rows": rows if len(rows) > 1 else []}
@@ -96,7 +100,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     }
 
 
-def spread(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
+def few_of(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
     """Return at most `MOST_SNAPSHOTS` of the snapshots, evenly spread."""
     updates = sorted(snapshots)
     count = min(MOST_SNAPSHOTS, len(updates))

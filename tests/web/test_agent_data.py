@@ -51,12 +51,12 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
 
 
 def test_the_greedy_policy_is_the_agents(values, probs, host_tree):
-    assert (agent_data.greedy_policy(host_tree, values) == probs).all()
+    assert (agent_data.policy_of(host_tree, values) == probs).all()
 
 
 def test_of_equal_values_the_lowest_move_is_played(host_tree):
     values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
-    found = agent_data.greedy_policy(host_tree, values)
+    found = agent_data.policy_of(host_tree, values)
     lowest = host_tree.legal_action_mask.argmax(axis=1)
     decisions = host_tree.decisions
     assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
@@ -96,9 +96,7 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
 def test_the_share_of_best_moves_is_of_the_positions_that_it_can_reach(host_tree):
     worst = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
     found = agent_data.grades_json(host_tree, worst)["x"]["optimal"]
-    whole = grades.optimal_move_rate(
-        host_tree, agent_data.greedy_policy(host_tree, worst)
-    )
+    whole = grades.optimal_move_rate(host_tree, agent_data.policy_of(host_tree, worst))
     assert 0 < found < 1
     assert found != whole.all
 
