@@ -21,7 +21,9 @@ def board_of(moves, env_id="tic_tac_toe"):
     states = one_game.states(env_id, moves)
     opponent = registry.Entrant("nobody", players.random_player, None)
     game = Session(env_id, opponent, "first", jax.random.key(0), states, tuple(moves))
-    return session_text.numbered_cells(game), session.legal_moves(game)
+    cells = session_text.numbered_cells(game)
+    assert cells is not None
+    return cells, session.legal_moves(game)
 
 
 def rows_of(moves, screen, env_id="tic_tac_toe"):
@@ -87,7 +89,7 @@ def test_values_are_drawn_side_by_side():
     text = board_text.value_boards("tic_tac_toe", cells, exact, learned, PLAIN)
     assert text.splitlines() == [
         "  best play                   the agent                ",
-        "    O   |   O   |  wins           O   |    O   | +0.500 ",
+        "    O   |   O   |  wins          O   |    O   | +0.500 ",
         " -------+-------+-------     --------+--------+--------",
         "  loses |   X   | loses       -0.250 |    X   | +0.125 ",
         " -------+-------+-------     --------+--------+--------",
