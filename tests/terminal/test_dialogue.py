@@ -112,8 +112,8 @@ def test_hint_values_review_and_help_leave_the_game_as_it_is(talk, following):
     said = talk(following((4, 1)), ["4", "h", "v", "r", "help", "he", "?", "q"])
     assert len(boards([text for text in said if "best play" not in text])) == 2
     assert "hint: 0 wins, as 2, 3, 5, 6 and 8 do" in said
-    (values,) = (text for text in said if "best play  " in text)
-    assert values.count(" wins ") == 6
+    (values,) = (text for text in said if "\n  best play\n" in text)
+    assert values.count("wins") == 6
     assert values.count("loses") == 0
     assert values.count("draws") == 1
     (review,) = (text for text in said if "a mistake" in text)
