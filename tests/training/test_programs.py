@@ -73,3 +73,13 @@ def test_a_program_with_an_opponents_own_functions_is_not_kept(store):
     assert isinstance(opponent, Versus)
     Programs(config).start(run_key(1), hyper_arrays(config), opponent)
     assert not store
+
+
+def test_games_of_any_length_share_one_kept_program(store):
+    made, hyper = Programs(CONFIG), hyper_arrays(CONFIG)
+    state = made.start(run_key(1), hyper)
+    longer = [4, 0, 2, 6, 3, 5, 1, 7, 8]
+    for number, moves in enumerate(([0, 3, 1, 4, 2], longer)):
+        state = made.learn_game(state, hyper, moves, number)
+    made.learn_game(state, hyper_arrays(CONFIG.replace(tau=0.5)), longer, 2)
+    assert len(store) == 2  # the start, and learning from a game
