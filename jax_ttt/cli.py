@@ -19,6 +19,7 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt.config import presets, suggestions
+from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.command_line.origins import origin
 from jax_ttt.config.command_line.parsing import parse as parse  # the commands' too
@@ -104,14 +105,24 @@ def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
     parser.add_argument("--grid", nargs="*", default=[])
     first, _ = parser.parse_known_args(words)
     if first.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
-        return _of_file(args_type, Path(first.config), first.preset)
+        found = _of_file(args_type, Path(first.config), first.preset)
+        return _of_game(found, first.env_id)
     grids = [word.partition("=") for word in first.grid]
     swept = [text.split(",") for field, _, text in grids if field == "opponent"]
     opponents = [first.opponent, *itertools.chain(*swept)]
     preset = first.preset or presets.usual(first.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
     parts = PRESETS[preset].parts
-    return args_type(**parts, preset=preset, source=f"preset {preset}")
+    found = args_type(**parts, preset=preset, source=f"preset {preset}")
+    return _of_game(found, first.env_id)
+
+
+def _of_game(args: RunT, env_id: str | None) -> RunT:
+    """Return the arguments with the defaults of their game, or of `env_id` if given."""
+    if not hasattr(args, "snapshots"):
+        return args
+    is_enumerable = (env_id or args.run.env_id) in ENUMERABLE
+    return dataclasses.replace(args, **{"snapshots": is_enumerable})
 
 
 def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:
@@ -200,15 +211,22 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def named_or_newest(name: str | None, quiet: bool = False) -> str:
+def named_or_newest(
+    name: str | None, quiet: bool = False, otherwise: str | None = None
+) -> str:
     """Return a player's name, or the newest run's, which is printed unless `quiet`.
 
     Raises:
-        UsageError: there is no run.
+        UsageError: there is no run, and no other player's name for that case.
     """
     if name is not None:
         return name
-    newest = str(saved_runs.newest_run())
+    try:
+        newest = str(saved_runs.newest_run())
+    except UsageError:
+        if otherwise is None:
+            raise
+        return otherwise
     if not quiet:
         print(f"the newest run: {newest}", flush=True)
     return newest

@@ -1,4 +1,4 @@
-"""Play a game against a saved agent or any player, in text.
+"""Play against a saved agent, a level or any player, in a terminal.
 
 python -m jax_ttt.play --side o
 """
@@ -9,6 +9,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
+import secrets
 import sys
 from collections.abc import Sequence
 from typing import Literal
@@ -16,55 +17,80 @@ from typing import Literal
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import DEFAULT, EnvId
 from jax_ttt.config.ranges import SEED_RANGE
-from jax_ttt.players import names
+from jax_ttt.players import levels, names
+from jax_ttt.players.levels import Level
 from jax_ttt.runtime import compile_events
+from jax_ttt.terminal.words import SideName
+
+SHIPPED = "shipped:network"
+"""The opponent where there is no run."""
+_SIDES: dict[str, SideName] = {
+    **{"first": "x", "second": "o"},
+    **{"x": "x", "o": "o", "random": "random"},
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
-    """Play a game against a saved agent or any other player, in text.
+    """Play against a saved agent, a level or any other player, in a terminal.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C.
+    Type the number of a square, or a command: undo, hint, values, review, new, quit,
+    help. Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C.
     """
 
     player: tyro.conf.Positional[str | None] = None
     """A run's folder, an agent's file, or a player of the arena such as minimax; by
-    default the newest run below runs/."""
-    side: Literal["x", "o", "first", "second"] = "x"
-    """Your side; x, or first, makes the first move."""
+    default the newest run below runs/, or shipped:network if there is none."""
+    level: Level | None = None
+    """How the opponent plays: beginner (70 % random moves, else the player's), medium
+    (the player itself) or expert (best play; the player's values are shown). Without
+    this flag: medium."""
+    side: Literal["x", "o", "random", "first", "second"] = "x"
+    """Your side; x, or first, makes the first move. random: drawn for each game."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
-    seed: int = 0
-    """Seed of the player's random numbers. 0 to 4,294,967,295."""
+    seed: int | None = None
+    """Seed of the player's random numbers, 0 to 4,294,967,295; without this flag,
+    another one each time."""
 
 
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "play")
-    seat: Seat = "first" if args.side in ("x", "first") else "second"
-    SEED_RANGE.check("seed", args.seed)
-    name = cli.named_or_newest(args.player)
-    spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
+    seed = secrets.randbelow(2**32) if args.seed is None else args.seed
+    SEED_RANGE.check("seed", seed)
+    name = cli.named_or_newest(args.player, otherwise=SHIPPED)
+    wanted = levels.player_name(args.level, name) if args.level else name
+    spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
     cli.set_up(args, 2)
 
     import jax
 
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import result_text, session_text, text_board
+    from jax_ttt.reports import result_text
+    from jax_ttt.terminal import dialogue, screen
 
     env_id = agents.game([spec], args.env_id)
-    key, player_key = jax.random.split(jax.random.key(args.seed))
+    playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
+    key, player_key = jax.random.split(jax.random.key(seed))
     with compile_events.Status(f"preparing {name}"):
-        opponent = registry.enter(spec, env_id, player_key)
-    you = text_board.letters_of(env_id)[SEATS.index(seat)]
-    print(f"{env_id} against {opponent.name}: you are {you}")
+        behind = registry.enter(spec, env_id, player_key)
+        opponent = behind
+        if wanted != name:
+            opponent = registry.enter(playing, env_id, player_key)
+    if args.level:
+        print(f"{args.level}: {levels.ABOUT[args.level]} ({name})")
+        opponent = opponent._replace(name=args.level)
     if learned := result_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    print(session_text.play_session(opponent, env_id, seat, key, ask=input))
+    match = dialogue.Match(env_id, opponent, key, screen.of_streams(), behind.agent)
+    try:
+        dialogue.play_games(match, _SIDES[args.side])
+    except KeyboardInterrupt:  # the score is already shown
+        return 130
     return 0
 
 

@@ -81,11 +81,11 @@ def main(argv: Sequence[str] | None) -> int:
         else:
             print(f"jax_ttt {__version__} on {device}\n\n{comparison_table(found)}")
         if args.csv and found:
-            from jax_ttt.training import many_agents
+            from jax_ttt.evaluation import agent_groups
 
             named = ((name, row) for name, rows in found.items() for row in rows)
             table_rows = [
-                {"preset": name, **many_agents.as_cells(row)} for name, row in named
+                {"preset": name, **agent_groups.as_cells(row)} for name, row in named
             ]
             files.write_csv(args.csv, table_rows)
             streams.tell_written(args.csv, len(table_rows), args.json)

@@ -159,10 +159,10 @@ def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
 
 def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
     """Print the table or the JSON object, and write the files that are asked for."""
-    from jax_ttt.training import many_agents
+    from jax_ttt.evaluation import agent_groups
 
     found = [
-        many_agents.group_summary(group.rows, group.config, group.point)
+        agent_groups.group_summary(group.rows, group.config, group.point)
         for group in groups
     ]
     if args.json:
@@ -171,7 +171,7 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
         print(groups_table(args, device, found, seconds))
     if args.csv and groups:
         rows = [
-            {"preset": args.preset, **group.point, **many_agents.as_cells(row)}
+            {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}
             for group in groups
             for row in group.rows
         ]

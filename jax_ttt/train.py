@@ -62,6 +62,9 @@ class Args(cli.Run):
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
+    snapshots: bool = True
+    """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
+    folder. Off by default where the game is not enumerable."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, the results of the games since the last one,
     epsilon, a table's size and the values of the first move; and at the end a game."""
@@ -126,31 +129,19 @@ def train_in_new_folder(
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.training import loop, run_folder  # noqa: F401  make_folder's
+        from jax_ttt.training import loop, run_folder
     loop.check_first_move(config)
     opponent = loop.make_opponent(config, args.seed)
-    folder = make_folder(args, signals, times)
-    if folder is None:
+    if signals:
         return cli.interrupted(signals[0])
+    folder = run_folder.make_folder(args.run_dir, args.preset, args.seed, times)
     with contextlib.closing(folder):
         if folder.replaced:
             streams.tell(f"replacing the run in {folder.path}: it left no agent")
         folder.write_config(config, args.seed, args.preset)
+        if args.snapshots:
+            folder.keep_snapshots(config, args.seed)
         return train_in_folder(args, config, device, folder, signals, opponent)
-
-
-def make_folder(args: Args, signals: Signals, times: TimeSpans) -> "RunFolder | None":
-    """Make the run's folder, unless a signal came; raise `UsageError` if it can't."""
-    from jax_ttt.training import run_folder
-
-    if signals:
-        return None
-    try:
-        if args.run_dir is None:
-            return run_folder.new_folder(Path("runs"), args.preset, args.seed, times)
-        return run_folder.RunFolder(args.run_dir, times)
-    except OSError as error:
-        raise free_folders.not_free(args.run_dir or Path("runs"), error) from None
 
 
 def train_in_folder(
@@ -219,6 +210,7 @@ def record(
     row = graded_steps.row(progress, grades)
     shown.show(progress, grades)
     folder.write_row(row)
+    folder.add_snapshot(progress)
     open_loggers.write_row(row)
 
 

@@ -313,6 +313,26 @@ def test_without_flags_the_config_is_the_default():
 
 
 @pytest.mark.parametrize(
+    ("flags", "kept"),
+    [
+        ("", True),
+        ("--env-id connect_four", False),
+        ("--env-id=connect_four --snapshots", True),
+        ("--no-snapshots", False),
+        ("--config FILE", False),
+        ("--config FILE --env-id tic_tac_toe", True),
+        ("--config FILE --snapshots", True),
+    ],
+)
+def test_snapshots_are_usual_where_the_game_is_enumerable(flags, kept, tmp_path):
+    about = {"format_version": 2, "preset": "plain", "seed": 1}
+    about["config"] = {"env_id": "connect_four"}
+    (tmp_path / "config.json").write_text(json.dumps(about))
+    words = flags.replace("FILE", str(tmp_path)).split()
+    assert cli.parse_settings(train.Args, words, "train").snapshots == kept
+
+
+@pytest.mark.parametrize(
     "flags", ["--env-id othello", "--opponent=random", "--opponent mcts:9"]
 )
 def test_other_games_and_opponents_start_from_plain_settings(flags):

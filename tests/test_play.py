@@ -2,11 +2,20 @@
 
 import io
 import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import tiny
 
 from jax_ttt import play
+from jax_ttt.players.shipped import SHIPPED
+
+PROMPT = "(? for help): "
+ROOT = str(Path(str(play.__file__)).parents[1])
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +47,73 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
     assert out.endswith("left after 1 move: nobody wins\n")
 
 
+def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
+    assert f"shipped:{next(iter(SHIPPED))}" == play.SHIPPED
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command([], ["4", "v"], monkeypatch, capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("tic_tac_toe against shipped:network: you are X\n")
+    assert "best play" in out
+    assert "the agent" in out
+
+
+def test_a_level_names_the_opponent_and_shows_the_agents_values(
+    agent_path, monkeypatch, capsys
+):
+    for level, about in (
+        ("beginner", "70 % random moves, else the learned agent's"),
+        ("medium", "the learned agent"),
+        ("expert", "best play, in enumerable games"),
+    ):
+        argv = [agent_path, "--level", level, "--side", "o"]
+        code, out, err = command(argv, "v", monkeypatch, capsys)
+        assert (code, err) == (0, "")
+        first, second, third, *_ = out.splitlines()
+        assert first == f"{level}: {about} ({agent_path})"
+        assert second == f"tic_tac_toe against {level}: you are O"
+        assert third.startswith(f"{level} (X) plays ")
+        assert "best play" in out
+        assert "the agent" in out
+        assert re.search(r"[+-]0\.\d{3} ", out)
+
+
+def test_an_expert_needs_a_game_with_exact_values(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "agent.safetensors"
+    tiny.save_untrained(path, env_id="connect_four")
+    argv = [path, "--level", "expert"]
+    code, out, err = command(argv, "q", monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert err == "error: minimax: needs an enumerable game: tic_tac_toe\n"
+
+
+def test_the_agents_values_decide_where_there_are_no_exact_ones(
+    tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "agent.safetensors"
+    tiny.save_untrained(path, env_id="connect_four")
+    code, out, _ = command([path], ["3", "h", "v", "r"], monkeypatch, capsys)
+    assert code == 0
+    assert re.search(r"hint: \d, which the agent values most \([+-]0\.\d+\); this", out)
+    assert re.search(r"move +the agent\n +\d +[+-]0\.\d+\n", out)
+    assert "no review: connect_four is too large for exact values" in out
+
+
+def test_a_random_side_is_drawn_for_each_game(monkeypatch, capsys):
+    argv = ["random", "--side", "random", "--seed", "1"]
+    _, out, _ = command(argv, ["n"] * 20, monkeypatch, capsys)
+    sides = re.findall(r"you are (.)", out)
+    assert len(sides) == 21
+    assert set(sides) == {"X", "O"}
+    again = command(argv, ["n"] * 20, monkeypatch, capsys)[1]
+    assert again == out
+
+
+def test_without_a_seed_games_differ(monkeypatch, capsys):
+    argv = ["random", "--side", "o"]
+    outs = {command(argv, "n" * 20, monkeypatch, capsys)[1] for _ in range(2)}
+    assert len(outs) == 2
+
+
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     path = tmp_path / "agent.safetensors"
     tiny.save_untrained(path, opponent="random", seat="first")
@@ -49,9 +125,6 @@ def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
 
 def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    code, out, err = command([], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert err == "error: no agent below runs/: train one, or name another folder\n"
     code, out, err = command(["nobody"], "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert "no known player" in err
@@ -59,6 +132,9 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     code, out, err = command(argv, "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert "made for tic_tac_toe, not for connect_four" in err
+    code, out, err = command(["--seed", "-1"], "q", monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert "--seed must be" in err
 
 
 def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
@@ -76,4 +152,46 @@ def test_an_interrupt_ends_the_command(monkeypatch, capsys):
 
     monkeypatch.setattr("sys.stdin", Interrupted())
     assert play.main(["random"]) == 130
-    assert capsys.readouterr().err == "error: interrupted\n"
+    out, err = capsys.readouterr()
+    assert out.endswith("\nleft after 0 moves: nobody wins\n")
+    assert err == ""
+
+
+def until(terminal, text):
+    """Read what a process writes to its terminal until it has written this."""
+    read = ""
+    while text not in read:
+        read += os.read(terminal, 4096).decode()
+    return read
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [("\x03", 130), pytest.param("\x04", 0, marks=pytest.mark.slow)],
+)
+def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
+    """As a person types them: the terminal turns Ctrl-C into a signal."""
+    environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    ours, its = pty.openpty()
+    # The kernel sends the signal to the session's leader, which must own the terminal.
+    shell = f'exec 0<>{os.ttyname(its)} 1>&0 2>&0; exec "$0" -m jax_ttt.play "$1"'
+    process = subprocess.Popen(
+        ["sh", "-c", shell, sys.executable, "minimax-first"],
+        start_new_session=True,
+        cwd=tmp_path,
+        env=environ | {"PYTHONPATH": ROOT, "TERM": "xterm"},
+    )
+    try:
+        assert "\x1b[2m4\x1b[0m" in until(ours, PROMPT), "a coloured board"
+        os.write(ours, b"4\n")
+        assert "minimax-first (O) plays 0" in until(ours, PROMPT)
+        os.write(ours, typed.encode())
+        assert process.wait(timeout=20) == code
+        left = until(ours, "nobody wins").replace("\r", "")
+        assert left.endswith("\nleft after 2 moves: nobody wins")
+        assert "Traceback" not in left
+    finally:
+        process.kill()
+        process.wait()
+        os.close(its)
+        os.close(ours)

@@ -10,8 +10,8 @@ import tiny
 
 from jax_ttt import sweep
 from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import agent_groups
 from jax_ttt.reports import charts
-from jax_ttt.training import many_agents
 from jax_ttt.training.programs import Programs
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
@@ -141,7 +141,7 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
     """Neither is anything said to be beatable."""
     rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]
     config = Config.of(env_id="connect_four")
-    found = many_agents.group_summary(rows, config, {"tau": 0.1})
+    found = agent_groups.group_summary(rows, config, {"tau": 0.1})
     assert (found.proven, found.interval, found.not_proven) == (None,) * 3
     args = sweep.Args(**config.parts)
     text = sweep.groups_table(args, "cpu", [found], 1.0)

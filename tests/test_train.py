@@ -31,11 +31,15 @@ from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop, run_folder
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
+from jax_ttt.training.snapshots import read_snapshots
 
 train = importlib.import_module("jax_ttt.train")
 
 TINY = smallest.flags()
-FILES = {"agent.safetensors", "config.json", "metrics.jsonl", "times.json"}
+FILES = {
+    *("agent.safetensors", "config.json", "metrics.jsonl"),
+    *("snapshots.safetensors", "times.json"),
+}
 AT_END = {"agent.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
 ROW = re.compile(
@@ -109,7 +113,7 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
     assert lines[-1] == f"next: python -m jax_ttt.evaluate {path}"
 
 
-def test_a_run_leaves_its_four_files_and_no_other(tiny):
+def test_a_run_leaves_its_five_files_and_no_other(tiny):
     assert {path.name for path in tiny[0].iterdir()} == FILES
 
 
@@ -491,7 +495,8 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
     events.parent.mkdir()
     events.write_text("old")
-    (path / "times.json").write_text("old")
+    for name in ("times.json", "snapshots.safetensors"):
+        (path / name).write_text("old")
     before = contents(path)
     code, out, err = run(path)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -507,6 +512,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert json.loads((path / "config.json").read_text())["preset"] == "default"
     assert not events.exists()
     assert json.loads((path / "times.json").read_text())["total_seconds"] > 0
+    assert read_snapshots(path).updates == (0, 2, 4)
 
     assert run(path)[0] == 2  # it holds an agent now
 
@@ -517,6 +523,30 @@ def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
     before = contents(tmp_path)
     assert run(tmp_path)[0] == 2
     assert contents(tmp_path) == before
+
+
+def test_snapshots_change_no_other_file(tiny, tmp_path):
+    code, out, _ = run(tmp_path / "run", "--no-snapshots")
+    assert code == 0
+    assert "snapshots" not in out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
+        "snapshots.safetensors"
+    }
+    agent, other = (path / "agent.safetensors" for path in (tiny[0], tmp_path / "run"))
+    assert agent.read_bytes() == other.read_bytes()
+    timeless = [
+        [{k: v for k, v in row.items() if k != "seconds"} for row in rows(path.parent)]
+        for path in (agent, other)
+    ]
+    assert timeless[0] == timeless[1]
+
+
+def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
+    signalling(monkeypatch, signal.SIGINT)
+    assert run(tmp_path / "run")[0] == 130
+    last = agents.load_agent(tmp_path / "run")
+    snapshots = read_snapshots(tmp_path / "run")
+    assert snapshots.updates == (0, last.num_updates)
 
 
 def test_each_evaluation_draws_its_own_games(tree):
@@ -552,6 +582,7 @@ def check_sampled_run(env_id, path):
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     assert all("exact" not in row for row in rows(path))
+    assert {file.name for file in path.iterdir()} == FILES - {"snapshots.safetensors"}
     agent = agents.load_agent(path, env_id)
     assert agent.config.env_id == env_id
     leaves = jax.tree.leaves(agent.params)

@@ -16,8 +16,8 @@ from jax_ttt.benchmarks import processes
 from jax_ttt.benchmarks.processes import Child
 from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures, Timed, ratios, show
-from jax_ttt.reports import session_text
 from jax_ttt.results.rows import Evaluated, read_row
+from jax_ttt.terminal import words
 
 PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
 """The parts of a command's time; their sum is the whole time."""
@@ -37,7 +37,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "evaluate": Command(True, "report"),
-    "play": Command(True, "first board", session_text.HELP),
+    "play": Command(True, "first board", words.PROMPT),
     "arena": Command(False, "tables"),
 }
 """The other commands that people wait for, by their names."""

@@ -72,7 +72,7 @@ def agent_file(agent: Agent) -> bytes:
     Raises:
         FloatingPointError: a weight is not finite.
     """
-    tensors = _tensors(agent.params)
+    tensors = tensors_of(agent.params)
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise FloatingPointError("a weight is not finite; the agent was not saved")
     about = {
@@ -85,10 +85,8 @@ def agent_file(agent: Agent) -> bytes:
         "seed": agent.seed,
         "num_updates": agent.num_updates,
         "score": plain.to_dict(agent.score),
-        "sha256": _digest(tensors),
     }
-    text = json.dumps(about, sort_keys=True, allow_nan=False)
-    return safetensors.numpy.save(tensors, {_KEY: text})
+    return as_bytes(about, tensors)
 
 
 def load_agent(path: Path, env_id: str | None = None) -> Agent:
@@ -99,10 +97,7 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
-    with _reading(path) as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = _about(file)
-    return _read(path, about, tensors, env_id)
+    return _read(path, *contents(path), env_id)
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -131,20 +126,42 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
     return next(iter(found)) if found else catalogue.DEFAULT
 
 
+def as_bytes(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
+    """Return a file of a description and tensors, which `contents` reads."""
+    about = about | {"sha256": _digest(tensors)}
+    text = json.dumps(about, sort_keys=True, allow_nan=False)
+    return safetensors.numpy.save(tensors, {_KEY: text})
+
+
+def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a file's description and tensors; the caller checks what they hold.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote it,
+            or the tensors were changed.
+    """
+    with _reading(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = _about(file)
+    about = _of_this_format(path, about)
+    if about.get("sha256") != _digest(tensors):
+        raise AgentError(f"{path}: the weights were changed after they were saved")
+    return about, tensors
+
+
 def _file(path: Path) -> Path:
     """Return the path of the agent's file; `path` may be its folder."""
-    path = path / "agent.safetensors" if path.is_dir() else path
-    if not path.is_file():
-        reason = "not a regular file" if path.exists() else "no such file"
-        raise AgentError(f"{path}: {reason}")
-    if path.stat().st_size > MAX_BYTES:
-        raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
-    return path
+    return path / "agent.safetensors" if path.is_dir() else path
 
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[Any]:
     """Open an agent's file; errors in its contents name the file."""
+    if not path.is_file():
+        reason = "not a regular file" if path.exists() else "no such file"
+        raise AgentError(f"{path}: {reason}")
+    if path.stat().st_size > MAX_BYTES:
+        raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             yield file
@@ -181,23 +198,20 @@ def _described_game(path: Path, about: object) -> EnvId:
 
 
 def _read(
-    path: Path, about: object, tensors: dict[str, np.ndarray], env_id: str | None
+    path: Path,
+    about: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    env_id: str | None,
 ) -> Agent:
     """Return the agent of a file's contents, all of which are checked."""
-    about = _of_this_format(path, about)
     game = about.get("env_id")
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
-    try:
-        config = _settings(dict(about["config"]), about["format_version"])
-        seed, updates = about["seed"], about["num_updates"]
-        score = read_grades(about["score"], "score")
-        digest = about["sha256"]
+    with describing(path):
+        config, seed = settings_of(about), about["seed"]
+        updates, score = about["num_updates"], read_grades(about["score"], "score")
         SEED_RANGE.check("seed", seed)
         UPDATES_DONE.check("num_updates", updates)
-    except (KeyError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, SettingError) else repr(error)
-        raise AgentError(f"{path}: damaged description ({reason})") from error
     if config.env_id != game:
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
@@ -205,26 +219,38 @@ def _read(
     architecture = config.architecture.as_dict()
     if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
-    params = _params(path, config, tensors)
-    if digest != _digest(tensors):
-        raise AgentError(f"{path}: the weights were changed after they were saved")
-    return Agent(config, params, seed, updates, score)
+    return Agent(config, params_of(path, config, tensors), seed, updates, score)
 
 
-def _settings(fields: dict[str, Any], version: int) -> Config:
-    """Return the settings of a file with this format version.
+@contextlib.contextmanager
+def describing(path: Path) -> Iterator[None]:
+    """Name the file in errors that its description causes meanwhile."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        raise AgentError(f"{path}: damaged description ({reason})") from error
+
+
+def settings_of(about: dict[str, Any]) -> Config:
+    """Return the settings in a file's description.
 
     Raises:
         SettingError: a field is unknown or outside its range.
+        KeyError, TypeError, ValueError: there are no settings.
     """
-    config = config_from_dict(fields)
+    config, version = config_from_dict(dict(about["config"])), about["format_version"]
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)
     return config
 
 
-def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
-    """Return the weights as the network's pytree, checked against its shapes."""
+def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
+    """Return the weights as the network's pytree, checked against its shapes.
+
+    Raises:
+        AgentError: the weights of the file don't fit, or one is not finite.
+    """
     from jax_ttt.players import network
 
     own = network.network_of(config.architecture)
@@ -240,7 +266,8 @@ def _params(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any: 
     return network.params_from(own, leaves)
 
 
-def _tensors(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+    """Return a network's weights as tensors of a file, by name."""
     flat = named_arrays.flat(params)
     return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat.items()}
 
@@ -255,8 +282,8 @@ def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of the weights; safetensors does not detect a flipped bit."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
-    return digest.hexdigest()
+        found.update(name.encode())
+        found.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return found.hexdigest()

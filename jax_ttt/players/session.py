@@ -22,8 +22,12 @@ from jax_ttt.envs import one_game, pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.one_game import Result
 from jax_ttt.networks import q_network
+from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import minimax
+
+_QUICK = 0.9
+"""Discount per move in hints, so that a quick win is better than a slow one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,7 +52,14 @@ class MoveValue(NamedTuple):
 
     move: int
     minimax_value: float | None  # under best play; None if not enumerable
-    q_value: float | None  # the opponent's estimate; None if it is no saved agent
+    q_value: float | None  # a saved agent's estimate; None without an agent
+
+
+class Hint(NamedTuple):
+    """A move that a player to move may choose."""
+
+    best: MoveValue
+    as_good: tuple[int, ...]  # other moves of the same exact value, ascending
 
 
 def start_session(
@@ -131,11 +142,14 @@ def undo(session: Session) -> Session:
     return session
 
 
-def move_values(session: Session) -> tuple[MoveValue, ...]:
-    """Return the values of the legal moves, in the order of the moves."""
+def move_values(session: Session, agent: Agent | None = None) -> tuple[MoveValue, ...]:
+    """Return the values of the legal moves, in the order of the moves.
+
+    The estimates are those of `agent`, by default of the opponent if it is one.
+    """
     moves = legal_moves(session)
     exact = minimax_values(session.env_id, session.state)
-    learned = _q_values(session)
+    learned = _q_values(agent or session.opponent.agent, session.state)
     return tuple(
         MoveValue(
             move,
@@ -144,6 +158,28 @@ def move_values(session: Session) -> tuple[MoveValue, ...]:
         )
         for move in moves
     )
+
+
+def suggest_move(session: Session, agent: Agent | None = None) -> Hint | None:
+    """Return a hint for the player to move; None if no move has a value.
+
+    In an enumerable game it keeps the exact value; of such moves, it is one that wins
+    soonest or loses latest, then the one that the agent values most. Elsewhere the
+    agent's values decide. The agent is by default the opponent's.
+    """
+    rows = move_values(session, agent)
+    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
+    if not exact:
+        valued = [row for row in rows if row.q_value is not None]
+        best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
+        return None if best is None else Hint(best, ())
+    equal = [row for row in rows if row.minimax_value == max(exact)]
+    quick = minimax_values(session.env_id, session.state, _QUICK)
+    best = max(
+        equal,
+        key=lambda row: (0.0 if quick is None else quick[row.move], row.q_value or 0.0),
+    )
+    return Hint(best, tuple(row.move for row in equal if row is not best))
 
 
 def _after(session: Session, move: int) -> Session:
@@ -163,23 +199,25 @@ def _chosen(
 
 
 def minimax_values(
-    env_id: EnvId, env_state: pgx.State
+    env_id: EnvId, env_state: pgx.State, discount: float = 1.0
 ) -> Float[np.ndarray, " A"] | None:
     """Return the value of each move to the player to move under best play.
 
-    The state is `(1, ...)`. The result is None if the game is not enumerable.
+    The state is `(1, ...)`; `discount` is that of `minimax.values`. The result is None
+    if the game is not enumerable.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
         return None
     index = jnp.asarray(positions.index(env_id))
     position = int(stones.locate(index, env_state.observation)[0])
-    return minimax.to_mover(tree, minimax.values(tree))[position]
+    return minimax.to_mover(tree, minimax.values(tree, discount))[position]
 
 
-def _q_values(session: Session) -> Float[np.ndarray, " A"] | None:
-    agent = session.opponent.agent
+def _q_values(
+    agent: Agent | None, env_state: pgx.State
+) -> Float[np.ndarray, " A"] | None:
     if agent is None:
         return None
-    obs = session.state.observation
+    obs = env_state.observation
     return np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]

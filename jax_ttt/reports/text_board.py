@@ -1,9 +1,9 @@
 """Boards as text, from the two planes of stones of an observation.
 
-All other functions use `grid`. Axes: `H` rows, `W` columns.
+All other functions draw cells, which `grid` returns. Axes: `H` rows, `W` columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Shaped
@@ -78,12 +78,61 @@ def with_moves(
 
     The action to pass is not shown.
     """
+    return as_lines(numbered(cells, moves_on, moves))
+
+
+def numbered(
+    cells: Shaped[np.ndarray, "H W"], moves_on: MovesOn, moves: Sequence[int]
+) -> Shaped[np.ndarray, "rows W"]:
+    """Return the cells with the moves on them, or with a last row of column numbers."""
     cells = cells.copy()
     if moves_on == "columns":
-        cells = np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
-    else:
-        for move in moves:
-            if move < cells.size:
-                cells.flat[move] = move
+        return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
+    for move in moves:
+        if move < cells.size:
+            cells.flat[move] = move
+    return cells
+
+
+def as_lines(
+    cells: Shaped[np.ndarray, "rows W"],
+    paint: Callable[[int, str], str] = lambda place, cell: cell,
+) -> str:
+    """Return rows of cells of one width.
+
+    `paint` may add colours: it gets a cell's place, row by row, and its text.
+    """
     size = max(len(str(cell)) for cell in cells.flat)
-    return "\n".join("  " + " ".join(f"{c!s:>{size}}" for c in row) for row in cells)
+    painted = [
+        " " * (size - len(str(cell))) + paint(place, str(cell))
+        for place, cell in enumerate(cells.flat)
+    ]
+    width = cells.shape[1]
+    rows = (painted[begin : begin + width] for begin in range(0, len(painted), width))
+    return "\n".join("  " + " ".join(row) for row in rows)
+
+
+def boxed(
+    cells: Shaped[np.ndarray, "H W"],
+    width: int = 1,
+    paint: Callable[[int, str], str] = lambda place, cell: cell,
+    lines: str = "│─┼",
+) -> list[str]:
+    """Return the lines of a board with lines between the cells, `width` letters each.
+
+    `lines` are its vertical and horizontal lines and where they cross; `paint` is that
+    of `as_lines`.
+    """
+    down, across, cross = lines
+    rows = []
+    for number, row in enumerate(cells):
+        texts = []
+        for column, cell in enumerate(row):
+            text = str(cell)
+            left = (width - len(text) + 1) // 2
+            right = width - len(text) - left
+            text = paint(number * len(row) + column, text)
+            texts.append(f" {' ' * left}{text}{' ' * right} ")
+        rows.append(f" {down.join(texts)}")
+    rule = " " + cross.join([across * (width + 2)] * cells.shape[1])
+    return [line for row in rows for line in (rule, row)][1:]

@@ -1,4 +1,6 @@
-"""Counts in words."""
+"""Counts and lists in words."""
+
+from collections.abc import Sequence
 
 
 def counted(number: int, noun: str) -> str:
@@ -7,3 +9,9 @@ def counted(number: int, noun: str) -> str:
     The plural of `noun` must be `noun` and an s.
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def joined(things: Sequence[object], word: str = "and") -> str:
+    """Return one thing or several as a list in words, for instance `0, 2 and 6`."""
+    *rest, last = map(str, things)
+    return f"{', '.join(rest)} {word} {last}" if rest else last

@@ -114,6 +114,20 @@ def announced(words: str, watched: bool) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def raising() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` at Ctrl-C, for instance while a person is asked.
+
+    It replaces `leaving_at_once` meanwhile. Where Ctrl-C is ignored, it stays ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    handlers: dict[int, Callable] = {signal.SIGINT: signal.default_int_handler}
+    with _handled(handlers, (lambda _: None) if os.name == "posix" else None):
+        yield
+
+
 def leave_on_import() -> None:
     """Let Ctrl-C end the process in one line while a command's modules are imported."""
 

@@ -3,13 +3,19 @@
 A flat dictionary can be read, passed on and stored without a library's classes.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import DTypeLike
 
 Named: TypeAlias = dict[str, Any]
 """Arrays by path. A PRNG key is stored as its data: uint32, with one more axis."""
+
+_ROWS = ".rows"
 
 
 def flat(tree: Any) -> Named:  # noqa: ANN401
@@ -40,6 +46,55 @@ def part(named: Named, name: str) -> Named:
     """Return the leaves below a name, without that name in their paths."""
     begin = f"{name}."
     return {k.removeprefix(begin): v for k, v in named.items() if k.startswith(begin)}
+
+
+def stacked(several: Sequence[Named], blank: np.generic) -> Named:
+    """Return NumPy arrays of the same names and shapes, stacked to `(N, rows, ...)`.
+
+    Rows that are `blank` in all of them are left out. If an array has such rows,
+    `<name>.rows` is a mask of those that are there.
+    """
+    found: Named = {}
+    for name in several[0]:
+        every = np.stack([named[name] for named in several])
+        rows = (every != blank).reshape(*every.shape[:2], -1).any(axis=(0, 2))
+        found[name] = np.ascontiguousarray(every[:, rows])
+        if not rows.all():
+            found[name + _ROWS] = rows
+    return found
+
+
+def one_of_stack(stack: Named, place: int, blank: np.generic) -> Named:
+    """Return the arrays that were the item `place` of those that were stacked."""
+    found: Named = {}
+    for name in stack:
+        if name.endswith(_ROWS):
+            continue
+        found[name] = stack[name][place]
+        if (rows := stack.get(name + _ROWS)) is not None:
+            whole = np.full((len(rows), *found[name].shape[1:]), blank)
+            whole[rows] = found[name]
+            found[name] = whole
+    return found
+
+
+def is_stack(stack: Named, dtype: DTypeLike, number: int, most: int) -> bool:
+    """Return whether arrays can be the result of `stacked`, of `number` items.
+
+    Each has this dtype, and an item of it at most `most` entries with all its rows.
+    """
+    masks = {name: leaf for name, leaf in stack.items() if name.endswith(_ROWS)}
+    if any(leaf.dtype != bool or leaf.ndim != 1 for leaf in masks.values()):
+        return False
+    for name in stack.keys() - masks.keys():
+        leaf = stack[name]
+        if leaf.dtype != dtype or leaf.ndim < 2 or len(leaf) != number:
+            return False
+        rows = masks.pop(name + _ROWS, np.ones(leaf.shape[1], bool))
+        size = len(rows) * math.prod(leaf.shape[2:])
+        if np.count_nonzero(rows) != leaf.shape[1] or size > most:
+            return False
+    return not masks
 
 
 def _name(path: tuple[Any, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What a request must say of itself: host, origin, type and length of its body.
+"""What a request must say of itself: host, origin, type of its body.
 
 A page of another site can send requests to this machine, and its name can be made to
 mean 127.0.0.1 (DNS rebinding). So every method is checked. Source: MDN, Fetch metadata.
@@ -20,7 +20,6 @@ from jax_ttt.serving import replies
 from jax_ttt.serving.replies import Refusal
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
-MOST_BODY_BYTES = 64 * 1024
 _WITH_BODY = ("POST", "PATCH")
 _JSON = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
 
@@ -33,7 +32,6 @@ class Checked:
         port: The port that it is served at.
         names: Its host names, besides those of this machine's own addresses.
         any_address: Whether every IP address is a name of it, as with host 0.0.0.0.
-        large: The paths that take a body of up to `connections.MOST_BODY_BYTES`.
     """
 
     def __init__(
@@ -42,9 +40,8 @@ class Checked:
         port: int,
         names: tuple[str, ...] = (),
         any_address: bool = False,
-        large: tuple[str, ...] = (),
     ) -> None:
-        self.app, self.port, self.large = app, port, large
+        self.app, self.port = app, port
         self.names = {*LOCAL_NAMES, *(name.lower() for name in names)}
         self.any_address = any_address
 
@@ -85,8 +82,6 @@ class Checked:
         if method in _WITH_BODY and length is None:
             raise Refusal(411, "Content-Length is needed")
         size = int(length or 0)
-        if size > MOST_BODY_BYTES and path not in self.large:
-            raise Refusal(413, f"the body is longer than {MOST_BODY_BYTES:,} bytes")
         if size and method in ("GET", "HEAD"):
             raise Refusal(400, f"{method} takes no body")
         if (size or method in _WITH_BODY) and not _JSON.fullmatch(

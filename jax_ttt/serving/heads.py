@@ -7,6 +7,9 @@ from jax_ttt.serving.replies import Refusal
 MOST_HEAD_BYTES = 32 * 1024
 MOST_TARGET_BYTES = 8 * 1024
 MOST_HEADERS = 100
+MOST_BODY_BYTES = 64 * 2**10
+MOST_LARGE_BYTES = 8 * 2**20
+"""The longest body at the addresses that take a large one."""
 
 _END = re.compile(rb"\r?\n\r?\n")
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32} [!-~]+ HTTP/1\.[01]")
@@ -37,12 +40,13 @@ def end_of_head(data: bytes | bytearray) -> int | None:
     return found.end()
 
 
-def body_length(head: bytes, most: int) -> int:
+def body_length(head: bytes, large: bool) -> int:
     """Return the number of bytes of the body that a complete head announces.
 
+    `large` is whether the address takes a large body.
+
     Raises:
-        Refusal: there are too many headers, the length can't be read, or it is above
-            `most`.
+        Refusal: there are too many headers, or the body can't be read or is too long.
     """
     lines = head.rstrip(b"\r\n").split(b"\n")[1:]
     if len(lines) > MOST_HEADERS:
@@ -62,7 +66,10 @@ def body_length(head: bytes, most: int) -> int:
         raise Refusal(400, "more than one Content-Length")
     if lengths and not _DIGITS.fullmatch(lengths[0]):
         raise Refusal(400, "Content-Length must be a whole number")
+    if any(name == b"expect" for name, _ in values):
+        raise Refusal(417, "Expect is not supported")
     length = int(lengths[0]) if lengths else 0
+    most = MOST_LARGE_BYTES if large else MOST_BODY_BYTES
     if length > most:
         raise Refusal(413, f"the body is longer than {most:,} bytes")
     return length

@@ -44,11 +44,16 @@ def listening(host: str, port: int) -> socket.socket:
 class Server(uvicorn.Server):
     """Serves an application until `stop` is called or a signal comes."""
 
-    def __init__(self, app: ASGIApp, ending: Callable[[], None]) -> None:
-        """`ending` is called as soon as the server begins to end."""
+    def __init__(
+        self, app: ASGIApp, ending: Callable[[], None], large: tuple[str, ...] = ()
+    ) -> None:
+        """`ending` is called as soon as the server begins to end.
+
+        `large` are the paths that take a large body.
+        """
         config = uvicorn.Config(
             app,
-            http=connections.limited(),
+            http=connections.limited(large),
             loop="asyncio",
             ws="none",
             lifespan="off",

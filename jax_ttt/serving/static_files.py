@@ -40,24 +40,23 @@ def read_files(folder: Path) -> dict[str, File]:
     """
     found: dict[str, File] = {}
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in TYPES]
+    paths = [path for path in paths if path.is_file() and not path.is_symlink()]
     for path in paths:
-        if path.is_file() and not path.is_symlink():
-            contents = path.read_bytes()
-            policy = replies.POLICY.format(scripts="")
-            if path.name == "index.html":
-                modules = [p.stem for p in paths if p.suffix == ".js"]
-                contents, policy = _with_imports(contents, modules)
-            found[path.name] = sent(contents, TYPES[path.suffix], policy)
+        contents, policy = path.read_bytes(), ""
+        if path.name == "index.html":
+            modules = [p.stem for p in paths if p.suffix == ".js"]
+            contents, policy = _with_imports(contents, modules)
+        found[path.name] = as_file(contents, TYPES[path.suffix], policy)
     return found
 
 
-def sent(contents: bytes, kind: str, policy: str = "") -> File:
+def as_file(contents: bytes, kind: str, policy: str = "") -> File:
     """Return contents of a type (a MIME type) as a file."""
     tag = f'"{hashlib.sha256(contents).hexdigest()[:32]}"'
     return File(contents, kind, tag, policy or replies.POLICY.format(scripts=""))
 
 
-def reply(request: Request, file: File | None) -> Response:
+def file_reply(request: Request, file: File | None) -> Response:
     """Return the reply with a file, or that the client has it already.
 
     Raises:

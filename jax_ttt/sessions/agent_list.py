@@ -20,10 +20,14 @@ from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.results.saved_runs import saved_in
 from jax_ttt.serving.replies import Refusal
+from jax_ttt.training import snapshots
+from jax_ttt.training.snapshots import Snapshots
 
 Source = Literal["shipped", "run", "live", "imported"]
 MOST_BYTES = 16 * 2**20
 """The largest file that is read; an agent of a page's game has about 0.1 MB."""
+Stamp = tuple[int, int, int]
+"""A file's time of change, size and number, to see whether it was replaced."""
 IMPORTED = "agents"
 """The folder of imported agents in the data folder."""
 _FILE = "agent.safetensors"
@@ -37,7 +41,7 @@ class Entry:
     name: str
     source: Source
     path: Path
-    stamp: tuple[int, int, int]  # of the file, to see whether it was replaced
+    stamp: Stamp
     agent: Agent
     preset: str | None = None
 
@@ -53,7 +57,8 @@ class AgentList:
         self.runs = runs
         self.imported = None if data is None else data / IMPORTED
         self._known: dict[str, Entry] = {}
-        self._refused: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._refused: dict[str, tuple[Stamp, str]] = {}
+        self._snapshots: dict[str, tuple[Stamp, Snapshots | None]] = {}
 
     def scan(self) -> tuple[list[Entry], list[dict[str, str]]]:
         """Return the agents, and the files that can't be used, each with the reason."""
@@ -76,6 +81,21 @@ class AgentList:
             return self._known[agent_id]
         except KeyError:
             raise Refusal(404, "no such agent") from None
+
+    def snapshots(self, entry: Entry) -> Snapshots | None:
+        """Return a run's snapshots; None if it has none that can be read."""
+        path = entry.path.with_name(snapshots.FILE)
+        stamp = _stamp(path) if entry.source == "run" else None
+        if stamp is None or stamp[1] > MOST_BYTES:
+            return None
+        kept = self._snapshots.get(entry.id)
+        if kept is None or kept[0] != stamp:
+            try:
+                found = snapshots.read_snapshots(path)
+            except (AgentError, OSError):
+                found = None
+            kept = self._snapshots[entry.id] = (stamp, found)
+        return kept[1]
 
     def add(self, name: str, contents: bytes) -> str | None:
         """Keep an imported agent; return its id, None if there is no data folder.
@@ -144,7 +164,7 @@ def read_agent(path: Path) -> Agent:
     return agents.load_agent(path, catalogue.DEFAULT)
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _stamp(path: Path) -> Stamp | None:
     try:
         about = path.stat()
     except (OSError, ValueError):

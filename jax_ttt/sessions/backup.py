@@ -36,7 +36,9 @@ class Contents(NamedTuple):
     agents: list[tuple[str, bytes]]  # name and file
 
 
-def written(finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]) -> bytes:
+def backup_file(
+    finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]
+) -> bytes:
     """Return a file of these games and agents; the first agents that fit are kept."""
     rows = [dataclasses.asdict(game) for game in finished]
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}
@@ -51,7 +53,7 @@ def written(finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]) ->
     return replies.json_bytes(about | {"agents": kept})
 
 
-def read(body: bytes, tree: Tree) -> Contents:
+def read_backup(body: bytes, tree: Tree) -> Contents:
     """Return the contents of a file.
 
     Raises:

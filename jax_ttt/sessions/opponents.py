@@ -6,7 +6,7 @@ Axes: `P` positions, `A` actions.
 import collections
 import concurrent.futures
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import numpy as np
@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 Key = tuple[str, int | None, object]
 
 
+@runtime_checkable
 class Trained(Protocol):
     """Where the agent in training comes from."""
 
@@ -66,7 +67,10 @@ class Opponents:
         entry = self.listed.find(agent_id)
         if update is None or update == entry.agent.num_updates:
             return entry.agent
-        raise Refusal(404, f"this agent has no snapshot of update {update}")
+        kept = self.listed.snapshots(entry)
+        if kept is None or update not in kept.updates:
+            raise Refusal(404, f"this agent has no snapshot of update {update}")
+        return kept.agent(update)
 
     def policy(
         self, agent_id: str, update: int | None = None

@@ -21,6 +21,7 @@ FILE = "statistics.sqlite"
 _TABLE = """CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY, finished REAL NOT NULL, opponent TEXT NOT NULL,
     side TEXT NOT NULL, result TEXT NOT NULL, moves TEXT NOT NULL) WITHOUT ROWID"""
+_ADD = "INSERT INTO games VALUES (?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"
 _WORDS = {"won": "wins", "drawn": "draws", "lost": "losses"}
 
 
@@ -62,7 +63,7 @@ class Statistics:
         rows = [dataclasses.astuple(game) for game in games]
         with self._writing() as file:
             before = file.total_changes
-            file.executemany("INSERT OR IGNORE INTO games VALUES (?,?,?,?,?,?)", rows)
+            file.executemany(_ADD, rows)
             return file.total_changes - before
 
     def clear(self) -> None:

@@ -7,21 +7,23 @@ from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
 
+LATER = ("snapshots.safetensors", "times.json")
+"""Files of a run that a new run in its folder removes."""
+
 
 def check_free(path: Path) -> None:
     """Raise `FileExistsError` if a folder holds an agent, or a file that is no run's.
 
     The files of a run that ended without an agent may be replaced.
     """
-    config, metrics, times = (
-        path / name for name in ("config.json", "metrics.jsonl", "times.json")
-    )
+    config, metrics = path / "config.json", path / "metrics.jsonl"
+    later = [path / name for name in LATER]
     ours = not config.exists() or _is_config(config)
-    # A run writes its settings before its metrics and times.
+    # A run writes its settings before all other files.
     ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size
-    ours &= config.exists() or not times.exists()
+    ours &= config.exists() or not any(file.exists() for file in later)
     agent = path / "agent.safetensors"
-    for taken in (agent, *(() if ours else (config, metrics, times))):
+    for taken in (agent, *(() if ours else (config, metrics, *later))):
         if taken.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), taken)
 

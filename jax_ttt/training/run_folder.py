@@ -1,17 +1,15 @@
 """A run's folder: its settings, metrics, agent and times.
 
 `config.json` holds the settings and the environment of the run, `metrics.jsonl` a row
-for each chunk and each evaluation, `agent.safetensors` the trained agent, and
-`times.json` the seconds of the run's parts.
+for each chunk and each evaluation, `snapshots.safetensors` the agents at evaluations,
+`agent.safetensors` the trained agent, and `times.json` the seconds of the run's parts.
 """
 
-import errno
 import json
 import os
 import sys
 import time
 from pathlib import Path
-from typing import TextIO
 
 import jax
 
@@ -23,6 +21,8 @@ from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import free_folders, loggers
+from jax_ttt.training.run_state import Progress
+from jax_ttt.training.snapshots import SnapshotFile
 
 
 class RunFolder:
@@ -41,8 +41,9 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.times = times or TimeSpans()
+        self._snapshots: SnapshotFile | None = None
         free_folders.check_free(path)
-        self._metrics = _locked(path / "metrics.jsonl")
+        self._metrics = files.locked(path / "metrics.jsonl")
         try:
             free_folders.check_free(path)  # another run may have ended since
             self.replaced = self._remove_old()
@@ -57,8 +58,8 @@ class RunFolder:
         self._metrics.truncate(0)
         for old in self.path.glob(loggers.EVENTS.format("*")) if found else ():
             old.unlink()
-        if found:
-            self.times_path.unlink(missing_ok=True)
+        for name in free_folders.LATER if found else ():
+            (self.path / name).unlink(missing_ok=True)
         config.unlink(missing_ok=True)
         return found
 
@@ -104,10 +105,22 @@ class RunFolder:
             self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
             self._metrics.flush()
 
+    def keep_snapshots(self, config: Config, seed: int) -> None:
+        """Keep a snapshot of the agent at each evaluation from now on."""
+        self._snapshots = SnapshotFile(self.path, config, seed)
+
+    def add_snapshot(self, progress: Progress) -> None:
+        """Add the agent of an evaluation to the snapshots, if they are kept."""
+        if self._snapshots is not None and progress.evaluation is not None:
+            with self.times.recording("write"):
+                self._snapshots.add(progress.update, progress.params)
+
     def save_agent(self, agent: agents.Agent) -> None:
-        """Write the agent; an earlier one is replaced."""
+        """Write the agent, replacing an earlier one, and snapshots not yet written."""
         with self.times.recording("write"):
             agents.save_agent(agent, self.agent_path)
+            if self._snapshots is not None:
+                self._snapshots.write()
 
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
@@ -124,28 +137,20 @@ class RunFolder:
         self._metrics.close()
 
 
-def _locked(path: Path) -> TextIO:
-    """Open a file and lock it until it is closed or the process ends.
+def make_folder(
+    path: Path | None, preset: str, seed: int, times: TimeSpans | None = None
+) -> RunFolder:
+    """Make the folder of a run: `path`, or a new one below `runs`.
 
-    If the system or the file system has no locks, the file must not exist yet.
+    Raises:
+        UsageError: it can't be made, or it holds a run.
     """
     try:
-        file, new = path.open("x", encoding="utf-8"), True
-    except FileExistsError:
-        file, new = path.open("a", encoding="utf-8"), False
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        error.strerror = "another run is writing to it"
-        raise
-    except (ImportError, OSError):
-        if not new:
-            file.close()
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
-    return file
+        if path is None:
+            return new_folder(Path("runs"), preset, seed, times)
+        return RunFolder(path, times)
+    except OSError as error:
+        raise free_folders.not_free(path or Path("runs"), error) from None
 
 
 def new_folder(

@@ -90,10 +90,11 @@ def _serve(
     """Serve until the end; return the signal that ended it, or 0, and the services."""
     from jax_ttt.serving import server as servers
     from jax_ttt.serving.loading import Loading
+    from jax_ttt.web import app
 
     port = bound.getsockname()[1]
     loading: Loading[Services] = Loading()
-    server = servers.Server(_checked(args, port, loading), loading.end)
+    server = servers.Server(_checked(args, port, loading), loading.end, app.LARGE)
     _announce(args.host, port)
     loading.begin(lambda: _load(args, data), server.stop)
     if args.open:
@@ -115,9 +116,7 @@ def _checked(args: Args, port: int, loading: "Loading[Services]") -> "Checked":
     names = (f"[{args.host}]" if ":" in args.host else args.host,)
     if everywhere:
         names = (socket.gethostname(),)
-    return Checked(
-        app.make_app(loading, files), port, names, everywhere, large=app.LARGE
-    )
+    return Checked(app.make_app(loading, files), port, names, everywhere)
 
 
 def _load(args: Args, data: Path | None) -> "Services":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def tree(services: "Services", request: Request) -> Response:
     """Return the game's tree."""
-    return static_files.reply(request, services.tree_file)
+    return static_files.file_reply(request, services.tree_file)
 
 
 async def agents(services: "Services", request: Request) -> dict[str, Any]:

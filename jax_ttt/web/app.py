@@ -41,10 +41,10 @@ def make_app(loading: "Loading[Services]", files: Mapping[str, File]) -> Starlet
     """
 
     async def page(request: Request) -> Response:
-        return static_files.reply(request, files.get("index.html"))
+        return static_files.file_reply(request, files.get("index.html"))
 
     async def static(request: Request) -> Response:
-        return static_files.reply(request, files.get(request.path_params["name"]))
+        return static_files.file_reply(request, files.get(request.path_params["name"]))
 
     def answering(by_method: Mapping[str, Answer]) -> Callable:
         async def answered(request: Request) -> Response:

@@ -93,10 +93,11 @@ class Descriptions:
                 unbeatable = {side: part["unbeatable"] for side, part in proof.items()}
             except Refusal:  # its values are not finite; a game against it says so
                 unbeatable = None
+        kept = self._opponents.listed.snapshots(entry)
         return about | {
             "preset": entry.preset,
             "unbeatable": unbeatable,
-            "snapshots": [],
+            "snapshots": [] if kept is None else [*kept.updates],
         }
 
     def _live(self) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The page as one file without a server: its parts and its data are inlined.
 
-ES modules can't be fetched from `file://`, so an import map gives each of them a `data:`
-URL.
+ES modules can't be fetched from `file://`, so an import map gives each of them a
+`data:` URL.
 
 Axes: `P` positions, `A` actions, `L` legal moves of all positions.
 """
@@ -20,7 +20,9 @@ from jaxtyping import Float
 
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
+from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.runtime import files
 from jax_ttt.web import agent_data, tree_data
 
@@ -41,8 +43,10 @@ class Exported:
     snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
 
 
-def write(folder: Path, exported: Sequence[Exported]) -> Path:
-    """Write the page with these agents to a folder, which is made, and return its file.
+def write(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
+    """Write the page to a folder, which is made, and return its file.
+
+    By default it has the agents that come with the package.
 
     Raises:
         AgentError: an action value of an agent is not finite.
@@ -50,14 +54,23 @@ def write(folder: Path, exported: Sequence[Exported]) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.html"
-    files.write_whole(path, page(page_data(exported)).encode())
+    data = page_data(shipped() if exported is None else exported)
+    files.write_whole(path, page(data).encode())
     return path
+
+
+def shipped() -> list[Exported]:
+    """Return the agents that come with the package."""
+    return [
+        Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
+        for name, path in SHIPPED.items()
+    ]
 
 
 def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     """Return everything that the page asks a server for, as JSON data."""
     tree = trees.enumerated(catalogue.DEFAULT)
-    agents, values, proofs, history = [], {}, {}, {}
+    listed, values, proofs, history = [], {}, {}, {}
     for one in exported:
         versions = {**spread(one.snapshots), one.agent.num_updates: one.agent}
         rows = []
@@ -68,7 +81,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
             values[key] = tree_data.encoded(legal_values(found), "<f4")
             proofs[key] = proof
             rows.append(agent_data.history_row(tree, update, found))
-        agents.append(
+        listed.append(
             agent_data.about(one.agent_id, one.name, one.source, one.agent)
             | {"unbeatable": {side: part["unbeatable"] for side, part in proof.items()}}
             | {"snapshots": sorted(versions) if len(versions) > 1 else []}
@@ -76,7 +89,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
         history[one.agent_id] = {"rows": rows if len(rows) > 1 else []}
     return {
         "tree": json.loads(tree_data.tree_json(catalogue.DEFAULT)),
-        "agents": {"agents": agents, "refused": []},
+        "agents": {"agents": listed, "refused": []},
         "values": values,
         "proofs": proofs,
         "history": history,

@@ -8,7 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
@@ -32,6 +32,7 @@ MOST_GAMES = 40_000
 """The games of a backup, the newest; so many fit into the largest file."""
 
 
+@runtime_checkable
 class Training(Protocol):
     """Live training, as the routes use it."""
 
@@ -118,7 +119,7 @@ class Services:
         files = [(name, path.read_bytes()) for name, path in paths if path.is_file()]
         if (trained := self.training.agent()) is not None:
             files.append((self._trained_name(), agents.agent_file(trained)))
-        return backup.written(self.statistics.games(MOST_GAMES), files[::-1])
+        return backup.backup_file(self.statistics.games(MOST_GAMES), files[::-1])
 
     def restore(self, body: bytes) -> dict[str, Any]:
         """Add the agents and games of a file, and return how many were new.
@@ -126,7 +127,7 @@ class Services:
         Raises:
             Refusal: the file is damaged, or nothing can be written; nothing is added.
         """
-        contents = backup.read(body, self.tree)
+        contents = backup.read_backup(body, self.tree)
         listed = self.opponents.listed
         before = {entry.id for entry in listed.scan()[0]}
         try:
@@ -164,7 +165,7 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
     text = tree_data.tree_json(catalogue.DEFAULT)
     opponents = Opponents(AgentList(runs, data), training)
     opponents.prepare()
-    tree_file = static_files.sent(text, "application/json")
+    tree_file = static_files.as_file(text, "application/json")
     descriptions = Descriptions(opponents, training)
     descriptions.all()
     return Services(

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int, Shaped, UInt8
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.envs import stones
@@ -23,7 +23,9 @@ NOT_OVER = 3
 
 
 def tree_json(env_id: EnvId) -> bytes:
-    """Return the tree of an enumerable game as JSON; arrays are base64 of little-endian.
+    """Return the tree of an enumerable game as JSON.
+
+    Arrays are base64 of little-endian numbers:
 
     `cells` (P, F) uint8: 0 free, 1 first player's stone, 2 second's. `first_to_move`
     (P,) uint8. `result` (P,) int8: the first player lost -1, drew 0, won 1; 3 if the
@@ -60,7 +62,7 @@ def encoded(array: Shaped[np.ndarray, "..."], dtype: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype).tobytes()).decode()
 
 
-def cells(tree: Tree) -> Int[np.ndarray, "P F"]:
+def cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
     own = stones.cells_on_host(tree.obs)
     first = np.where(tree.first_to_move[:, None], own, -own)
@@ -73,7 +75,9 @@ def winning_lines(tree: Tree) -> list[list[int]]:
     They are the winner's stones in the wins with the fewest stones of the winner.
     """
     board = cells(tree)
-    held = np.concatenate([board[tree.outcome == 1] == 1, board[tree.outcome == -1] == 2])
+    held = np.concatenate(
+        [board[tree.outcome == 1] == 1, board[tree.outcome == -1] == 2]
+    )
     fewest = held[held.sum(axis=1) == held.sum(axis=1).min()]
     return sorted(np.flatnonzero(line).tolist() for line in np.unique(fewest, axis=0))
 

@@ -11,8 +11,9 @@ from jax_ttt.benchmarks import startup
 from jax_ttt.benchmarks.processes import Child
 from jax_ttt.players import registry
 from jax_ttt.players.names import read_name
-from jax_ttt.reports import session_text
 from jax_ttt.results import plain
+from jax_ttt.terminal import dialogue, words
+from jax_ttt.terminal.screen import Screen
 
 
 def test_a_run_is_proven_if_its_last_evaluation_says_so_and_it_is_saved(tmp_path):
@@ -74,7 +75,7 @@ def test_processes_run_in_turn(monkeypatch, capsys):
         if name == "benchmarks.plain_loop":
             assert cache is None
             return Child(20.0, 20.0, "")
-        assert until == (session_text.HELP if name == "play" else "")
+        assert until == (words.PROMPT if name == "play" else "")
         assert [Path(arg).name for arg in args] == ["warm"] * (name != "arena")
         return Child(used(cache, 9.0, 4.0), 4.0, "")
 
@@ -114,10 +115,11 @@ def test_the_prompt_of_play_contains_the_text_that_ends_its_timing():
         said.append(prompt)
         raise EOFError
 
-    session_text.play_session(opponent, "tic_tac_toe", "first", key, ask, said.append)
-    board, prompt = said
-    assert "3 4 5" in board
-    assert session_text.HELP in prompt
+    screen = Screen(ask, said.append)
+    dialogue.play_games(dialogue.Match("tic_tac_toe", opponent, key, screen), "x")
+    _, board, prompt, *_ = said
+    assert "3 | 4 | 5" in board
+    assert words.PROMPT in prompt
 
 
 def test_importing_the_package_takes_under_a_tenth_of_a_second(monkeypatch):

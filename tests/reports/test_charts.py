@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.reports import charts
-from jax_ttt.training import many_agents
 
 PATH = "./runs/20261122-084301-default-seed-1000/of-a-long-name/agent.safetensors"
 
@@ -76,7 +76,7 @@ def ticks(axis):
 
 def group(settings, proven):
     agents = [made.agent(n, made.exact((1,), (1,), n < proven)) for n in range(4)]
-    return many_agents.group_summary(agents, Config(), settings)
+    return agent_groups.group_summary(agents, Config(), settings)
 
 
 def test_each_field_of_a_grid_is_its_combinations_share(drawn):

@@ -114,3 +114,26 @@ def test_every_board_of_stones_is_drawn(env_id, size):
     )
     assert [len(row.split()) for row in rows.splitlines()] == [size] * size
     assert swapped == rows.translate(str.maketrans("XO", "OX"))
+
+
+def test_lines_stand_between_cells_of_one_width():
+    cells = np.array([["X", 1], [20, "O"]], object)
+    assert text_board.boxed(cells, 3, lines="|-+") == [
+        "   X  |  1  ",
+        " -----+-----",
+        "   20 |  O  ",
+    ]
+    assert text_board.boxed(cells, 2)[1] == " ────┼────"
+
+
+def test_colours_don_t_move_the_cells():
+    """`paint` gets each cell with its place, row by row, and no spaces."""
+    cells, seen = np.array([["X", 1], [20, "O"]], object), []
+
+    def paint(place, cell):
+        seen.append((place, cell))
+        return f"<{cell}>"
+
+    assert text_board.as_lines(cells, paint) == "   <X>  <1>\n  <20>  <O>"
+    assert text_board.boxed(cells, 2, paint, "|-+")[0] == "   <X> |  <1> "
+    assert seen == [*enumerate(["X", "1", "20", "O"])] * 2

@@ -1,6 +1,6 @@
 import pytest
 
-from jax_ttt.results.counting import counted
+from jax_ttt.results.counting import counted, joined
 
 
 @pytest.mark.parametrize(
@@ -9,3 +9,12 @@ from jax_ttt.results.counting import counted
 )
 def test_a_count_has_its_plural_and_its_thousands(number, words):
     assert counted(number, "update") == words
+
+
+@pytest.mark.parametrize(
+    ("things", "text"),
+    [([4], "4"), ([4, 5], "4 and 5"), ([0, 2, 6], "0, 2 and 6")],
+)
+def test_a_list_in_words(things, text):
+    assert joined(things) == text
+    assert joined(things, "or") == text.replace("and", "or")

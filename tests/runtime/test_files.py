@@ -30,3 +30,14 @@ def test_a_field_that_a_row_lacks_is_empty(tmp_path):
     path = tmp_path / "rows.csv"
     files.write_csv(path, [{"seed": 1}, {"seed": 2, "wins": 0.5}])
     assert path.read_text() == "seed,wins\n1,\n2,0.5\n"
+
+
+def test_a_locked_file_is_refused_until_it_is_closed(tmp_path):
+    path = tmp_path / "file"
+    with files.locked(path) as file:
+        file.write("1")
+        with pytest.raises(BlockingIOError, match="another run is writing to it"):
+            files.locked(path)
+    with files.locked(path) as file:
+        file.write("2")
+    assert path.read_text() == "12"

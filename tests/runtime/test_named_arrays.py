@@ -66,3 +66,40 @@ def test_a_part_has_only_the_leaves_below_its_name():
 def test_hyperparameters_keep_their_order():
     hyper = Hyper(*map(np.float32, range(len(Hyper._fields))))
     assert list(named_arrays.flat(hyper)) == list(Hyper._fields)
+
+
+ARRAYS = {"a": np.arange(6.0).reshape(3, 2), "b": np.zeros(4), "c": np.eye(3)[1]}
+
+
+def test_a_stack_gives_back_each_item_without_the_rows_that_are_blank_in_all():
+    other = {"a": ARRAYS["a"] + 1, "b": np.zeros(4), "c": np.eye(3)[2]}
+    stack = named_arrays.stacked([ARRAYS, other], np.float64(0))
+    assert {name: leaf.shape for name, leaf in stack.items()} == {
+        **{"a": (2, 3, 2), "b": (2, 0), "b.rows": (4,)},
+        **{"c": (2, 2), "c.rows": (3,)},
+    }
+    assert stack["c.rows"].tolist() == [False, True, True]
+    assert named_arrays.is_stack(stack, np.float64, 2, 6)
+    for place, item in enumerate((ARRAYS, other)):
+        found = named_arrays.one_of_stack(stack, place, np.float64(0))
+        assert found.keys() == item.keys()
+        for name, leaf in item.items():
+            np.testing.assert_array_equal(found[name], leaf)
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "most"),
+    [
+        ({}, 2, 6),
+        ({}, 1, 5),
+        ({"a": ARRAYS["a"][None].astype(np.float32)}, 1, 6),
+        ({"a": np.zeros(1)}, 1, 6),
+        ({"c.rows": np.array([True, True, False])}, 1, 6),
+        ({"c.rows": np.array([[True]])}, 1, 6),
+        ({"d.rows": np.array([True])}, 1, 6),
+    ],
+)
+def test_other_arrays_are_no_stack(changes, number, most):
+    stack = named_arrays.stacked([ARRAYS], np.float64(0))
+    assert named_arrays.is_stack(stack, np.float64, 1, 6)
+    assert not named_arrays.is_stack(stack | changes, np.float64, number, most)

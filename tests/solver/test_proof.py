@@ -18,7 +18,7 @@ import rules
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation import evaluation, grades
+from jax_ttt.evaluation import agent_groups, evaluation, grades
 from jax_ttt.players import names, registry
 from jax_ttt.reports import result_text
 from jax_ttt.results.grades import Grades
@@ -372,12 +372,12 @@ def test_one_losing_line_among_many_agents(one_losing_line, tree, perfect):
         graded = evaluated(tree, policy)
         job = many_agents.Job(config, seed)
         rows.append(many_agents._row(job, made.progress(7), graded))
-    assert [many_agents.as_cells(row)["unbeatable"] for row in rows] == [True, False]
-    assert [many_agents.as_cells(r)[f"{SEAT[own]}_worst_loss_rate"] for r in rows] == [
+    assert [agent_groups.as_cells(row)["unbeatable"] for row in rows] == [True, False]
+    assert [agent_groups.as_cells(r)[f"{SEAT[own]}_worst_loss_rate"] for r in rows] == [
         0,
         1,
     ]
-    found = many_agents.group_summary(rows, config)
+    found = agent_groups.group_summary(rows, config)
     assert (found.proven, found.not_proven) == (1, (1,))
 
 

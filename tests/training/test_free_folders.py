@@ -20,12 +20,14 @@ def test_new_and_empty_folders_are_free(tmp_path):
     ("files", "free"),
     [
         ({"config.json": OURS, "metrics.jsonl": "x", "times.json": "x"}, True),
+        ({"config.json": OURS, "snapshots.safetensors": "x"}, True),
         ({"metrics.jsonl": ""}, True),
         ({"config.json": OURS, "agent.safetensors": "x"}, False),
         ({"agent.safetensors": ""}, False),
         ({"config.json": "{}"}, False),
         ({"metrics.jsonl": "x"}, False),
         ({"times.json": ""}, False),
+        ({"snapshots.safetensors": ""}, False),
     ],
 )
 def test_a_folder_is_free_if_its_run_saved_no_agent(files, free, tmp_path):

@@ -1,4 +1,4 @@
-"""Many agents: each is that of a run alone; and the summary of a group."""
+"""Many agents: each is that of a run alone."""
 
 import functools
 import itertools
@@ -14,9 +14,9 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
-from jax_ttt.results.commands import Spread
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.keys import keys
 from jax_ttt.training.many_agents import Job
@@ -161,10 +161,10 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     for at_once in (1, 2):
         rows = list(many_agents.train_jobs(jobs, at_once))
         assert [row.diverged for row in rows] == [True, False]
-        found = many_agents.group_summary(rows, CONFIG)
+        found = agent_groups.group_summary(rows, CONFIG)
         assert found.diverged == (2,)
         assert found.not_proven == (2, 1)
-        assert many_agents.as_cells(rows[0])["unbeatable"] is None
+        assert agent_groups.as_cells(rows[0])["unbeatable"] is None
     first, *_, last = loop.train_at_once([CONFIG, CONFIG], [2, 1], None)
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
@@ -205,42 +205,6 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
     (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
     assert row.best_known is None
-
-
-def graded(seed, wins, unbeatable):
-    first, second = wins
-    exact = made.exact((first,), (second,), unbeatable)
-    return made.agent(seed, exact, seconds=seed / 10)
-
-
-def test_what_is_said_of_many_agents():
-    rows = [graded(1, (1, 0.5), True), graded(2, (0.5, 0.25), False)]
-    rows += [graded(3, (0.75, 0.75), True)]
-    found = many_agents.group_summary(rows, CONFIG, {"tau": 0.5})
-    assert (found.proven, found.num_agents) == (2, 3)
-    assert found.interval == pytest.approx([0.20765, 0.93851], abs=1e-5)  # Wilson
-    assert found.not_proven == (2,)
-    assert found.win_rates["first"] == Spread(mean=0.75, min=0.5, max=1.0)
-    assert found.win_rates["second"] == Spread(mean=0.5, min=0.25, max=0.75)
-    assert found.seconds == 0.2
-    assert (found.settings, found.agents) == ({"tau": 0.5}, tuple(rows))
-    second = CONFIG.replace(opponent="random", seat="second")
-    assert list(many_agents.group_summary(rows, second).win_rates) == ["second"]
-
-
-def test_cells_are_of_the_best_known_grades():
-    one = made.agent(3, made.exact((0.5, 0.25), (0.25, 0.5), worst=(0, 1)))
-    assert many_agents.as_cells(one) == {
-        **{"seed": 3, "games": 7, "seconds": 0.5, "diverged": False},
-        **{"first_win_rate": 0.5, "first_draw_rate": 0.25, "first_loss_rate": 0.25},
-        **{"first_worst_loss_rate": 0, "second_win_rate": 0.25},
-        **{"second_draw_rate": 0.5, "second_loss_rate": 0.25},
-        **{"second_worst_loss_rate": 1, "unbeatable": False},
-    }
-    other = made.agent(3, sampled=made.sampled((0.5,), (0.25,)))
-    cells = many_agents.as_cells(other)
-    assert (cells["second_win_rate"], cells["unbeatable"]) == (0.25, None)
-    assert not [name for name in cells if "interval" in name]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ FIRST = (
 """What matters most of a training, above the boxes: ten settings in each command."""
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
-    *("details", "quiet", "tensorboard", "wandb"),
+    *("snapshots", "details", "quiet", "tensorboard", "wandb"),
 )
 _METAVARS = {
     "agent": "AGENT",

@@ -1,5 +1,14 @@
 // The learned agents: which one is selected, at which update, and its values.
 
+import { number } from "page/dom";
+
+const TITLES = {
+  shipped: (agent) => `Shipped ${agent.name}`,
+  run: (agent) => `Run ${agent.name}`,
+  live: (agent) => `In training: ${agent.kind}`,
+  imported: (agent) => `Imported ${agent.name}`,
+};
+
 export class Agents extends EventTarget {
   constructor(tree, source) {
     super();
@@ -13,7 +22,10 @@ export class Agents extends EventTarget {
 
   async refresh() {
     const found = await this.source.agents();
-    this.list = found.agents;
+    this.list = found.agents.map((agent) => ({
+      ...agent,
+      title: TITLES[agent.source]?.(agent) ?? agent.name,
+    }));
     this.refused = found.refused;
     if (!this.get(this.id)) {
       this.id = this.list[0]?.id ?? null;
@@ -38,7 +50,7 @@ export class Agents extends EventTarget {
   name(id, update) {
     const agent = this.get(id);
     if (!agent) return "no agent";
-    return update === null ? agent.name : `${agent.name} at update ${update}`;
+    return update === null ? agent.title : `${agent.title} at update ${number(update)}`;
   }
 
   select(id, update = null) {
@@ -62,10 +74,13 @@ export class Agents extends EventTarget {
     return this.cache.get(key);
   }
 
-  // The agent whose values a layer shows: the selected one, else the first of its kind.
-  ofKind(kind) {
-    if (this.selected?.kind === kind) return { id: this.id, update: this.update };
-    const first = this.list.find((agent) => agent.kind === kind);
-    return first ? { id: first.id, update: null } : null;
+  // A layer of values: the selected agent's if it is of this kind, else the first one's.
+  async layer(kind) {
+    const own = this.selected?.kind === kind;
+    const id = own ? this.id : this.list.find((agent) => agent.kind === kind)?.id;
+    if (id === undefined) return { layer: kind, values: null, name: "none" };
+    const update = own ? this.update : null;
+    const values = await this.values(id, update);
+    return { layer: kind, values, name: this.name(id, update) };
   }
 }

@@ -82,7 +82,8 @@ export class Board {
     if (focus) this.squares[cell].focus();
   }
 
-  // `view`: position, last (the latest move or null), playable, layers, hints, mark.
+  // `view`: position, last (the latest move or null), marks (by square), playable,
+  // moved (whether a move has just been made), layers, hints.
   show(view) {
     const { tree } = this;
     const won = tree.wonLines(view.position);
@@ -98,9 +99,10 @@ export class Board {
         shape.setAttribute("aria-hidden", "true");
         shape.append(stoneShape(stone));
         parts.push(shape);
-        if (cell === view.last && view.mark) {
-          parts.push(html("span", { class: "mark", text: view.mark.sign }));
-          spoken.push(view.mark.text);
+        const mark = view.marks.get(cell);
+        if (mark) {
+          parts.push(html("span", { class: "mark", text: mark.sign }));
+          spoken.push(mark.text);
         }
       } else if (!tree.isOver(view.position)) {
         const shown = describe(tree, view.layers, view.position, cell);

@@ -4,6 +4,7 @@ import { START, other } from "page/tree";
 import { reply } from "page/replies";
 
 const REPLY_DELAY = 300; // ms, so that the reply is seen as one
+const KEPT = "jax_ttt.game"; // the name of the server's game in this tab
 const DEMO_DELAY = 900; // ms between the moves of a demonstration
 
 function pause(ms) {
@@ -72,24 +73,43 @@ export class Game extends EventTarget {
     } else await this.answer(token);
   }
 
-  // Set up a position of a link: the game is then not counted.
-  async load(moves, side, opponent) {
+  // Set up the position of a link, and return whether there is one. If it is no game of
+  // the server's, it is played on without being counted.
+  async open({ moves, side }, opponent) {
     const positions = this.tree.walk(moves);
     if (positions === null) return false;
+    if (moves.length === 0) {
+      await this.start(side, opponent);
+      return true;
+    }
+    const found = await this.kept(moves, side);
     this.reset(side, opponent);
-    Object.assign(this, { moves, positions, at: moves.length, counted: moves.length === 0 });
+    Object.assign(this, { moves, positions, at: moves.length, counted: false });
+    this.id = found?.id ?? null;
     const token = this.token;
     this.changed({ started: true });
-    if (moves.length === 0) await this.start(side, opponent);
-    else await this.answer(token);
+    if (this.id === null && !this.isOver) await this.answer(token);
     return true;
   }
 
-  // Continue with a game of the server, as it is there.
-  resume(found, opponent) {
-    this.reset(found.side, opponent);
-    this.take(found);
-    this.changed({ started: true });
+  // The server's game of this tab, if it has these moves.
+  async kept(moves, side) {
+    try {
+      const id = sessionStorage.getItem(KEPT);
+      const found = this.source.games && id && (await this.source.games.get(id));
+      const same = found && found.side === side && found.moves.join() === moves.join();
+      return same ? found : null;
+    } catch {
+      return null;
+    }
+  }
+
+  keep() {
+    try {
+      sessionStorage.setItem(KEPT, this.id);
+    } catch {
+      // a reload then continues without the server
+    }
   }
 
   async play(square) {
@@ -131,6 +151,7 @@ export class Game extends EventTarget {
     this.moves = found.moves;
     this.positions = this.tree.walk(found.moves);
     this.at = found.moves.length;
+    this.keep();
   }
 
   async asked(token, ask, back = this.moves.length) {
@@ -170,7 +191,7 @@ export class Game extends EventTarget {
 
   ended() {
     if (this.counted && !this.source.games) {
-      this.source.statistics.record(this.result, this.side, this.opponent, this.positions);
+      this.source.statistics.record(this.result, this.side, this.opponent, this.moves);
       this.counted = false; // once, also if moves are undone afterwards
     }
     this.changed({ moved: true, ended: true });

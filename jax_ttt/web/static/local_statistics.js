@@ -1,64 +1,68 @@
-// Statistics of a page without a server: kept in this browser where it allows that.
+// Statistics of a page without a server: games kept in this browser, as in a backup.
 
 const KEY = "jax_ttt.statistics";
-const FORMAT = "jax_ttt statistics";
-const RESULTS = { won: "wins", drawn: "draws", lost: "losses" };
+const FORMAT = "jax_ttt backup";
+const VERSION = 1;
+const MOST_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
+const WORDS = { won: "wins", drawn: "draws", lost: "losses" };
 
-function nothing() {
-  return { x: counts(), o: counts(), by_opponent: {} };
+function counted(games) {
+  const found = { games: games.length, wins: 0, draws: 0, losses: 0 };
+  for (const { result } of games) found[WORDS[result]] += 1;
+  return { ...found, win_rate: games.length ? found.wins / games.length : null };
 }
 
-function counts() {
-  return { wins: 0, draws: 0, losses: 0 };
-}
-
-function total(part) {
-  return part.wins + part.draws + part.losses;
-}
-
-function checked(part, where) {
-  const plain = part !== null && typeof part === "object" && !Array.isArray(part);
-  if (!plain) throw new Error(`${where}: not an object`);
-  for (const name of Object.values(RESULTS)) {
-    if (!Number.isSafeInteger(part[name]) || part[name] < 0) {
-      throw new Error(`${where}.${name}: not a whole number from 0 up`);
-    }
+// A game of a file: its moves are played again on the tree.
+function checked(tree, game, where) {
+  const { id, finished, opponent, side, result, moves } = game ?? {};
+  const texts = [id, opponent, side, result, moves];
+  if (!texts.every((text) => typeof text === "string") || !(finished >= 0)) {
+    throw new Error(`${where} lacks a field, or one has the wrong type`);
   }
-  return { wins: part.wins, draws: part.draws, losses: part.losses };
+  const positions = /^\d*$/.test(moves) ? tree.walk([...moves].map(Number)) : null;
+  if (positions === null) throw new Error(`${where}: its moves are not possible`);
+  if (!["x", "o"].includes(side) || tree.result(positions.at(-1), side) !== result) {
+    throw new Error(`${where}: its result is not that of its moves`);
+  }
+  return { id, finished, opponent, side, result, moves };
 }
 
-// The statistics of a file, every part of them checked.
-function parsed(text) {
+// The games of a file, every one of them checked.
+function parsed(tree, text) {
   let found;
   try {
     found = JSON.parse(text);
   } catch {
-    throw new Error("the file is not JSON");
+    throw new Error("it is not JSON");
   }
-  if (found?.format !== FORMAT) throw new Error("the file holds no statistics of this page");
-  const opponents = Object.entries(found.by_opponent ?? {});
-  return {
-    x: checked(found.x, "x"),
-    o: checked(found.o, "o"),
-    by_opponent: Object.fromEntries(
-      opponents.map(([name, part]) => [name, checked(part, `by_opponent.${name}`)]),
-    ),
-  };
+  if (found?.format !== FORMAT) throw new Error("it is not a backup of this program");
+  if (found.version !== VERSION) {
+    throw new Error(`format version ${found.version}; this page reads ${VERSION}`);
+  }
+  if (!Array.isArray(found.games)) throw new Error("it has no list of games");
+  return found.games.map((game, i) => checked(tree, game, `game ${i + 1}`));
 }
 
 export class LocalStatistics {
+  // `tree` is set before the first use.
   constructor() {
-    this.kept = nothing();
+    this.tree = null;
+    this.games = [];
     this.persistent = true;
+  }
+
+  open(tree) {
+    this.tree = tree;
     try {
       const text = localStorage.getItem(KEY);
-      if (text !== null) this.kept = parsed(text);
+      if (text !== null) this.games = parsed(tree, text);
     } catch {
       this.persistent = false; // no storage here, or what is there is damaged
     }
   }
 
   save() {
+    this.games = this.games.slice(-MOST_GAMES);
     try {
       localStorage.setItem(KEY, this.text());
       this.persistent = true;
@@ -68,41 +72,37 @@ export class LocalStatistics {
   }
 
   text() {
-    return JSON.stringify({ format: FORMAT, ...this.kept });
+    const about = { format: FORMAT, version: VERSION };
+    return JSON.stringify({ ...about, games: this.games, agents: [] });
   }
 
-  record(result, side, opponent) {
-    const name = opponent.label ?? opponent.level;
-    this.kept.by_opponent[name] ??= counts();
-    for (const part of [this.kept[side], this.kept.by_opponent[name]]) {
-      part[RESULTS[result]] += 1;
-    }
+  record(result, side, { level, agent }, moves) {
+    const random = crypto.getRandomValues(new Uint8Array(12));
+    this.games.push({
+      id: [...random].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
+      finished: Date.now() / 1000,
+      opponent: level === "medium" ? agent : level,
+      side,
+      result,
+      moves: moves.join(""),
+    });
     this.save();
   }
 
   async read() {
-    const { x, o, by_opponent: opponents } = this.kept;
-    const sum = (name) => x[name] + o[name];
-    const games = total(x) + total(o);
+    const names = [...new Set(this.games.map((game) => game.opponent))].sort();
+    const of = (field, value) => counted(this.games.filter((game) => game[field] === value));
     return {
-      games,
-      wins: sum("wins"),
-      draws: sum("draws"),
-      losses: sum("losses"),
-      x: { games: total(x), ...x },
-      o: { games: total(o), ...o },
-      win_rate: games ? sum("wins") / games : null,
+      ...counted(this.games),
+      x: of("side", "x"),
+      o: of("side", "o"),
       positions_learned: null,
-      by_opponent: Object.entries(opponents).map(([name, part]) => ({
-        opponent: name,
-        games: total(part),
-        ...part,
-      })),
+      by_opponent: names.map((name) => ({ opponent: name, ...of("opponent", name) })),
     };
   }
 
   async clear() {
-    this.kept = nothing();
+    this.games = [];
     this.save();
   }
 
@@ -110,8 +110,11 @@ export class LocalStatistics {
     return new Blob([this.text()], { type: "application/json" });
   }
 
+  // A game that is there already is counted once.
   async restore(text) {
-    this.kept = parsed(text); // throws before anything is changed
+    const known = new Set(this.games.map((game) => game.id));
+    const found = parsed(this.tree, text).filter((game) => !known.has(game.id));
+    this.games = [...this.games, ...found].sort((a, b) => a.finished - b.finished);
     this.save();
   }
 }

@@ -77,44 +77,47 @@ function bestText(tree, judged) {
   return names.join(" or ");
 }
 
-function row(tree, game, judged) {
-  const mark = markOf(judged);
-  const mine = judged.side === game.side;
-  const who = game.demo ? tree.letters[judged.side] : mine ? "You" : "Agent";
-  const verdict = mark
-    ? `${mark.text}; better: ${bestText(tree, judged)}`
-    : `${outcomeWord(judged.after)} kept`;
+function row(tree, game, judged, marking) {
+  const mark = marking ? markOf(judged) : null;
+  const who = game.demo || judged.side !== game.side ? "Agent" : "You";
+  const letter = tree.letters[judged.side];
+  let verdict = "";
+  if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
+  else if (marking) verdict = `keeps the ${outcomeWord(judged.after)}`;
   return html(
     "li",
     { class: mark ? "wrong" : "right" },
     html("button", {
       type: "button",
       class: "link",
-      text: `${judged.ply + 1}. ${who}: ${tree.squareName(judged.square)}`,
+      text: `${judged.ply + 1}. ${letter} ${tree.squareName(judged.square)}`,
+      "aria-label": `Before move ${judged.ply + 1}: ${who}, ${tree.squareName(judged.square)}`,
       on: { click: () => game.goTo(judged.ply) },
     }),
-    html("span", { class: "verdict", text: mark ? `${mark.sign} ${verdict}` : verdict }),
+    html("span", { class: "verdict", text: verdict }),
   );
 }
 
-export function summary(tree, judged, side) {
+// How many of a side's moves kept the value of their position.
+export function summary(judged, side) {
   const own = judged.filter((one) => one.side === side);
   const right = own.filter((one) => one.loss === 0).length;
-  return { right, all: own.length };
+  return `${right} of your ${own.length} moves were best`;
 }
 
-// The review of a finished game; before its end, what will be here.
-export function showReview(element, tree, game, judged) {
-  if (!game.isOver) {
-    const text = "After the game, each move is compared with exact play here.";
-    element.replaceChildren(html("p", { class: "note", text }));
-    return;
-  }
-  const you = summary(tree, judged, game.side);
-  const text = game.demo
-    ? "The line of play, move by move. Click a move to see the position before it."
-    : `${you.right} of your ${you.all} moves were best. Click a move to see the position ` +
-      "before it, with the best moves marked.";
-  const list = html("ol", { class: "moves" }, ...judged.map((one) => row(tree, game, one)));
-  element.replaceChildren(html("p", { text }), list);
+function heading(game, judged) {
+  if (game.demo) return "The line of play that beats the agent.";
+  if (game.isOver) return `${summary(judged, game.side)}.`;
+  return "The moves of this game, compared with exact play.";
+}
+
+// The moves so far, each compared with exact play if mistakes are to be marked.
+export function showReview(element, tree, game, judged, marking) {
+  const about = "Click a move to see the position before it; after the game, with its best moves.";
+  const rows = judged.map((one) => row(tree, game, one, marking));
+  element.replaceChildren(
+    html("h3", { text: heading(game, judged) }),
+    html("p", { class: "note", text: about }),
+    html("ol", { class: "moves" }, ...rows),
+  );
 }

@@ -10,7 +10,28 @@ const LAYERS = {
   exact: "Exact values",
   mistakes: "Mark mistakes",
 };
+const LEARNED =
+  "From −1, a loss, to +1, a win, against an opponent that makes mistakes; its own move is green.";
 const SOURCES = { shipped: "Comes with the program", run: "Trained here", live: "Live training" };
+
+const KEY = "jax_ttt.layers";
+
+function kept() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY));
+    return Array.isArray(found) ? found.filter((layer) => layer in LAYERS) : ["mistakes"];
+  } catch {
+    return ["mistakes"];
+  }
+}
+
+function keep(layers) {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(layers));
+  } catch {
+    // only this visit
+  }
+}
 
 function choice(type, name, value, text, checked, onChange) {
   const input = html("input", { type, name, value, checked, on: { change: onChange } });
@@ -23,9 +44,12 @@ export class Settings extends EventTarget {
     this.agents = agents;
     this.level = "medium";
     this.side = "x";
-    this.layers = new Set(["mistakes"]);
+    this.layers = new Set(kept());
     const level = Object.entries(LEVELS).map(([value, { name }]) =>
-      choice("radio", "level", value, name, value === this.level, () => this.setLevel(value)),
+      choice("radio", "level", value, name, value === this.level, () => {
+        this.setLevel(value);
+        this.dispatchEvent(new CustomEvent("opponent"));
+      }),
     );
     byId("levels").append(...level);
     const sides = Object.entries(SIDES).map(([value, text]) =>
@@ -39,21 +63,25 @@ export class Settings extends EventTarget {
       choice("checkbox", value, "on", text, this.layers.has(value), (event) => {
         if (event.target.checked) this.layers.add(value);
         else this.layers.delete(value);
+        keep([...this.layers]);
         this.dispatchEvent(new CustomEvent("layers"));
       }),
     );
     byId("layers").append(...layers);
-    byId("agent").addEventListener("change", (event) => agents.select(event.target.value));
+    byId("agent").addEventListener("change", (event) => {
+      agents.select(event.target.value);
+      this.dispatchEvent(new CustomEvent("agent"));
+    });
+    // Runs that ended meanwhile are listed, too.
+    byId("agent").addEventListener("focus", () => agents.refresh().catch(() => {}));
     agents.addEventListener("list", () => this.list());
     agents.addEventListener("select", () => this.show());
     this.show();
   }
 
   setLevel(level) {
-    if (!(level in LEVELS)) return;
-    this.level = level;
+    if (level in LEVELS) this.level = level;
     this.show();
-    this.dispatchEvent(new CustomEvent("opponent"));
   }
 
   setSide(side) {
@@ -74,12 +102,24 @@ export class Settings extends EventTarget {
     return Math.random() < 0.5 ? "x" : "o";
   }
 
+  // Say what the values on the board are.
+  showLayers(layers) {
+    const parts = layers
+      .filter(({ layer }) => layer !== "exact")
+      .map(({ layer, name }) => `${layer}: ${name}`);
+    const text = parts.length ? `${parts.join("; ")}. ${LEARNED}` : "";
+    setText(byId("layers-about"), text);
+  }
+
   list() {
+    const shown = JSON.stringify(this.agents.list.map(({ id, title }) => [id, title]));
+    if (shown === this.listed) return this.show();
+    this.listed = shown;
     const options = this.agents.list.map((agent) =>
-      html("option", { value: agent.id, text: agent.name }),
+      html("option", { value: agent.id, text: agent.title }),
     );
     byId("agent").replaceChildren(...options);
-    this.show();
+    return this.show();
   }
 
   show() {

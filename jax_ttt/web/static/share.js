@@ -1,7 +1,8 @@
 // A position to pass on: in the URL, as text, and as SVG.
 
-import { svg } from "page/dom";
+import { byId, svg } from "page/dom";
 import { lineShape } from "page/board";
+import { say } from "page/toast";
 
 const COLOURS = { x: "#0072b2", o: "#d55e00", tile: "#eef1f4", line: "#1f2630" };
 
@@ -70,8 +71,20 @@ export function asSvg(tree, position) {
   return new XMLSerializer().serializeToString(picture);
 }
 
+// The buttons that copy the game's link and its position.
+export function startSharing(tree, game) {
+  const copied = async (what, text) => {
+    const done = await copy(text);
+    say(done ? `${what} copied.` : "This browser does not let the page copy.");
+  };
+  const on = (id, listener) => byId(id).addEventListener("click", listener);
+  on("copy-link", () => copied("Link", location.href));
+  on("copy-text", () => copied("Text", asText(tree, game.position)));
+  on("copy-svg", () => copied("SVG", asSvg(tree, game.position)));
+}
+
 // Copy a text; where the browser has no clipboard for this page, by a selection.
-export async function copy(text) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -1,5 +1,7 @@
 // The status line: whose turn it is, how the game ended, and what is being shown.
 
+import { summary } from "page/review";
+
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
 function move(tree, game, count) {
@@ -7,15 +9,15 @@ function move(tree, game, count) {
   return `${tree.letters[side]} at ${tree.squareName(game.moves[count - 1])}`;
 }
 
-// { main, more, tone, spoken } of the game; `marks` has each move's mark or null.
-export function statusOf(tree, game, marks) {
-  const status = inWords(tree, game);
+// { main, more, tone, spoken } of the game; `judged` and `marks` are of its moves.
+export function statusOf(tree, game, judged, marks) {
+  const status = inWords(tree, game, judged);
   const last = game.at ? `${move(tree, game, game.at)}. ` : "";
   const mark = game.at && marks[game.at - 1] ? `A ${marks[game.at - 1].text}. ` : "";
   return { ...status, spoken: status.spoken ?? `${last}${mark}${status.main}` };
 }
 
-function inWords(tree, game) {
+function inWords(tree, game, judged) {
   const { letters } = tree;
   if (game.error) return { main: game.error, more: "Try again, or start a new game.", tone: "bad" };
   const step = `Move ${game.at} of ${game.moves.length}`;
@@ -32,7 +34,10 @@ function inWords(tree, game) {
     return { main: step, more, tone: "" };
   }
   const { result } = game;
-  if (result) return { main: RESULTS[result], more: game.opponent.label ?? "", tone: result };
+  if (result) {
+    const more = `${summary(judged, game.side)}.`;
+    return { main: RESULTS[result], more, tone: result };
+  }
   if (game.isPersonsTurn) {
     return { main: `Your turn: ${letters[game.side]}`, more: game.opponent.label ?? "", tone: "" };
   }

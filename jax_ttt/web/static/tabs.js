@@ -2,7 +2,7 @@
 
 import { byId } from "page/dom";
 
-export function startTabs(list, onShow) {
+export function startTabs(list) {
   const tabs = [...list.querySelectorAll("[role=tab]")];
   const show = (chosen, focus) => {
     for (const tab of tabs) {
@@ -12,7 +12,6 @@ export function startTabs(list, onShow) {
       byId(tab.getAttribute("aria-controls")).hidden = !here;
     }
     if (focus) chosen.focus();
-    onShow(chosen.id.replace("tab-", ""));
   };
   tabs.forEach((tab, i) => {
     tab.addEventListener("click", () => show(tab, false));
@@ -24,5 +23,4 @@ export function startTabs(list, onShow) {
     });
   });
   show(tabs[0], false);
-  return (name) => show(byId(`tab-${name}`), false);
 }

@@ -35,6 +35,7 @@ export class Tree {
 
   // The position after a move, or null where it is illegal.
   after(position, action) {
+    if (!(action >= 0 && action < this.numActions)) return null;
     return this.successor[position * this.numActions + action] || null;
   }
 

@@ -50,11 +50,7 @@ export function outcomeWord(value) {
   return ["loss", "draw", "win"][value + 1];
 }
 
-// "good", "even" or "bad": the colour of a value.
-export function tone(value) {
-  if (value > 0.33) return "good";
-  return value < -0.33 ? "bad" : "even";
-}
+const TONES = { win: "good", draw: "even", loss: "bad" };
 
 // What each layer shows for a move: { layer, label, text, tone, spoken }.
 export function describe(tree, layers, position, action) {
@@ -65,12 +61,14 @@ export function describe(tree, layers, position, action) {
       const word = outcomeWord(value);
       const left = tree.movesLeft(position, action) + 1;
       const spoken = value === 0 ? "draw" : `${word} in ${left}`;
-      shown.push({ layer, text: word, tone: tone(value), spoken: `exact ${spoken}` });
+      shown.push({ layer, text: word, tone: TONES[word], spoken: `exact ${spoken}` });
     } else if (values) {
       const value = values.of(position, action);
       const text = signed(value);
-      const spoken = `${layer} ${text.replace("−", "minus ")}`;
-      shown.push({ layer, text, tone: tone(value), spoken });
+      const own = values.greedy(position) === action;
+      const tone = own ? "good" : value < 0 ? "bad" : "even";
+      const spoken = `${layer} ${text.replace("−", "minus ")}${own ? ", its move" : ""}`;
+      shown.push({ layer, text, tone, spoken });
     }
   }
   return shown;

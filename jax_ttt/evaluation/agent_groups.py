@@ -1,0 +1,65 @@
+"""Results of several agents: the summary of a group, and rows as cells of a table."""
+
+import dataclasses
+from collections.abc import Sequence
+from statistics import mean, median
+
+from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.results import plain
+from jax_ttt.results.commands import GroupResult, Spread
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.rows import AgentResult
+
+
+def group_summary(
+    rows: Sequence[AgentResult], config: Config, settings: JsonObject | None = None
+) -> GroupResult:
+    """Return the summary of agents with these settings.
+
+    `settings` are those of a grid. Agents that diverged have no win rates.
+    """
+    graded = [row.best_known for row in rows if not row.diverged]
+    wins: dict[Seat, list[float]] = {
+        seat: [g.seat(seat).win_rate for g in graded if g] for seat in config.seats
+    }
+    found = GroupResult(
+        settings=settings or {},
+        num_agents=len(rows),
+        diverged=tuple(row.seed for row in rows if row.diverged),
+        win_rates={
+            seat: win_rate_spread(rates) for seat, rates in wins.items() if rates
+        },
+        seconds=median(row.seconds for row in rows),
+        agents=tuple(rows),
+    )
+    if not GAMES[config.env_id].enumerable:
+        return found
+    not_proven = tuple(row.seed for row in rows if not row.is_proven)
+    proven = len(rows) - len(not_proven)
+    return dataclasses.replace(
+        found,
+        proven=proven,
+        interval=wilson_interval(proven, len(rows)),
+        not_proven=not_proven,
+    )
+
+
+def win_rate_spread(rates: Sequence[float]) -> Spread:
+    """Return the mean, minimum and maximum."""
+    return Spread(mean=mean(rates), min=min(rates), max=max(rates))
+
+
+def as_cells(row: AgentResult) -> JsonObject:
+    """Return a row as one level of columns, for CSV."""
+    names = ("seed", "games", "seconds", "diverged")
+    cells: JsonObject = {name: getattr(row, name) for name in names}
+    if (known := row.best_known) is not None:
+        for seat in SEATS:
+            rates = plain.to_dict(known.seat(seat))
+            of_seat = {
+                f"{seat}_{k}": v for k, v in rates.items() if k.endswith("_rate")
+            }
+            cells |= of_seat
+    return cells | {"unbeatable": row.exact.unbeatable if row.exact else None}

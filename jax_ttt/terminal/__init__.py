@@ -1,0 +1,1 @@
+"""Games in a terminal: the dialogue with a person, boards, values and reviews."""

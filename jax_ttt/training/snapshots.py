@@ -1,0 +1,158 @@
+"""Snapshots of a run: its agent at the evaluations, with weights in float16.
+
+The file has the tensors of an agent's file as a stack (`runtime/named_arrays.py`): the
+first axis is the snapshots', and rows of a table that no snapshot changed are left out.
+"""
+
+import dataclasses
+import math
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from jax_ttt import __version__
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.settings import FORMAT_VERSION, Config
+from jax_ttt.players import agents
+from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.runtime import files, named_arrays, streams
+from jax_ttt.runtime.named_arrays import Named
+
+FILE = "snapshots.safetensors"
+"""The file's name in a run's folder."""
+MOST = 32
+"""Most snapshots of a run. When there are more, every other one is dropped."""
+_SECONDS = 1.0
+"""Least time between two writes during a run, since each waits for the disk."""
+_KIND = "snapshots"
+_LARGEST = float(np.finfo(np.float16).max)
+
+
+class _Snapshot(NamedTuple):
+    update: int
+    tensors: dict[str, np.ndarray]  # as in an agent's file, but float16
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshots:
+    """The agents of a run at its evaluations."""
+
+    path: Path
+    config: Config
+    seed: int
+    updates: tuple[int, ...]  # of each snapshot, ascending
+    tensors: dict[str, np.ndarray]  # those of the file
+
+    def agent(self, update: int) -> Agent:
+        """Return the agent as it was after this many updates, with rounded weights.
+
+        Raises:
+            AgentError: there is no such snapshot, or its weights don't fit the network.
+        """
+        if update not in self.updates:
+            known = ", ".join(map(str, self.updates))
+            raise AgentError(
+                f"{self.path}: no snapshot at update {update}, only {known}"
+            )
+        place = self.updates.index(update)
+        blank = _blank(self.config)
+        named = named_arrays.one_of_stack(self.tensors, place, blank)
+        tensors = {name: leaf.astype(np.float32) for name, leaf in named.items()}
+        params = agents.params_of(self.path, self.config, tensors)
+        return Agent(self.config, params, self.seed, update)
+
+
+class SnapshotFile:
+    """Collects the snapshots of a run, and writes them to its folder."""
+
+    def __init__(self, folder: Path, config: Config, seed: int) -> None:
+        self.path = folder / FILE
+        self._config, self._seed = config, seed
+        self._kept: dict[int, _Snapshot] = {}  # by the number of the evaluation
+        self._number, self._every = 0, 1
+        self._is_written, self._last_write = True, -math.inf
+
+    def add(self, update: int, params: Named) -> None:
+        """Add a copy of these weights; write the file unless it was just written.
+
+        Weights that are not finite are not added.
+        """
+        tensors = agents.tensors_of(params)
+        if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+            return
+        self._thin()  # the last snapshot is kept whatever its number
+        if len(self._kept) == MOST:
+            self._every *= 2
+            self._thin()
+        rounded = {name: _rounded(tensor) for name, tensor in tensors.items()}
+        self._kept[self._number] = _Snapshot(update, rounded)
+        self._number += 1
+        self._is_written = False
+        if time.monotonic() - self._last_write >= _SECONDS:
+            self.write()
+
+    def _thin(self) -> None:
+        self._kept = {n: s for n, s in self._kept.items() if n % self._every == 0}
+
+    def write(self) -> None:
+        """Write the file, unless it is up to date; a failure is only a warning."""
+        if self._is_written:
+            return
+        kept = self._kept.values()
+        about = {
+            "format_version": FORMAT_VERSION,
+            "version": __version__,
+            "kind": _KIND,
+            "config": self._config.as_dict(),
+            "seed": self._seed,
+            "updates": [snapshot.update for snapshot in kept],
+        }
+        blank = _blank(self._config)
+        tensors = named_arrays.stacked([s.tensors for s in kept], blank)
+        try:
+            files.write_whole(self.path, agents.as_bytes(about, tensors))
+        except OSError as error:
+            streams.tell(f"warning: {self.path}: {error.strerror}")
+        self._is_written, self._last_write = True, time.monotonic()
+
+
+def read_snapshots(path: Path) -> Snapshots:
+    """Return the snapshots of a file or of a run's folder.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote it,
+            or its weights don't fit the network of its settings.
+    """
+    path = path / FILE if path.is_dir() else path
+    about, tensors = agents.contents(path)
+    if about.get("kind") != _KIND:
+        raise AgentError(f"{path}: not the snapshots of a run")
+    with agents.describing(path):
+        config, seed = agents.settings_of(about), about["seed"]
+        SEED_RANGE.check("seed", seed)
+        updates = tuple(about["updates"])
+        for update in updates:
+            agents.UPDATES_DONE.check("updates", update)
+        if not updates or list(updates) != sorted({*updates}):
+            raise ValueError("updates are not ascending")
+    most = agents.MAX_BYTES // np.dtype(np.float32).itemsize
+    if not named_arrays.is_stack(tensors, np.float16, len(updates), most):
+        raise AgentError(f"{path}: its tensors are not those of {len(updates)} agents")
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise AgentError(f"{path}: {name} has a weight that is not finite")
+    found = Snapshots(path, config, seed, updates, tensors)
+    found.agent(updates[-1])  # refused if the weights don't fit
+    return found
+
+
+def _blank(config: Config) -> np.float16:
+    """Return the initial value of a table's entries; 0 for another network."""
+    return np.float16(config.network.initial_value)
+
+
+def _rounded(tensor: np.ndarray) -> np.ndarray:
+    """Return a tensor as float16; weights too large for it become its largest one."""
+    return tensor.clip(-_LARGEST, _LARGEST).astype(np.float16)

@@ -1,0 +1,98 @@
+"""What a person does on the page, and what it then shows."""
+
+import re
+
+
+def expect(locator):
+    """Return Playwright's assertions; imported here, since it may be missing."""
+    from playwright.sync_api import expect
+
+    return expect(locator)
+
+
+def square(page, cell):
+    """Return the button of a cell."""
+    return page.locator(".square").nth(cell)
+
+
+def board(page):
+    """Return the board as text, like `X---O----`."""
+    labels = page.locator(".square").evaluate_all(
+        "squares => squares.map((square) => square.getAttribute('aria-label'))"
+    )
+    names = [label.split(", ")[2] for label in labels]
+    return "".join("-" if name == "empty" else name for name in names)
+
+
+def status(page):
+    """Return the first status line."""
+    return page.locator("#status-main").inner_text()
+
+
+def wait_for_turn(page):
+    """Wait until it is the person's turn or the game is over."""
+    ready = re.compile(r"Your turn|You won|You lost|A draw")
+    expect(page.locator("#status-main")).to_have_text(ready, timeout=20_000)
+
+
+def is_over(page):
+    return not status(page).startswith("Your turn")
+
+
+def play(page, cell):
+    """Click a cell and wait for the reply."""
+    square(page, cell).click()
+    wait_for_turn(page)
+
+
+def play_to_the_end(page, choose=min):
+    """Play free cells until the game is over; return the board after each turn."""
+    boards = []
+    wait_for_turn(page)
+    while not is_over(page):
+        now = board(page)
+        play(page, choose(cell for cell in range(9) if now[cell] == "-"))
+        boards.append(board(page))
+    return boards
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name).click()
+
+
+def level(page, name):
+    tab(page, "Game")
+    page.get_by_role("radio", name=name).check(force=True)
+    wait_for_turn(page)
+
+
+def side(page, name):
+    tab(page, "Game")
+    page.get_by_role("radio", name=re.compile(f"^{name}")).check(force=True)
+    wait_for_turn(page)
+
+
+def agent(page, agent_id):
+    tab(page, "Game")
+    page.locator("#agent").select_option(agent_id)
+    wait_for_turn(page)
+
+
+def cards(page, panel):
+    """Return the figures of a panel's cards by their names."""
+    names = page.locator(f"{panel} .cards dt").all_inner_texts()
+    return dict(
+        zip(names, page.locator(f"{panel} .cards dd").all_inner_texts(), strict=True)
+    )
+
+
+def slide(page, selector, value):
+    """Move a slider, as the keyboard or the mouse does."""
+    page.locator(selector).evaluate(
+        """(input, value) => {
+            input.value = value;
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+            input.dispatchEvent(new Event("change", { bubbles: true }));
+        }""",
+        value,
+    )

@@ -1,0 +1,97 @@
+"""The checks of requests, without sockets; `test_app` has them with sockets."""
+
+import pytest
+from starlette.datastructures import Headers
+
+from jax_ttt.serving import checks
+from jax_ttt.serving.checks import Checked
+from jax_ttt.serving.replies import Refusal
+
+
+async def app(scope, receive, send):
+    raise AssertionError
+
+
+def status(checked, method="GET", path="/", **headers):
+    """Return the status with which a request is refused; None if it is not."""
+    about = {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        checked.check(method, path, Headers(about))
+    except Refusal as refusal:
+        return refusal.status
+    return None
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"host": "evil.example:8000"},
+        {"host": "127.0.0.1:8001"},
+        {"origin": "http://evil.example"},
+        {"sec_fetch_site": "cross-site"},
+        {"sec_fetch_site": "same-site"},
+    ],
+    ids=str,
+)
+def test_every_method_is_checked(method, wrong):
+    good = {"host": "127.0.0.1:8000"}
+    if method in ("POST", "PATCH", "PUT"):
+        good |= {"content_type": "application/json", "content_length": "2"}
+    checked = Checked(app, 8000)
+    assert status(checked, method, "/api/games", **good) is None
+    assert status(checked, method, "/api/games", **good | wrong) == 403
+
+
+def test_names_of_the_server():
+    local = Checked(app, 8000)
+    named = Checked(app, 8000, ("Box.local",))
+    everywhere = Checked(app, 8000, (), True)
+    for host in ("127.0.0.1:8000", "localhost:8000", "[::1]:8000", "LOCALHOST:8000"):
+        for checked in (local, named, everywhere):
+            assert status(checked, host=host) is None
+    assert status(named, host="box.LOCAL:8000") is None
+    for host in ("192.168.0.7:8000", "[fe80::1]:8000"):
+        assert status(everywhere, host=host) is None
+        assert status(local, host=host) == 403
+    for host in ("evil.example:8000", "192.168.0.7", "1.2.3:8000", "[::1", "8000"):
+        assert status(everywhere, host=host) == 403
+    assert status(Checked(app, 80), host="localhost") is None
+    assert status(Checked(app, 80), host="[::1]") is None
+
+
+def test_a_reason_of_a_wrong_host_names_the_right_one():
+    with pytest.raises(Refusal, match=r"open http://127\.0\.0\.1:8000/"):
+        Checked(app, 8000).check("GET", "/", Headers({"host": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        (b'{"a": 1, "b": 2}', {"a": int}),
+        (b"{}", {"a": int}),
+        (b'{"a": true}', {"a": int}),
+        (b'{"a": 1.0}', {"a": int}),
+        (b'{"a": "1"}', {"a": int}),
+        (b'{"a": 3}', {"a": lambda value: value < 3}),
+        (b'{"a": null}', {"a_": int}),
+        (b"[1]", {"a": int}),
+        (b'{"a": 1, "a": 1}', {"a": int}),
+        (b'{"a": -Infinity}', {"a": float}),
+        (b'{"a": 1e999}', {"a": float}),
+        (b"[" * 100_000, {"a": int}),
+    ],
+    ids=str,
+)
+def test_fields_that_are_refused(body, kinds):
+    with pytest.raises(Refusal) as refusal:
+        checks.read_fields(body, **kinds)
+    assert refusal.value.status == 400
+
+
+def test_fields_that_are_read():
+    assert checks.read_fields(b'{"a": 1}', a=int, b_=str) == {"a": 1}
+    assert checks.read_fields(b'{"b": "x", "a": 1}', a=int, b_=str) == {
+        "a": 1,
+        "b": "x",
+    }

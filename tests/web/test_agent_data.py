@@ -1,0 +1,117 @@
+"""What the page is told of an agent agrees with the rest of the program."""
+
+import base64
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.evaluation import grades
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, registry
+from jax_ttt.players.agents import AgentError
+from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.web import agent_data
+
+
+@pytest.fixture(scope="module", params=["network", "table", "untrained"])
+def agent(request, tmp_path_factory):
+    path = SHIPPED.get(request.param)
+    if path is None:
+        folder = tmp_path_factory.mktemp("untrained")
+        path = tiny.save_untrained(folder / "agent.safetensors")
+    return agents.load_agent(path)
+
+
+@pytest.fixture(scope="module")
+def values(agent):
+    return agent_data.action_values(agent)
+
+
+@pytest.fixture(scope="module")
+def probs(agent):
+    """Return the agent's policy as matches and proofs use it."""
+    return registry.enter_agent("agent", agent).probs
+
+
+def test_values_are_the_networks_where_legal_and_nan_elsewhere(
+    agent, values, tree, host_tree
+):
+    legal = host_tree.legal_action_mask
+    assert values.dtype == np.float32
+    assert (np.isnan(values) == ~legal).all()
+    here = host_tree.decisions[::7]
+    asked = q_network.q_values(agent.network, agent.params, tree.obs[here])
+    np.testing.assert_allclose(
+        values[here][legal[here]], np.asarray(asked)[legal[here]], atol=1e-5
+    )
+
+
+def test_the_greedy_policy_is_the_agents(values, probs, host_tree):
+    assert (agent_data.greedy_policy(host_tree, values) == probs).all()
+
+
+def test_of_equal_values_the_lowest_move_is_played(host_tree):
+    values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
+    found = agent_data.greedy_policy(host_tree, values)
+    lowest = host_tree.legal_action_mask.argmax(axis=1)
+    decisions = host_tree.decisions
+    assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
+
+
+def test_proof_and_grades_are_those_of_the_full_report(values, probs, host_tree):
+    report = grades.exactly(host_tree, probs, ("first", "second"))
+    shown = agent_data.proof_json(host_tree, values)
+    rates = agent_data.grades_json(host_tree, values)
+    row = agent_data.history_row(host_tree, 7, values)
+    for seat, side in agent_data.SIDES.items():
+        assert shown[side]["lines"] == dataclasses.asdict(report.lines[seat])
+        assert shown[side]["unbeatable"] == (report.lines[seat].lost == 0)
+        assert (shown[side]["losing_line"] is None) == shown[side]["unbeatable"]
+        of_random = report.opponents["random"][seat]
+        assert rates[side]["wins"] == pytest.approx(of_random.win_rate)
+        assert rates[side]["draws"] == pytest.approx(of_random.draw_rate)
+        assert rates[side]["losses"] == pytest.approx(of_random.loss_rate)
+        assert row[side] == rates[side]
+    assert row["update"] == 7
+    assert row["unbeatable"] == report.unbeatable
+
+
+def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
+    path = tiny.save_untrained(tmp_path / "agent.safetensors")
+    values = agent_data.action_values(agents.load_agent(path))
+    for seat, side in agent_data.SIDES.items():
+        line = agent_data.proof_json(host_tree, values)[side]["losing_line"]
+        position = 0
+        for move in line:
+            if host_tree.to_move(position) == seat:
+                assert move == np.nanargmax(values[position])
+            position = int(host_tree.successor[position, move])
+        assert host_tree.lost_by(seat)[position]
+
+
+def test_the_share_of_best_moves_is_of_the_positions_that_it_can_reach(host_tree):
+    worst = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
+    found = agent_data.grades_json(host_tree, worst)["x"]["optimal"]
+    whole = grades.optimal_move_rate(
+        host_tree, agent_data.greedy_policy(host_tree, worst)
+    )
+    assert 0 < found < 1
+    assert found != whole.all
+
+
+def test_values_that_are_not_finite_are_refused():
+    agent = agents.load_agent(SHIPPED["network"])
+    broken = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan), agent.params)
+    with pytest.raises(AgentError, match="not finite"):
+        agent_data.action_values(dataclasses.replace(agent, params=broken))
+
+
+def test_values_are_sent_as_they_are(values):
+    sent = agent_data.values_json("shipped/network", 3, values)
+    assert (sent["agent"], sent["update"]) == ("shipped/network", 3)
+    received = np.frombuffer(base64.b64decode(sent["values"]), "<f4")
+    np.testing.assert_array_equal(received.reshape(values.shape), values)
