@@ -39,10 +39,9 @@ def start(config):
 
 def learned(config, state, *games):
     for number, game in enumerate(games):
-        moves = jnp.array([*game, *[0] * (9 - len(game))], jnp.int32)
-        network = network_of(config.architecture)
-        args = config, config.hyper, network, state, moves, jnp.int32(number)
-        state = _learn_game(*args)
+        args = config, config.hyper, network_of(config.architecture), state
+        played = finished_games.finished_game(config.env_id, game, number)
+        state = _learn_game(*args, played)
     return state
 
 

@@ -53,9 +53,10 @@ def test_a_game_by_name_is_learned_as_by_the_learner(config):
     named = functions.start_run(config, jnp.array(run_key(3)), hyper, None, table)
     key = keys(jax.random.key(3)).training
     state = learner.init(config, hyper, network, key, SelfPlay())
-    game = jnp.array([0, 3, 1, 4, 2, 0, 0, 0, 0], jnp.int32), jnp.int32(1)
-    found = functions.learn_game(config, named, hyper, *game, table)
-    expected = finished_games.learn_game(config, hyper, network, state, *game)
+    game = finished_games.finished_game(config.env_id, [0, 3, 1, 4, 2], 1)
+    game = jax.tree.map(jnp.asarray, game)
+    found = functions.learn_game(config, named, hyper, game, table)
+    expected = finished_games.learn_game(config, hyper, network, state, game)
     assert same(found, named_arrays.flat(expected))
     assert not same(found, named)
 
