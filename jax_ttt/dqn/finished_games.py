@@ -41,7 +41,7 @@ def finished_game(env_id: EnvId, moves: Sequence[int], number: int) -> Game:
     return Game(padded, np.int32(number))
 
 
-def learn_game(
+def learn_from_game(
     config: Config, hyper: Hyper, network: Network, state: TrainState, game: Game
 ) -> TrainState:
     """Learn from the moves of both players of a finished game, the last move first.

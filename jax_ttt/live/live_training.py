@@ -115,7 +115,7 @@ class LiveTraining:
         moved = dict(settings)
         from_people = moved.pop("learn_from_people", None)
         with self._changed:
-            sliders.check(self._learner, moved)
+            sliders.check_moved(self._learner, moved)
             if "learn_from_people" in settings:
                 Switch().check("learn_from_people", from_people)
                 self._from_people = bool(from_people)

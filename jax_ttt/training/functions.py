@@ -80,7 +80,7 @@ def learn_game(
     """Return the state of a run in self-play after it has learned from a game."""
     before = _typed(config, state, hyper, None, positions)
     args = config, hyper, Network(config.architecture, positions), before, game
-    return named_arrays.flat(finished_games.learn_game(*args))
+    return named_arrays.flat(finished_games.learn_from_game(*args))
 
 
 def _typed(config: Config, state: Named, *args: Any) -> learner.TrainState:  # noqa: ANN401

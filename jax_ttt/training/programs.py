@@ -116,10 +116,7 @@ class Programs:
         opponent: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> list[jax.stages.Compiled]:
-        """Compile all programs of a run with chunks of these lengths; return them.
-
-        They compile in parallel, since compiling a program uses one core.
-        """
+        """Compile a run's programs in parallel, for chunks of these lengths."""
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
         params = named_arrays.part(start.result, "average_params")
         if tree is not None:

@@ -45,7 +45,7 @@ def learned(config, state, *games):
     return state
 
 
-_learn_game = jax.jit(finished_games.learn_game, static_argnums=0)
+_learn_game = jax.jit(finished_games.learn_from_game, static_argnums=0)
 _transitions = jax.jit(finished_games.transitions, static_argnums=0)
 
 

@@ -56,7 +56,7 @@ def test_a_game_by_name_is_learned_as_by_the_learner(config):
     game = finished_games.finished_game(config.env_id, [0, 3, 1, 4, 2], 1)
     game = jax.tree.map(jnp.asarray, game)
     found = functions.learn_game(config, named, hyper, game, table)
-    expected = finished_games.learn_game(config, hyper, network, state, game)
+    expected = finished_games.learn_from_game(config, hyper, network, state, game)
     assert same(found, named_arrays.flat(expected))
     assert not same(found, named)
 
