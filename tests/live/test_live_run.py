@@ -17,7 +17,8 @@ BOTH = pytest.mark.parametrize("config", [NETWORK, TABLE], ids=["network", "tabl
 
 def whole(run, config):
     """Run all steps and return the agent and the rows."""
-    rows, latest = [], None
+    latest, row = run.step(config)
+    rows = [] if row is None else [row]
     while not run.is_over:
         latest, row = run.step(config)
         rows += [] if row is None else [row]
@@ -78,8 +79,7 @@ def test_a_change_and_back_again_before_the_next_step_is_no_change(config):
 @BOTH
 def test_a_game_is_learned_and_graded_at_the_same_update(config):
     run = LiveRun(config, 3)
-    for _ in range(3):
-        before, _ = run.step(config)
+    before, *_ = [run.step(config)[0] for _ in range(3)][::-1]
     after, row = run.learn([X_WINS, X_WINS], config)
     assert row is not None
     assert row["update"] == after.update == before.update == 4
