@@ -449,6 +449,8 @@ def test_help_wraps_at_the_width_and_never_in_a_number(command, columns, shown):
         whole = re.search(r"\d,?$", text) and re.match(r"\d", following)
         assert not whole, (text, following)
         assert not text.endswith("None"), text
+        short = re.match(r"\S{1,20}\)", following)
+        assert not (text.endswith("(default:") and short), (text, following)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

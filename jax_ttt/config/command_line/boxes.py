@@ -40,6 +40,11 @@ TOPICS = {
 """The boxes after the first one, in order of use, with what each is about."""
 
 
+UNBROKEN = "\xa0"
+"""A space at which no line ends."""
+_SHORT = 24  # characters of a default that stay in a line
+
+
 class _Box:
     """What the parser fills a box from."""
 
@@ -101,8 +106,9 @@ def _hint(argument: Argument, text: str) -> str:
     default = argument.default
     if argument.is_switch:
         flag = argument.flag if default else argument.flag.replace("--", "--no-", 1)
-        return f"(default: {flag})" if argument.has_opposite else ""
-    return "" if default in (None, ()) or not text else f"(default: {text})"
+        return f"(default:{UNBROKEN}{flag})" if argument.has_opposite else ""
+    space = UNBROKEN if len(text) <= _SHORT else " "
+    return "" if default in (None, ()) or not text else f"(default:{space}{text})"
 
 
 REGISTRY = ConstructorRegistry()

@@ -50,7 +50,7 @@ def parse(
         values, unknown = _parsed(found, given)
     if values is None and asks:
         head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
-        text = printed.text().partition("\n")[2]
+        text = printed.text().partition("\n")[2].replace(boxes.UNBROKEN, " ")
         print(*head, _usage(prog, found), sep="\n\n")
         print(text, end="")
         raise SystemExit(0)
