@@ -6,6 +6,7 @@ import pytest
 import tiny
 
 from jax_ttt.live.live_run import LiveRun
+from jax_ttt.live.sliders import LEARNERS, LEARNING
 from jax_ttt.runtime import compile_events
 from jax_ttt.training import graded_steps, loop
 
@@ -132,3 +133,30 @@ def test_a_network_without_a_gradient_has_diverged():
     loud = NETWORK.replace(learning_rate=1000.0, learning_rate_end=1000.0)
     with pytest.raises(FloatingPointError, match="gradient is 0 by update"):
         whole(LiveRun(loud, 3), loud)
+
+
+def test_an_agent_stays_as_it_was():
+    run = LiveRun(NETWORK, 3)
+    first, _ = run.step(NETWORK)
+    kept = {name: np.array(leaf) for name, leaf in first.params.items()}
+    latest, _ = whole(run, NETWORK)
+    assert same(first.params, kept)
+    assert not same(first.params, latest.params)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
+    config = LEARNING[learner].config
+    run = LiveRun(config, 1)
+    whole(run, config)
+    assert run.figures["unbeatable"] == {"x": True, "o": True}
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        position, moves = 0, []
+        while not host_tree.terminal[position]:
+            legal = np.flatnonzero(host_tree.legal_action_mask[position])
+            moves.append(int(rng.choice(legal)))
+            position = host_tree.successor[position, moves[-1]]
+        run.learn([moves], config)
+        assert run.figures["unbeatable"] == {"x": True, "o": True}
