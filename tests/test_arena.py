@@ -10,8 +10,8 @@ import safetensors.numpy
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.players import agents, names
-from jax_ttt.results import plain
+from jax_ttt.players import names
+from jax_ttt.results import plain, tensor_files
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +103,8 @@ def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
     name = sorted(tensors)[0]
     tensors[name] = np.full_like(tensors[name], np.nan)
     described = json.loads(about["jax_ttt"])
-    described["sha256"] = agents._digest(tensors)
     path = tmp_path / "nan.safetensors"
-    path.write_bytes(
-        safetensors.numpy.save(tensors, {"jax_ttt": json.dumps(described)})
-    )
+    path.write_bytes(tensor_files.as_bytes(described, tensors))
     err = refuse(["random", path], capsys)
     assert f"{path}: " in err
     assert f"{name} has a weight that is not finite" in err

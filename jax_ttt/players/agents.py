@@ -3,39 +3,28 @@
 Saving the same agent gives the same bytes: the file holds no time and no path.
 """
 
-import contextlib
 import dataclasses
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
 from jax_ttt import __version__
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
+from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
 from jax_ttt.players.names import Spec
-from jax_ttt.results import plain
+from jax_ttt.results import plain, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
+from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
 from jax_ttt.runtime import files, named_arrays
 
 if TYPE_CHECKING:
     from jax_ttt.networks.q_network import Network
 
-MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
 UPDATES_DONE = Range(int, 0, 10**9)
-_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
-
-
-class AgentError(PlayerError):
-    """An agent file is unusable; the message names the file and the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +75,7 @@ def agent_file(agent: Agent) -> bytes:
         "num_updates": agent.num_updates,
         "score": plain.to_dict(agent.score),
     }
-    return as_bytes(about, tensors)
+    return tensor_files.as_bytes(about, tensors)
 
 
 def load_agent(path: Path, env_id: str | None = None) -> Agent:
@@ -97,7 +86,7 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
-    return _read(path, *contents(path), env_id)
+    return _read(path, *tensor_files.contents(path), env_id)
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -117,36 +106,11 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
             spec = spec.inner
         if spec.kind == "agent":
             path = _file(spec.path)
-            with _reading(path) as file:
-                about = _about(file)
-            found.setdefault(_described_game(path, about), path)
+            found.setdefault(_described_game(path), path)
     if len(found) > 1:
         (first, path), (second, other), *_ = found.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
     return next(iter(found)) if found else catalogue.DEFAULT
-
-
-def as_bytes(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
-    """Return a file of a description and tensors, which `contents` reads."""
-    about = about | {"sha256": _digest(tensors)}
-    text = json.dumps(about, sort_keys=True, allow_nan=False)
-    return safetensors.numpy.save(tensors, {_KEY: text})
-
-
-def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a file's description and tensors; the caller checks what they hold.
-
-    Raises:
-        AgentError: the file is missing or damaged, another program or version wrote it,
-            or the tensors were changed.
-    """
-    with _reading(path) as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = _about(file)
-    about = _of_this_format(path, about)
-    if about.get("sha256") != _digest(tensors):
-        raise AgentError(f"{path}: the weights were changed after they were saved")
-    return about, tensors
 
 
 def _file(path: Path) -> Path:
@@ -154,44 +118,9 @@ def _file(path: Path) -> Path:
     return path / "agent.safetensors" if path.is_dir() else path
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[Any]:
-    """Open an agent's file; errors in its contents name the file."""
-    if not path.is_file():
-        reason = "not a regular file" if path.exists() else "no such file"
-        raise AgentError(f"{path}: {reason}")
-    if path.stat().st_size > MAX_BYTES:
-        raise AgentError(f"{path}: larger than {MAX_BYTES:,} bytes, not an agent")
-    try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            yield file
-    except (
-        *(safetensors.SafetensorError, OSError, ValueError, RecursionError),
-        *(AttributeError, TypeError),  # a dtype that NumPy does not have
-    ) as error:
-        raise AgentError(f"{path}: damaged or not an agent ({error})") from error
-
-
-def _about(file: Any) -> object:  # noqa: ANN401
-    """Return a file's description, unchecked; None if it has none."""
-    return json.loads((file.metadata() or {}).get(_KEY, "null"))
-
-
-def _of_this_format(path: Path, about: object) -> dict[str, Any]:
-    """Return a file's description if this program and version can read it."""
-    if not isinstance(about, dict):
-        raise AgentError(f"{path}: not saved by jax_ttt")
-    if about.get("format_version") not in READABLE:
-        raise AgentError(
-            f"{path}: format version {about.get('format_version')!r}; "
-            f"this program reads {' and '.join(map(str, READABLE))}"
-        )
-    return about
-
-
-def _described_game(path: Path, about: object) -> EnvId:
+def _described_game(path: Path) -> EnvId:
     """Return the game of an agent, read from its description."""
-    named = _of_this_format(path, about).get("env_id")
+    named = tensor_files.description(path).get("env_id")
     if isinstance(named, str) and named in GAMES:
         return named
     raise AgentError(f"{path}: made for {named!r}, which is an unknown game")
@@ -207,7 +136,7 @@ def _read(
     game = about.get("env_id")
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
-    with describing(path):
+    with tensor_files.describing(path):
         config, seed = settings_of(about), about["seed"]
         updates, score = about["num_updates"], read_grades(about["score"], "score")
         SEED_RANGE.check("seed", seed)
@@ -220,16 +149,6 @@ def _read(
     if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
     return Agent(config, params_of(path, config, tensors), seed, updates, score)
-
-
-@contextlib.contextmanager
-def describing(path: Path) -> Iterator[None]:
-    """Name the file in errors that its description causes meanwhile."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, SettingError) else repr(error)
-        raise AgentError(f"{path}: damaged description ({reason})") from error
 
 
 def settings_of(about: dict[str, Any]) -> Config:
@@ -278,12 +197,3 @@ def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
     A kernel is `(inputs, outputs)` in files and `(outputs, inputs)` in networks.
     """
     return np.ascontiguousarray(tensor.T) if name.endswith(".kernel") else tensor
-
-
-def _digest(tensors: dict[str, np.ndarray]) -> str:
-    """Return the SHA-256 of the weights; safetensors does not detect a flipped bit."""
-    found = hashlib.sha256()
-    for name in sorted(tensors):
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(tensors[name]).tobytes())
-    return found.hexdigest()

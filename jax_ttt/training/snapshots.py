@@ -16,7 +16,9 @@ from jax_ttt import __version__
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.players.agents import Agent
+from jax_ttt.results import tensor_files
+from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import files, named_arrays, streams
 from jax_ttt.runtime.named_arrays import Named
 
@@ -112,7 +114,7 @@ class SnapshotFile:
         blank = _blank(self._config)
         tensors = named_arrays.stacked([s.tensors for s in kept], blank)
         try:
-            files.write_whole(self.path, agents.as_bytes(about, tensors))
+            files.write_whole(self.path, tensor_files.as_bytes(about, tensors))
         except OSError as error:
             streams.tell(f"warning: {self.path}: {error.strerror}")
         self._is_written, self._last_write = True, time.monotonic()
@@ -126,10 +128,10 @@ def read_snapshots(path: Path) -> Snapshots:
             or its weights don't fit the network of its settings.
     """
     path = path / FILE if path.is_dir() else path
-    about, tensors = agents.contents(path)
+    about, tensors = tensor_files.contents(path)
     if about.get("kind") != _KIND:
         raise AgentError(f"{path}: not the snapshots of a run")
-    with agents.describing(path):
+    with tensor_files.describing(path):
         config, seed = agents.settings_of(about), about["seed"]
         SEED_RANGE.check("seed", seed)
         updates = tuple(about["updates"])
@@ -137,7 +139,7 @@ def read_snapshots(path: Path) -> Snapshots:
             agents.UPDATES_DONE.check("updates", update)
         if not updates or list(updates) != sorted({*updates}):
             raise ValueError("updates are not ascending")
-    most = agents.MAX_BYTES // np.dtype(np.float32).itemsize
+    most = tensor_files.MAX_BYTES // np.dtype(np.float32).itemsize
     if not named_arrays.is_stack(tensors, np.float16, len(updates), most):
         raise AgentError(f"{path}: its tensors are not those of {len(updates)} agents")
     for name, tensor in tensors.items():

@@ -17,6 +17,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
 from jax_ttt.players.network import network_of
+from jax_ttt.results import tensor_files
 from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop, snapshots
 from jax_ttt.training.snapshots import MOST, SnapshotFile, read_snapshots
@@ -158,9 +159,9 @@ def refuse(path):
 
 def rewrite(path, tensors=None, **changes):
     """Write the file again with these changes, and a checksum that is right."""
-    about, old = agents.contents(path)
+    about, old = tensor_files.contents(path)
     tensors = old if tensors is None else tensors
-    path.write_bytes(agents.as_bytes(about | changes, tensors))
+    path.write_bytes(tensor_files.as_bytes(about | changes, tensors))
 
 
 FIELDS = tiny.CONFIG.as_dict()
@@ -211,7 +212,7 @@ BIAS = "layers.layers.0.bias"
     ],
 )
 def test_other_tensors_are_refused(name, tensor, reason, saved):
-    _, tensors = agents.contents(saved)
+    _, tensors = tensor_files.contents(saved)
     tensors.pop(f"{name}.rows", None)  # of a bias that is 0 in all snapshots
     rewrite(saved, tensors | {name: tensor})
     assert reason in refuse(saved)
@@ -219,7 +220,7 @@ def test_other_tensors_are_refused(name, tensor, reason, saved):
 
 def test_a_small_file_of_a_large_tensor_is_refused(saved):
     """Rows that are left out take a byte each; with them it would be of terabytes."""
-    _, tensors = agents.contents(saved)
+    _, tensors = tensor_files.contents(saved)
     tensors[BIAS] = np.zeros((3, 0, 2**22), np.float16)
     rewrite(saved, tensors | {f"{BIAS}.rows": np.zeros(2**20, bool)})
     assert "not those of 3 agents" in refuse(saved)

@@ -1,0 +1,81 @@
+"""Files of tensors with a description: what is read is what was written."""
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from jax_ttt.config.settings import FORMAT_VERSION
+from jax_ttt.results import tensor_files
+from jax_ttt.results.tensor_files import AgentError
+
+ABOUT = {"format_version": FORMAT_VERSION, "env_id": "tic_tac_toe", "seed": 1}
+TENSORS = {"values": np.arange(6, dtype=np.float32).reshape(2, 3), "n": np.ones(2)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "some.safetensors"
+    path.write_bytes(tensor_files.as_bytes(ABOUT, TENSORS))
+    return path
+
+
+def test_a_file_holds_the_description_and_every_tensor(path):
+    about, tensors = tensor_files.contents(path)
+    assert about.items() > ABOUT.items()
+    assert tensor_files.description(path) == about
+    assert tensors.keys() == TENSORS.keys()
+    for name, tensor in TENSORS.items():
+        assert tensors[name].dtype == tensor.dtype
+        assert (tensors[name] == tensor).all()
+
+
+def test_the_same_contents_give_the_same_bytes(path):
+    other_order = dict(reversed(TENSORS.items()))
+    assert tensor_files.as_bytes(ABOUT, other_order) == path.read_bytes()
+
+
+def test_any_changed_bit_of_the_weights_is_refused(path):
+    whole = path.read_bytes()
+    for back in (1, 9, 40):
+        changed = bytearray(whole)
+        changed[-back] ^= 1
+        path.write_bytes(changed)
+        with pytest.raises(AgentError, match="changed after they were saved"):
+            tensor_files.contents(path)
+
+
+@pytest.mark.parametrize("length", [0, 7, 100, -1])
+def test_a_file_that_ends_early_is_refused(length, path):
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(AgentError, match="damaged or not an agent"):
+        tensor_files.contents(path)
+
+
+def test_a_file_of_another_program_or_version_is_refused(path):
+    path.write_bytes(safetensors.numpy.save(TENSORS))
+    with pytest.raises(AgentError, match="not saved by jax_ttt"):
+        tensor_files.description(path)
+    path.write_bytes(tensor_files.as_bytes(ABOUT | {"format_version": 99}, TENSORS))
+    with pytest.raises(AgentError, match="format version 99"):
+        tensor_files.contents(path)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    with pytest.raises(AgentError, match=r"none\.safetensors: no such file"):
+        tensor_files.contents(tmp_path / "none.safetensors")
+    with pytest.raises(AgentError, match="not a regular file"):
+        tensor_files.description(tmp_path)
+
+
+def test_a_large_file_is_refused_before_it_is_read(path, monkeypatch):
+    monkeypatch.setattr(tensor_files, "MAX_BYTES", 10)
+    with pytest.raises(AgentError, match="larger than 10 bytes"):
+        tensor_files.contents(path)
+
+
+def test_errors_of_a_description_name_the_file(path):
+    with (
+        pytest.raises(AgentError, match=r"damaged description \(KeyError"),
+        tensor_files.describing(path),
+    ):
+        raise KeyError("seed")
