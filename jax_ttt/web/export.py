@@ -22,8 +22,9 @@ from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.runtime import files
+from jax_ttt.training import snapshots
 from jax_ttt.web import agent_data, tree_data
 
 STATIC = Path(__file__).parent / "static"
@@ -60,11 +61,16 @@ def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path
 
 
 def shipped() -> list[Exported]:
-    """Return the agents that come with the package."""
-    return [
-        Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
-        for name, path in SHIPPED.items()
-    ]
+    """Return the agents that come with the package, with their snapshots."""
+    found = []
+    for name, path in SHIPPED.items():
+        agent = agents.load_agent(path)
+        kept = snapshots.read_snapshots(SNAPSHOTS[name])
+        # The last one is the agent itself, with rounded weights.
+        earlier = [update for update in kept.updates if update < agent.num_updates]
+        past = {update: kept.agent(update) for update in earlier}
+        found.append(Exported(f"shipped/{name}", name, "shipped", agent, past))
+    return found
 
 
 def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
