@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
     from jax_ttt.players.agents import Agent
 
-Name = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
+Drawing = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
+Name = Literal[Drawing, "web"]
 _NUM_SEEDS = Range(int, 1, 1000)
 _EVALUATIONS = 30
 _BOARD = "X---O---X"  # O has to take an edge: both corners lose
@@ -37,8 +38,8 @@ _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 class Args(cli.Machine):
     """Make the figures of the README and the docs, as NAME-light.svg and NAME-dark.svg.
 
-    The agents in the figures are trained first. Exit codes: 0 done, 1 failed, 2 bad
-    flags, 130 Ctrl-C.
+    The agents in the figures are trained first. Pictures of the web page are PNG files.
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C.
     """
 
     out: Path = Path("docs/figures")
@@ -46,7 +47,7 @@ class Args(cli.Machine):
     only: tuple[Name, ...] = get_args(Name)
     """Figures to make. game: a perfect game; random-games: nine random games; values:
     an agent's values of a board; learning: one run; seeds: several runs; growth: the
-    published systems."""
+    published systems; web: the web page, which needs Playwright and chromium."""
     first_seed: int = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: int = 5
@@ -62,8 +63,13 @@ def main(argv: Sequence[str] | None) -> int:
     if not args.out.is_dir():
         raise cli.UsageError(f"--out {args.out}: no such folder")
     cli.require("matplotlib", "plots", "figures")
+    if "web" in args.only:
+        cli.require("playwright", "dev", "--only web")
     cli.set_up(args, 30)
     for name in args.only:
+        if name == "web":
+            _take_screenshots(args.out)
+            continue
         draw = drawings(args)[name]
         themes: tuple[Theme, ...] = get_args(Theme)
         for theme in themes:
@@ -73,7 +79,14 @@ def main(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def drawings(args: Args) -> dict[Name, Callable[..., "Picture"]]:
+def _take_screenshots(folder: Path) -> None:
+    from jax_ttt.web import screenshots
+
+    for path in screenshots.take(folder):
+        print(f"wrote {path}", flush=True)
+
+
+def drawings(args: Args) -> dict[Drawing, Callable[..., "Picture"]]:
     """Return for each figure the function that draws it in a theme."""
     from jax_ttt.reports import boards, curves
 

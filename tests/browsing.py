@@ -1,6 +1,9 @@
 """What a person does on the page, and what it then shows."""
 
+import contextlib
 import re
+import subprocess
+import sys
 
 
 def expect(locator):
@@ -96,3 +99,31 @@ def slide(page, selector, value):
         }""",
         value,
     )
+
+
+@contextlib.contextmanager
+def serving(folder):
+    """Serve the page with its data in a folder, at a free port."""
+    command = (sys.executable, "-m", "jax_ttt.web", "--port", "0")
+    folders = ("--data-dir", str(folder / "data"), "--runs", str(folder / "runs"))
+    (folder / "data").mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        (*command, *folders),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        told = ""
+        for line in process.stdout:
+            told += line
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                yield found[0]
+                break
+        else:
+            raise AssertionError(f"the server ended: {told}")
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()

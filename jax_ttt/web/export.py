@@ -22,8 +22,9 @@ from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.runtime import files
+from jax_ttt.training import snapshots
 from jax_ttt.web import agent_data, tree_data
 
 STATIC = Path(__file__).parent / "static"
@@ -43,7 +44,7 @@ class Exported:
     snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
 
 
-def write(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
+def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
     """Write the page to a folder, which is made, and return its file.
 
     By default it has the agents that come with the package.
@@ -60,11 +61,16 @@ def write(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
 
 
 def shipped() -> list[Exported]:
-    """Return the agents that come with the package."""
-    return [
-        Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
-        for name, path in SHIPPED.items()
-    ]
+    """Return the agents that come with the package, with their snapshots."""
+    found = []
+    for name, path in SHIPPED.items():
+        agent = agents.load_agent(path)
+        kept = snapshots.read_snapshots(SNAPSHOTS[name])
+        # The last one is the agent itself, with rounded weights.
+        earlier = [update for update in kept.updates if update < agent.num_updates]
+        past = {update: kept.agent(update) for update in earlier}
+        found.append(Exported(f"shipped/{name}", name, "shipped", agent, past))
+    return found
 
 
 def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
@@ -72,18 +78,22 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     tree = trees.enumerated(catalogue.DEFAULT)
     listed, values, proofs, history = [], {}, {}, {}
     for one in exported:
-        versions = {**spread(one.snapshots), one.agent.num_updates: one.agent}
+        versions = {**few_of(one.snapshots), one.agent.num_updates: one.agent}
         rows = []
         for update, agent in sorted(versions.items()):
             found = agent_data.action_values(agent)
-            proof = agent_data.proof_json(tree, found)
             key = f"{one.agent_id}@{update}"
             values[key] = tree_data.encoded(legal_values(found), "<f4")
-            proofs[key] = proof
+            proofs[key] = agent_data.proof_json(tree, found)
             rows.append(agent_data.history_row(tree, update, found))
+        latest = proofs[f"{one.agent_id}@{one.agent.num_updates}"]
         listed.append(
-            agent_data.about(one.agent_id, one.name, one.source, one.agent)
-            | {"unbeatable": {side: part["unbeatable"] for side, part in proof.items()}}
+            agent_data.agent_json(one.agent_id, one.name, one.source, one.agent)
+            | {
+                "unbeatable": {
+                    side: part["unbeatable"] for side, part in latest.items()
+                }
+            }
             | {"snapshots": sorted(versions) if len(versions) > 1 else []}
         )
         history[one.agent_id] = {"rows": rows if len(rows) > 1 else []}
@@ -96,7 +106,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     }
 
 
-def spread(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
+def few_of(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
     """Return at most `MOST_SNAPSHOTS` of the snapshots, evenly spread."""
     updates = sorted(snapshots)
     count = min(MOST_SNAPSHOTS, len(updates))

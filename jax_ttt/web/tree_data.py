@@ -46,7 +46,7 @@ def tree_json(env_id: EnvId) -> bytes:
         "num_positions": tree.num_positions,
         "num_actions": tree.successor.shape[1],
         "lines": lines,
-        "cells": encoded(cells(tree), "u1"),
+        "cells": encoded(stone_cells(tree), "u1"),
         "first_to_move": encoded(tree.first_to_move, "u1"),
         "result": encoded(np.where(tree.terminal, tree.outcome, NOT_OVER), "i1"),
         "successor": encoded(tree.successor, "<u2"),
@@ -62,7 +62,7 @@ def encoded(array: Shaped[np.ndarray, "..."], dtype: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype).tobytes()).decode()
 
 
-def cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
+def stone_cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
     own = stones.cells_on_host(tree.obs)
     first = np.where(tree.first_to_move[:, None], own, -own)
@@ -74,7 +74,7 @@ def winning_lines(tree: Tree) -> list[list[int]]:
 
     They are the winner's stones in the wins with the fewest stones of the winner.
     """
-    board = cells(tree)
+    board = stone_cells(tree)
     held = np.concatenate(
         [board[tree.outcome == 1] == 1, board[tree.outcome == -1] == 2]
     )
@@ -84,7 +84,7 @@ def winning_lines(tree: Tree) -> list[list[int]]:
 
 def won_lines(tree: Tree, lines: list[list[int]]) -> Int[np.ndarray, " P"]:
     """Return for each position which lines its winner has, as bits; 0 without one."""
-    board, marked = cells(tree), np.zeros(tree.num_positions, np.int64)
+    board, marked = stone_cells(tree), np.zeros(tree.num_positions, np.int64)
     stone = np.where(tree.outcome == 1, 1, 2)[:, None]
     for bit, line in enumerate(lines):
         complete = (board[:, line] == stone).all(axis=1) & (tree.outcome != 0)

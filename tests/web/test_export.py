@@ -10,7 +10,7 @@ import pytest
 import tiny
 
 from jax_ttt.players import agents
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_data, export
 
 SCRIPTS = sorted(export.STATIC.glob("*.js"))
@@ -23,19 +23,19 @@ def written(tmp_path_factory):
     before = agents.load_agent(tiny.save_untrained(folder.parent / "agent.safetensors"))
     network = agents.load_agent(SHIPPED["network"])
     shown = export.Exported("a/b", "</script><b>", "run", network, {0: before})
-    return export.write(folder, [shown]).read_text("utf-8")
+    return export.write_page(folder, [shown]).read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def data(written):
-    found = re.search(r'id="data">(.*?)</script>', written, re.DOTALL)
-    return json.loads(found[1])
+    (found,) = re.findall(r'id="data">(.*?)</script>', written, re.DOTALL)
+    return json.loads(found)
 
 
 def test_the_page_asks_for_nothing_from_elsewhere(written):
     assert not re.findall(r'(?:src|href)="(?!#|data:)', written)
     assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", written)
-    policy = re.search(r'Content-Security-Policy" content="(.*?)"', written)[1]
+    (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', written)
     assert "default-src 'none'" in policy
     assert "connect-src" not in policy
     for text in re.findall(
@@ -46,9 +46,8 @@ def test_the_page_asks_for_nothing_from_elsewhere(written):
 
 
 def test_every_module_is_in_the_import_map_and_every_import_too(written):
-    found = json.loads(
-        re.search(r'<script type="importmap">(.*?)</script>', written)[1]
-    )
+    (text,) = re.findall(r'<script type="importmap">(.*?)</script>', written)
+    found = json.loads(text)
     codes = {path.stem: path.read_text("utf-8") for path in SCRIPTS}
     assert found["imports"].keys() == {f"page/{name}" for name in codes}
     for name, code in codes.items():
@@ -83,17 +82,28 @@ def test_each_snapshot_has_values_a_proof_and_a_row(data):
         assert data[part].keys() == {"a/b@0", f"a/b@{latest}"}
 
 
-def test_the_shipped_agents_are_exported_by_default():
-    found = [one.agent_id for one in export.shipped()]
-    assert found == ["shipped/network", "shipped/table"]
+def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
+    found = export.shipped()
+    ids = [one.agent_id for one in found]
+    assert ids == ["shipped/network", "shipped/table"]
+    for one in found:
+        assert len(one.snapshots) >= 8
+        assert 0 in one.snapshots
+        assert max(one.snapshots) < one.agent.num_updates
+        last = agent_data.action_values(one.snapshots[max(one.snapshots)])
+        latest = agent_data.action_values(one.agent)
+        assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
+        first = agent_data.action_values(one.snapshots[0])
+        assert agent_data.history_row(host_tree, 0, first)["unbeatable"] is False
+    assert sum(path.stat().st_size for path in SNAPSHOTS.values()) < 700_000
 
 
 def test_few_snapshots_are_kept_and_the_first_and_the_last_are_among_them():
     agent = agents.load_agent(SHIPPED["network"])
-    kept = export.spread(dict.fromkeys(range(0, 1000, 10), agent))
+    kept = export.few_of(dict.fromkeys(range(0, 1000, 10), agent))
     assert len(kept) == export.MOST_SNAPSHOTS
     assert (min(kept), max(kept)) == (0, 990)
-    assert export.spread({}) == {}
+    assert export.few_of({}) == {}
 
 
 def test_a_page_without_its_parts_is_refused(monkeypatch, tmp_path):

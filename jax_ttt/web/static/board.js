@@ -32,6 +32,7 @@ export class Board {
     Object.assign(this, { element, tree, onPlay });
     this.focused = 0;
     this.squares = [];
+    this.overs = []; // what is shown over each square
     for (let row = 0; row < tree.rows; row += 1) {
       const line = html("div", { role: "row", class: "row" });
       for (let column = 0; column < tree.columns; column += 1) {
@@ -45,8 +46,11 @@ export class Board {
             keydown: (event) => this.key(event, cell),
           },
         });
+        // Values lie over the button, whose name says them in words.
+        const over = html("div", { class: "values", "aria-hidden": "true" });
         this.squares.push(square);
-        line.append(html("div", { role: "gridcell", class: "cell" }, square));
+        this.overs.push(over);
+        line.append(html("div", { role: "gridcell", class: "cell" }, square, over));
       }
       element.append(line);
     }
@@ -93,6 +97,7 @@ export class Board {
       const hint = stone === null && view.hints.includes(cell);
       const spoken = [capital(tree.squareName(cell)), stone ? tree.letters[stone] : "empty"];
       const parts = [];
+      const over = [];
       if (stone) {
         const fresh = cell === view.last && view.moved ? " fresh" : "";
         const shape = svg("svg", { class: `glyph${fresh}`, viewBox: "0 0 100 100" });
@@ -101,17 +106,18 @@ export class Board {
         parts.push(shape);
         const mark = view.marks.get(cell);
         if (mark) {
-          parts.push(html("span", { class: "mark", text: mark.sign }));
+          over.push(html("span", { class: "mark", text: mark.sign }));
           spoken.push(mark.text);
         }
       } else if (!tree.isOver(view.position)) {
         const shown = describe(tree, view.layers, view.position, cell);
-        if (shown.length) parts.push(chips(shown));
+        if (shown.length) over.push(chips(shown));
         spoken.push(...shown.map((one) => one.spoken));
       }
       if (hint) spoken.push("a perfect move");
       if (wonCells.has(cell)) spoken.push("in the winning line");
       square.replaceChildren(...parts);
+      this.overs[cell].replaceChildren(...over);
       square.setAttribute("aria-label", spoken.join(", "));
       square.setAttribute("aria-disabled", String(!(view.playable && stone === null)));
       square.classList.toggle("playable", view.playable && stone === null);

@@ -42,6 +42,10 @@ class Page {
   }
 
   newGame() {
+    if (this.game.demo) {
+      this.settings.setSide(this.game.side);
+      this.settings.setLevel("medium");
+    }
     return this.game.start(this.settings.nextSide, this.settings.opponent);
   }
 
@@ -111,7 +115,9 @@ class Page {
     const { tree, game, settings } = this;
     const judged = judge(tree, game.moves, game.positions);
     const marking = settings.layers.has("mistakes") || game.isOver;
-    const marks = judged.map((one) => (marking ? markOf(one) : null));
+    // Of a line that beats the agent, the agent's mistakes alone.
+    const shown = (one) => marking && !(game.demo && one.side === game.side);
+    const marks = judged.map((one) => (shown(one) ? markOf(one) : null));
     const reviewing = !game.isLatest && game.isOver && !game.demo;
     this.board.show({
       position: game.position,

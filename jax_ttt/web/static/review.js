@@ -78,20 +78,20 @@ function bestText(tree, judged) {
 }
 
 function row(tree, game, judged, marking) {
-  const mark = marking ? markOf(judged) : null;
-  const who = game.demo || judged.side !== game.side ? "Agent" : "You";
+  const own = !(game.demo && judged.side === game.side);
+  const mark = marking && own ? markOf(judged) : null;
+  const who = game.demo || judged.side !== game.side ? "agent" : "you";
   const letter = tree.letters[judged.side];
   let verdict = "";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
-  else if (marking) verdict = `keeps the ${outcomeWord(judged.after)}`;
+  else if (marking && judged.loss === 0) verdict = `keeps the ${outcomeWord(judged.after)}`;
   return html(
     "li",
     { class: mark ? "wrong" : "right" },
     html("button", {
       type: "button",
       class: "link",
-      text: `${judged.ply + 1}. ${letter} ${tree.squareName(judged.square)}`,
-      "aria-label": `Before move ${judged.ply + 1}: ${who}, ${tree.squareName(judged.square)}`,
+      text: `${judged.ply + 1}. ${letter}, ${who}: ${tree.squareName(judged.square)}`,
       on: { click: () => game.goTo(judged.ply) },
     }),
     html("span", { class: "verdict", text: verdict }),

@@ -107,7 +107,8 @@ export class Settings extends EventTarget {
     const parts = layers
       .filter(({ layer }) => layer !== "exact")
       .map(({ layer, name }) => `${layer}: ${name}`);
-    const text = parts.length ? `${parts.join("; ")}. ${LEARNED}` : "";
+    const all = parts.join("; ");
+    const text = all ? `${all[0].toUpperCase()}${all.slice(1)}. ${LEARNED}` : "";
     setText(byId("layers-about"), text);
   }
 

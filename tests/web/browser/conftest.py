@@ -1,10 +1,7 @@
 """A browser, the exported page and the served page."""
 
-import contextlib
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 import tiny
@@ -33,24 +30,25 @@ def browser():
 
 @pytest.fixture
 def open_page(browser):
-    """Return a function that opens a page; at the end, the page has had no error."""
+    """Return a function that opens a page.
+
+    At the end, no page has had an error, besides those that match `expected`.
+    """
     problems, opened = [], []
 
-    def open_page(url, *, selector=".square", **options):
+    def noted(message, expected):
+        known = expected and re.search(expected, message.text)
+        if message.type in ("error", "warning") and not known:
+            problems.append(message.text)
+
+    def open_page(url, *, selector=".square", expected=None, **options):
         options = {"viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(accept_downloads=True, **options)
         context.set_default_timeout(TIMEOUT)
         opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on(
-            "console",
-            lambda message: (
-                problems.append(message.text)
-                if message.type in ("error", "warning")
-                else None
-            ),
-        )
+        page.on("console", lambda message: noted(message, expected))
         page.goto(url)
         page.locator(selector).first.wait_for()
         return page
@@ -70,50 +68,11 @@ def weak(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def exported(weak):
-    """Return the agents of the exported page: two proven ones, and one to beat."""
-    first, *others = export.shipped()
-    with_past = export.Exported(
-        first.agent_id, first.name, first.source, first.agent, {0: weak}
-    )
-    return [with_past, *others, export.Exported("run/weak", "weak", "run", weak)]
+    """Return the agents of the exported page: the shipped ones, and one to beat."""
+    return [*export.shipped(), export.Exported("run/weak", "weak", "run", weak)]
 
 
 @pytest.fixture(scope="session")
 def exported_url(browser, exported, tmp_path_factory):
     """Return the address of the exported page, a file."""
-    return export.write(tmp_path_factory.mktemp("site"), exported).as_uri()
-
-
-@pytest.fixture(scope="session")
-def served_url(browser, tmp_path_factory):
-    """Return the address of a server of this test run, with no runs and no games."""
-    folder = tmp_path_factory.mktemp("served")
-    with serving(folder) as url:
-        yield url
-
-
-@contextlib.contextmanager
-def serving(folder):
-    """Serve the page with its data in a folder, at a free port."""
-    command = (sys.executable, "-m", "jax_ttt.web", "--port", "0")
-    folders = ("--data-dir", str(folder / "data"), "--runs", str(folder / "runs"))
-    (folder / "data").mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        (*command, *folders),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        told = ""
-        for line in process.stdout:
-            told += line
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield found[0]
-                break
-        else:
-            raise AssertionError(f"the server ended: {told}")
-    finally:
-        process.terminate()
-        process.wait(10)
-        process.stdout.close()
+    return export.write_page(tmp_path_factory.mktemp("site"), exported).as_uri()

@@ -251,7 +251,7 @@ def test_the_values_on_the_page_are_those_of_python(page, exported, host_tree):
         )
         table = np.array(shown["table"], float).reshape(values.shape)
         np.testing.assert_array_equal(table, values)
-        probs = agent_data.greedy_policy(host_tree, values)
+        probs = agent_data.policy_of(host_tree, values)
         for p in host_tree.decisions:
             assert probs[p, shown["greedy"][p]] == 1
 
@@ -261,7 +261,7 @@ def test_three_layers_of_values_are_on_the_board(page, exported):
         page.locator(f"input[name={name}]").check()
     values = [agent_data.action_values(one.agent)[0] for one in exported[:2]]
     for cell in range(9):
-        shown = square(page, cell).locator(".value").all_inner_texts()
+        shown = page.locator(".values").nth(cell).locator(".value").all_inner_texts()
         learned = [f"{v[cell]:+.2f}".replace("-", "\u2212") for v in values]
         assert shown == [*learned, "draw"]
     page.reload()
@@ -275,7 +275,7 @@ def test_the_browser_counts_the_same_lines_as_python(page, exported, host_tree):
         page.locator("#check").click()
         result = page.locator("#check-result")
         expect(result).to_contain_text("The same result")
-        probs = agent_data.greedy_policy(host_tree, agent_data.action_values(one.agent))
+        probs = agent_data.policy_of(host_tree, agent_data.action_values(one.agent))
         x, o = (proof.lines(host_tree, probs, seat) for seat in ("first", "second"))
         assert f"{sum(x):,} lines as X and {sum(o):,} as O" in result.inner_text()
         assert f"{x.lost + o.lost:,} lost" in result.inner_text()

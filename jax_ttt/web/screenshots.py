@@ -1,0 +1,130 @@
+"""Pictures of the page for the docs, taken in a browser from a server of its own."""
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jax_ttt.config.errors import UsageError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from jax_ttt.drawing.themes import Theme
+
+TIMEOUT = 120_000
+"""Milliseconds that a training or a busy machine may take."""
+_WIDE, _NARROW = (1280, 800), (390, 844)
+
+
+def take(folder: Path) -> Iterator[Path]:
+    """Take the pictures `web-*.png`, and yield the path of each.
+
+    Raises:
+        UsageError: there is no chromium.
+    """
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        raise UsageError("figures of the page need chromium, which is not installed")
+    with _served() as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        for theme in ("light", "dark"):
+            page = _opened(browser, url, theme, _WIDE)
+            yield from _states(page, folder, theme)
+            page.context.close()
+        page = _opened(browser, url, "dark", _NARROW)
+        _show_values(page)
+        _play(page, 4)
+        yield _shot(page, folder / "web-phone-dark.png")
+        browser.close()
+
+
+def _states(page: "Page", folder: Path, theme: "Theme") -> Iterator[Path]:
+    _show_values(page)
+    _play(page, 1)
+    _play(page, 8)
+    yield _shot(page, folder / f"web-play-{theme}.png")
+    page.get_by_role("tab", name="Learning").click()
+    page.get_by_role("radio", name="Table").check(force=True)
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.locator(".verdict-live", has_text="Unbeatable").wait_for()
+    page.get_by_role("button", name="Pause").click()
+    page.locator(".state", has_text="Paused").wait_for()
+    yield _shot(page, folder / f"web-learning-{theme}.png")
+    # An early snapshot, which can be beaten.
+    page.locator("#snapshot").press("Home")
+    page.get_by_role("tab", name="Proof").click()
+    page.get_by_role("button", name="Show me how to beat it").first.click()
+    page.locator("#status-more", has_text="try it yourself").wait_for()
+    yield _shot(page, folder / f"web-proof-{theme}.png")
+    page.get_by_role("tab", name="Learning").click()
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Forget it").click()
+    page.locator(".state", has_text="Not started").wait_for()
+
+
+def _opened(
+    browser: "Browser", url: str, theme: "Theme", size: tuple[int, int]
+) -> "Page":
+    page = browser.new_page(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=theme
+    )
+    page.set_default_timeout(TIMEOUT)
+    page.goto(url)
+    page.locator(".square.playable").first.wait_for()
+    return page
+
+
+def _show_values(page: "Page") -> None:
+    for layer in ("network", "table", "exact"):
+        page.locator(f"input[name={layer}]").check()
+
+
+def _play(page: "Page", cell: int) -> None:
+    """Play a cell and wait for the reply."""
+    frames = page.locator("button.frame")
+    before = frames.count()
+    page.locator(".square").nth(cell).click()
+    frames.nth(before + 1).wait_for()
+    page.locator("#status-main", has_text=re.compile("Your turn|You|draw")).wait_for()
+
+
+def _shot(page: "Page", path: Path) -> Path:
+    page.mouse.move(0, 0)
+    page.locator("h1").scroll_into_view_if_needed()
+    page.wait_for_timeout(300)  # a stone that appears, a tooltip that goes
+    page.screenshot(path=path)
+    return path
+
+
+@contextlib.contextmanager
+def _served() -> Iterator[str]:
+    """Serve the page at a free port, without runs and games; yield its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ("--port", "0", "--data-dir", folder, "--runs", f"{folder}/runs")
+        process = subprocess.Popen(
+            (sys.executable, "-m", "jax_ttt.web", *flags),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if found := re.search(r"http://\S+", line):
+                    yield found[0]
+                    break
+            else:
+                raise UsageError("the server of the page did not start")
+        finally:
+            process.terminate()
+            process.wait()
