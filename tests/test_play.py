@@ -188,7 +188,7 @@ def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
         os.write(ours, typed.encode())
         assert process.wait(timeout=20) == code
         left = until(ours, "nobody wins").replace("\r", "")
-        assert left.endswith("\nleft after 2 moves: nobody wins")
+        assert left.rstrip().endswith("\nleft after 2 moves: nobody wins")
         assert "Traceback" not in left
     finally:
         process.kill()
