@@ -69,7 +69,7 @@ def save_agent(agent: Agent, path: Path) -> None:
 def agent_file(agent: Agent) -> bytes:
     """Return the contents of an agent's file; see `save_agent`."""
     tensors = tensors_of(agent.params)
-    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+    if not all(np.isfinite(x).all() for x in tensors.values()):
         raise FloatingPointError("a weight is not finite; the agent was not saved")
     about = {
         "format_version": FORMAT_VERSION,
@@ -208,8 +208,8 @@ def _read(
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
         raise AgentError(f"{path}: its network does not match its settings")
-    architecture = config.architecture.as_dict()
-    if about.get("architecture", architecture) != architecture:
+    own = config.architecture.as_dict()
+    if about.get("architecture", own) != own:
         raise AgentError(f"{path}: its architecture does not match its settings")
     return Agent(config, params_of(path, config, tensors), seed, updates, score)
 
@@ -276,6 +276,5 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of the weights; safetensors does not detect a flipped bit."""
     found = hashlib.sha256()
     for name in sorted(tensors):
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(tensors[name]).tobytes())
+        found.update(name.encode() + np.ascontiguousarray(tensors[name]).tobytes())
     return found.hexdigest()
