@@ -17,8 +17,9 @@ from jax_ttt.config.catalogue import DEFAULT, SEATS, seat_name
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades
 from jax_ttt.players import names, registry
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.results.grades import FullExact, Rates
+from jax_ttt.training import snapshots
 
 PAGE = Path(__file__).parent / "shipped_agents.md"
 FLAGS = {
@@ -46,7 +47,7 @@ again from the files. [players.md](players.md) explains the rows.
 
 
 def train() -> None:
-    """Train each agent in a new process, and copy its file into the package."""
+    """Train each agent in a new process, and copy its files into the package."""
     for name, path in SHIPPED.items():
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
@@ -54,6 +55,7 @@ def train() -> None:
             subprocess.run([*command, "--run-dir", str(run)], check=True)
             path.parent.mkdir(exist_ok=True)
             shutil.copyfile(run / "agent.safetensors", path)
+            shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
 
 
 def page() -> str:

@@ -265,22 +265,5 @@ def set_up(machine: Machine, seconds: int) -> str:
         except devices.DeviceError as error:
             raise UsageError(str(error)) from None
         kept = compile_cache.use(not machine.no_compile_cache)
-    announce_compiling(seconds, kept)
+    compile_events.announce(seconds, kept)
     return device
-
-
-def announce_compiling(seconds: int, kept: bool) -> None:
-    """Let a terminal say that programs compile, as soon as they do."""
-    from tqdm import tqdm
-
-    from jax_ttt.runtime import compile_events
-
-    text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
-
-    def say() -> None:
-        if terminal and kept:
-            tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
-
-    compile_events.Notice(say)
-    if terminal and not kept:
-        streams.tell(f"{text}; nothing is kept for the next time")

@@ -5,8 +5,13 @@
 
 from pathlib import Path
 
+_FOLDER = Path(__file__).parents[1] / "shipped"
+
 SHIPPED: dict[str, Path] = {
-    name: Path(__file__).parents[1] / "shipped" / f"{name}.safetensors"
-    for name in ("network", "table")
+    name: _FOLDER / f"{name}.safetensors" for name in ("network", "table")
 }
 """The agents' files by name, all of tic-tac-toe; the first is the default agent."""
+SNAPSHOTS: dict[str, Path] = {
+    name: _FOLDER / f"{name}-snapshots.safetensors" for name in SHIPPED
+}
+"""The snapshots of their trainings, by the same names."""

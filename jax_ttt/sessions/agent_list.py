@@ -17,7 +17,7 @@ from typing import Any, Literal
 from jax_ttt.config import catalogue
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.results.saved_runs import saved_in
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.training import snapshots
@@ -83,9 +83,11 @@ class AgentList:
             raise Refusal(404, "no such agent") from None
 
     def snapshots(self, entry: Entry) -> Snapshots | None:
-        """Return a run's snapshots; None if it has none that can be read."""
+        """Return a training's snapshots; None if it has none that can be read."""
         path = entry.path.with_name(snapshots.FILE)
-        stamp = _stamp(path) if entry.source == "run" else None
+        if entry.source == "shipped":
+            path = SNAPSHOTS[entry.name]
+        stamp = None if entry.source == "imported" else _stamp(path)
         if stamp is None or stamp[1] > MOST_BYTES:
             return None
         kept = self._snapshots.get(entry.id)

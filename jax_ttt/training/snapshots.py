@@ -59,7 +59,7 @@ class Snapshots:
                 f"{self.path}: no snapshot at update {update}, only {known}"
             )
         place = self.updates.index(update)
-        blank = _blank(self.config)
+        blank = np.float16(self.config.network.initial_value)
         named = named_arrays.one_of_stack(self.tensors, place, blank)
         tensors = {name: leaf.astype(np.float32) for name, leaf in named.items()}
         params = agents.params_of(self.path, self.config, tensors)
@@ -111,7 +111,7 @@ class SnapshotFile:
             "seed": self._seed,
             "updates": [snapshot.update for snapshot in kept],
         }
-        blank = _blank(self._config)
+        blank = np.float16(self._config.network.initial_value)
         tensors = named_arrays.stacked([s.tensors for s in kept], blank)
         try:
             files.write_whole(self.path, tensor_files.as_bytes(about, tensors))
@@ -148,11 +148,6 @@ def read_snapshots(path: Path) -> Snapshots:
     found = Snapshots(path, config, seed, updates, tensors)
     found.agent(updates[-1])  # refused if the weights don't fit
     return found
-
-
-def _blank(config: Config) -> np.float16:
-    """Return the initial value of a table's entries; 0 for another network."""
-    return np.float16(config.network.initial_value)
 
 
 def _rounded(tensor: np.ndarray) -> np.ndarray:

@@ -183,16 +183,10 @@ def _export(args: Args, folder: Path) -> int:
     """Write the page with the shipped agents as static files."""
     cli.set_up(args, 2)
 
-    from jax_ttt.players import agents
-    from jax_ttt.players.shipped import SHIPPED
     from jax_ttt.web import export
 
-    exported = [
-        export.Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
-        for name, path in SHIPPED.items()
-    ]
     try:
-        path = export.write_page(folder, exported)
+        path = export.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
     streams.tell_written(path)

@@ -12,9 +12,10 @@ from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import NetworkKind
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import grades
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.web import tree_data
 
 SIDES: dict[Seat, str] = {"first": "x", "second": "o"}
@@ -76,22 +77,20 @@ def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
 def grades_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
     """Return by side the exact rates against random and the share of best moves.
 
-    The share is over the positions of the side that the policy can reach.
+    The share is over all positions in which the side moves.
     """
-    probs = policy_of(tree, values)
-    good, other = minimax.optimal_moves(tree, probs), policies.uniform(tree)
+    probs, other = policy_of(tree, values), policies.uniform(tree)
     as_first = outcomes.outcome(tree, probs, other)
     as_second = outcomes.outcome(tree, other, probs)[::-1]
     rates = {"first": as_first, "second": as_second}
     found: dict[str, Any] = {}
     for seat in SEATS:
-        own = proof.reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
         wins, draws, losses = (max(float(rate), 0.0) for rate in rates[seat])
         found[SIDES[seat]] = {
             "wins": wins,
             "draws": draws,
             "losses": losses,
-            "optimal": float(good[own].mean()),
+            "optimal": grades.optimal_move_rate(tree, probs, (seat,)).all,
         }
     return found
 
@@ -105,8 +104,8 @@ def history_row(
     """
     proven = proof.unbeatable(tree, policy_of(tree, values), SEATS)
     unknown = dict.fromkeys(("games", "loss", "seconds"))
-    grades = grades_json(tree, values)
-    return {"update": update, "unbeatable": bool(proven)} | unknown | grades
+    by_side = grades_json(tree, values)
+    return {"update": update, "unbeatable": bool(proven)} | unknown | by_side
 
 
 def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:

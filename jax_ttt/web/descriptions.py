@@ -24,6 +24,7 @@ from jax_ttt.web.agent_data import SIDES
 PROOF_SECONDS = 1.0
 """Time for proofs while agents are listed; the next list has those that are left."""
 MOST_PROOFS = 1000
+MOST_HISTORIES = 100
 MOST_METRICS = 32 * 2**20
 """The largest metrics that are read, in bytes."""
 
@@ -36,6 +37,7 @@ class Descriptions:
         self._proofs: collections.OrderedDict[Any, dict[str, Any]] = (
             collections.OrderedDict()
         )
+        self._rows: dict[Any, dict[int, dict[str, Any]]] = {}
 
     def all(self) -> dict[str, Any]:
         """Return all agents, and the files that can't be used with the reasons."""
@@ -71,9 +73,29 @@ class Descriptions:
         if agent_id == LIVE:
             return self._training.status()["history"]
         entry = self._opponents.listed.find(agent_id)
+        measured = self._measured(entry)
         if entry.source != "run":
-            return []
-        return read_history(entry.path.with_name("metrics.jsonl"))
+            return list(measured.values())
+        found = read_history(entry.path.with_name("metrics.jsonl"))
+        return [_with_optimal(row, measured.get(row["update"])) for row in found]
+
+    def _measured(self, entry: Entry) -> dict[int, dict[str, Any]]:
+        """Return a row for each snapshot of a training, by its update."""
+        kept = self._opponents.listed.snapshots(entry)
+        if kept is None:
+            return {}
+        key = (entry.id, entry.stamp, kept.updates)
+        if key not in self._rows:
+            tree = trees.enumerated(catalogue.DEFAULT)
+            self._rows[key] = {
+                update: agent_data.history_row(
+                    tree, update, agent_data.action_values(kept.agent(update))
+                )
+                for update in kept.updates
+            }
+            while len(self._rows) > MOST_HISTORIES:
+                self._rows.pop(next(iter(self._rows)))
+        return self._rows[key]
 
     def _proof(self, agent_id: str, update: int | None) -> dict[str, Any]:
         agent = self._opponents.agent(agent_id, update)
@@ -129,6 +151,16 @@ def read_history(metrics: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, RecursionError):
         pass  # a run that is being written ends with half a line
     return found
+
+
+def _with_optimal(
+    row: dict[str, Any], measured: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return a row with the share of best moves that was measured, if it was."""
+    if measured is None:
+        return row
+    sides = SIDES.values()
+    return row | {s: row[s] | {"optimal": measured[s]["optimal"]} for s in sides}
 
 
 def _row(row: Evaluated, loss: float | None) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.runtime import files
+from jax_ttt.training import snapshots
 from jax_ttt.web import agent_data, tree_data
 
 STATIC = Path(__file__).parent / "static"
@@ -40,7 +41,7 @@ class Exported:
     name: str
     source: str  # "shipped" or "run"
     agent: Agent
-    snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
+    past: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
 
 
 def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
@@ -60,11 +61,16 @@ def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path
 
 
 def shipped() -> list[Exported]:
-    """Return the agents that come with the package."""
-    return [
-        Exported(f"shipped/{name}", name, "shipped", agents.load_agent(path))
-        for name, path in SHIPPED.items()
-    ]
+    """Return the agents that come with the package, with their snapshots."""
+    found = []
+    for name, path in SHIPPED.items():
+        agent = agents.load_agent(path)
+        kept = snapshots.read_snapshots(SNAPSHOTS[name])
+        # The last one is the agent itself, with rounded weights.
+        earlier = [update for update in kept.updates if update < agent.num_updates]
+        past = {update: kept.agent(update) for update in earlier}
+        found.append(Exported(f"shipped/{name}", name, "shipped", agent, past))
+    return found
 
 
 def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     tree = trees.enumerated(catalogue.DEFAULT)
     listed, values, proofs, history = [], {}, {}, {}
     for one in exported:
-        versions = {**few_of(one.snapshots), one.agent.num_updates: one.agent}
+        versions = {**few_of(one.past), one.agent.num_updates: one.agent}
         rows = []
         for update, agent in sorted(versions.items()):
             found = agent_data.action_values(agent)
@@ -100,12 +106,12 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     }
 
 
-def few_of(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
+def few_of(past: Mapping[int, Agent]) -> dict[int, Agent]:
     """Return at most `MOST_SNAPSHOTS` of the snapshots, evenly spread."""
-    updates = sorted(snapshots)
+    updates = sorted(past)
     count = min(MOST_SNAPSHOTS, len(updates))
     chosen = {updates[i] for i in np.linspace(0, len(updates) - 1, count).astype(int)}
-    return {update: snapshots[update] for update in sorted(chosen)}
+    return {update: past[update] for update in sorted(chosen)}
 
 
 def legal_values(values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, " L"]:

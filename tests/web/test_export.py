@@ -10,7 +10,7 @@ import pytest
 import tiny
 
 from jax_ttt.players import agents
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_data, export
 
 SCRIPTS = sorted(export.STATIC.glob("*.js"))
@@ -82,9 +82,20 @@ def test_each_snapshot_has_values_a_proof_and_a_row(data):
         assert data[part].keys() == {"a/b@0", f"a/b@{latest}"}
 
 
-def test_the_shipped_agents_are_exported_by_default():
-    found = [one.agent_id for one in export.shipped()]
-    assert found == ["shipped/network", "shipped/table"]
+def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
+    found = export.shipped()
+    ids = [one.agent_id for one in found]
+    assert ids == ["shipped/network", "shipped/table"]
+    for one in found:
+        assert len(one.snapshots) >= 8
+        assert 0 in one.snapshots
+        assert max(one.snapshots) < one.agent.num_updates
+        last = agent_data.action_values(one.snapshots[max(one.snapshots)])
+        latest = agent_data.action_values(one.agent)
+        assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
+        first = agent_data.action_values(one.snapshots[0])
+        assert agent_data.history_row(host_tree, 0, first)["unbeatable"] is False
+    assert sum(path.stat().st_size for path in SNAPSHOTS.values()) < 700_000
 
 
 def test_few_snapshots_are_kept_and_the_first_and_the_last_are_among_them():

@@ -13,6 +13,7 @@ export class Learning {
     this.histories = new Map(); // rows by agent, of agents that no longer learn
     agents.addEventListener("select", () => this.showCurves());
     agents.addEventListener("list", () => this.showCurves());
+    byId("tabs").addEventListener("shown", () => this.showCurves());
     this.training.addEventListener("progress", () => this.progress());
   }
 
@@ -59,7 +60,9 @@ export class Learning {
     return this.histories.get(selected.id);
   }
 
+  // Histories are asked for where they are seen.
   async showCurves() {
+    if (byId("panel-learning").hidden) return;
     const { agents } = this;
     const shown = [agents.id, agents.update];
     let rows = [];

@@ -12,6 +12,7 @@ export function startTabs(list) {
       byId(tab.getAttribute("aria-controls")).hidden = !here;
     }
     if (focus) chosen.focus();
+    list.dispatchEvent(new CustomEvent("shown"));
   };
   tabs.forEach((tab, i) => {
     tab.addEventListener("click", () => show(tab, false));
