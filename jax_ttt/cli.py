@@ -265,5 +265,5 @@ def set_up(machine: Machine, seconds: int) -> str:
         except devices.DeviceError as error:
             raise UsageError(str(error)) from None
         kept = compile_cache.use(not machine.no_compile_cache)
-    compile_events.announce(seconds, kept)
+    compile_cache.announce(seconds, kept)
     return device

@@ -56,9 +56,13 @@ def save_agent(agent: Agent, path: Path) -> None:
 
 
 def agent_file(agent: Agent) -> bytes:
-    """Return the contents of an agent's file; see `save_agent`."""
+    """Return the contents of an agent's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+    """
     tensors = tensors_of(agent.params)
-    if not all(np.isfinite(x).all() for x in tensors.values()):
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise FloatingPointError("a weight is not finite; the agent was not saved")
     about = {
         "format_version": FORMAT_VERSION,
@@ -110,7 +114,7 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
 
 
 def _file(path: Path) -> Path:
-    """Return the path of an agent's file, given it or its folder."""
+    """Return the path of the agent's file; `path` may be its folder."""
     return path / "agent.safetensors" if path.is_dir() else path
 
 
@@ -123,7 +127,10 @@ def _described_game(path: Path) -> EnvId:
 
 
 def _read(
-    path: Path, about: dict[str, Any], tensors: named_arrays.Named, env_id: str | None
+    path: Path,
+    about: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    env_id: str | None,
 ) -> Agent:
     """Return the agent of a file's contents, all of which are checked."""
     game = about.get("env_id")
@@ -138,8 +145,8 @@ def _read(
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
         raise AgentError(f"{path}: its network does not match its settings")
-    own = config.architecture.as_dict()
-    if about.get("architecture", own) != own:
+    architecture = config.architecture.as_dict()
+    if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
     return Agent(config, params_of(path, config, tensors), seed, updates, score)
 
@@ -180,8 +187,8 @@ def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any
 
 def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
     """Return a network's weights as tensors of a file, by name."""
-    flat = named_arrays.flat(params).items()
-    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat}
+    flat = named_arrays.flat(params)
+    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat.items()}
 
 
 def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:

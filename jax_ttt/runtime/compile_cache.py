@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import stat
+import sys
 from pathlib import Path
 
 from jax_ttt.runtime import streams
@@ -85,3 +86,23 @@ def make_private(path: Path) -> None:
         raise PermissionError(0, "other users can write to it")
     if not os.access(path, os.W_OK):
         raise PermissionError(0, "no permission to write to it")
+
+
+def announce(seconds: int, kept: bool) -> None:
+    """Let a terminal say that programs compile, as soon as they do.
+
+    `seconds` are what that takes, about. `kept` says whether programs are kept.
+    """
+    from tqdm import tqdm
+
+    from jax_ttt.runtime import compile_events
+
+    text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
+
+    def say() -> None:
+        if terminal and kept:
+            tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
+
+    compile_events.Notice(say)
+    if terminal and not kept:
+        streams.tell(f"{text}; nothing is kept for the next time")

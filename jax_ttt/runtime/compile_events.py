@@ -11,8 +11,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from jax_ttt.runtime import streams
-
 EVENTS = "/jax/core/compile/"
 """Prefix of the events of tracing, lowering and compiling."""
 WILL_COMPILE = "/jax_ttt/compile"
@@ -117,22 +115,6 @@ def set_log_level(level: int | None) -> None:
         usual = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "")
         usual = int(usual) if usual.isdigit() else 1
         log.absl_set_min_log_level(usual if level is None else level)
-
-
-def announce(seconds: int, kept: bool) -> None:
-    """Let a terminal say that programs compile, as soon as they do.
-
-    `seconds` are what that takes, about. `kept` says whether programs are kept.
-    """
-    text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
-
-    def say() -> None:
-        if terminal and kept:
-            tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
-
-    Notice(say)
-    if terminal and not kept:
-        streams.tell(f"{text}; nothing is kept for the next time")
 
 
 class Status:
