@@ -40,7 +40,7 @@ API = ROOT / "docs" / "api.md"
 """Its blocks are the files that tests/test_examples.py runs."""
 COMMANDS = (
     *("train", "evaluate", "play", "arena", "sweep", "published"),
-    *("plot", "figures", "bench", "runs"),
+    *("plot", "figures", "bench", "runs", "web"),
 )
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
@@ -169,6 +169,12 @@ def test_what_a_link_names_is_in_that_module(page):
         assert getattr(named, "__module__", path) in (path, "builtins"), name
 
 
+def module_of(command):
+    """Return a command's module; a command may be a folder."""
+    folder = (PACKAGE / command).is_dir()
+    return importlib.import_module(f"jax_ttt.{command}{'.__main__' * folder}")
+
+
 def test_slugs_are_those_of_github():
     assert slug("Two plies: who trembles?") == "two-plies-who-trembles"
     assert slug("`train_chunk` & [links](x.md)") == "train_chunk--links"
@@ -226,7 +232,7 @@ def test_the_proof_that_readers_run_finds_an_error(capsys):
 
 def parsed(command, words):
     """Parse a command's words as the command does, and check the settings."""
-    module = importlib.import_module(f"jax_ttt.{command}")
+    module = module_of(command)
     assert callable(module.main)
     if words in ([], ["--help"]):  # named, not called
         return
@@ -280,7 +286,7 @@ def test_make_targets_exist_and_take_their_args(page):
 
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
-    modules = [importlib.import_module(f"jax_ttt.{name}") for name in COMMANDS]
+    modules = [module_of(name) for name in COMMANDS]
     fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
     flags = {cli.flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
@@ -313,6 +319,7 @@ def test_the_code_map_names_every_folder_and_command():
     }
     assert len(named) == len({row[1] for row in named if row})
     commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    commands |= {path.parent.name for path in PACKAGE.glob("*/__main__.py")}
     assert set(SPAN.findall(root)) == commands
     assert commands == {*COMMANDS, "cli", "__main__"}
 

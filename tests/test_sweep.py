@@ -141,7 +141,7 @@ def lines_of(points, seeds):
     """Return the lines of a sweep's table whose agents all can be beaten."""
     exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
     rows = [made.agent(seed, exact) for seed in seeds]
-    groups = [many_agents.group_summary(rows, Config(), point) for point in points]
+    groups = [agent_groups.group_summary(rows, Config(), point) for point in points]
     return sweep.groups_table(sweep.Args(), "cpu", groups, 9.0).splitlines()
 
 

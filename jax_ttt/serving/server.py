@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level="critical",  # what a client did wrong is told to the client
+            log_level="critical",  # the reply names what is wrong in a request
             access_log=False,
             server_header=False,
             date_header=False,

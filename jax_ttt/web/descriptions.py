@@ -1,4 +1,4 @@
-"""What the page is told of an agent: its values, its proof, its history.
+"""What the page gets of an agent: its values, its proof, its history.
 
 The methods compute with JAX, so they run in the worker thread.
 """
