@@ -1,12 +1,30 @@
 """What a person does on the page, and what it then shows."""
 
 import contextlib
+import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 AXE = Path(__file__).parent / "web" / "browser" / "axe.min.js"
+
+
+def chromium():
+    """Return the path of Chromium; skip the test where there is no browser.
+
+    With BROWSER_TESTS=required, as in CI, a missing browser fails the test.
+    """
+    path, api = shutil.which("chromium"), importlib.util.find_spec("playwright")
+    if path is None or api is None:
+        reason = "there is no chromium on the path, or no Playwright"
+        assert os.environ.get("BROWSER_TESTS") != "required", reason
+        pytest.skip(reason)
+    return path
 
 
 def expect(locator):

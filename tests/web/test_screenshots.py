@@ -1,7 +1,6 @@
 """The pictures of the page are taken in a browser, of each main state."""
 
-import shutil
-
+import browsing
 import pytest
 
 from jax_ttt import figures
@@ -16,9 +15,7 @@ NAMES = {
 
 @pytest.mark.slow
 def test_the_main_states_are_taken(tmp_path, capsys):
-    pytest.importorskip("playwright", reason="Playwright is missing")
-    if shutil.which("chromium") is None:
-        pytest.skip("there is no chromium on the path")
+    browsing.chromium()
     assert figures.main(["--out", str(tmp_path), "--only", "web"]) == 0
     assert {path.name for path in tmp_path.iterdir()} == NAMES
     told = capsys.readouterr().out.splitlines()

@@ -1,8 +1,8 @@
 """A browser, the exported page and the served page."""
 
 import re
-import shutil
 
+import browsing
 import pytest
 import tiny
 
@@ -16,11 +16,10 @@ TIMEOUT = 20_000
 @pytest.fixture(scope="session")
 def browser():
     """Return Chromium, which the tests start."""
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is missing")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium on the path")
-    with api.sync_playwright() as playwright:
+    path = browsing.chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox"]
         )
