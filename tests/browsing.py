@@ -4,6 +4,9 @@ import contextlib
 import re
 import subprocess
 import sys
+from pathlib import Path
+
+AXE = Path(__file__).parent / "web" / "browser" / "axe.min.js"
 
 
 def expect(locator):
@@ -127,3 +130,16 @@ def serving(folder):
         process.terminate()
         process.wait(10)
         process.stdout.close()
+
+
+def axe(page, state):
+    """Check the page as it is; only minor findings pass."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    bad = [
+        (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found["violations"]
+        if one["impact"] != "minor"
+    ]
+    assert bad == [], state
+    assert found["testEngine"]["name"] == "axe-core"

@@ -19,7 +19,7 @@ export function statusOf(tree, game, judged, marks) {
 
 function inWords(tree, game, judged) {
   const { letters } = tree;
-  if (game.error) return { main: game.error, more: "Try again, or start a new game.", tone: "bad" };
+  if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
   const step = `Move ${game.at} of ${game.moves.length}`;
   if (game.demo) {
     const more = game.isLatest

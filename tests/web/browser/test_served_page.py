@@ -7,6 +7,7 @@ import browsing
 import pytest
 import rules
 from browsing import (
+    axe,
     board,
     cards,
     expect,
@@ -137,6 +138,7 @@ def test_an_agent_is_trained_until_it_is_proven_unbeatable(page, learner):
     assert re.search(r"proven from update [\d,]+ on", proof.inner_text())
     assert page.locator(".proven-line").count() == 2
     assert page.locator(".chart .area").count() == 6
+    axe(page, "training")
     trained = cards(page, "#training-details")
     numbers = [int(trained[name].replace(",", "")) for name in ("Games", "X won")]
     assert numbers[0] > numbers[1] > 0
@@ -218,7 +220,7 @@ def test_the_page_says_when_the_server_is_gone(open_page, tmp_path):
         play(page, 4)
         now = board(page)
     browsing.square(page, now.index("-")).click()
-    expect(page.locator("#status-main")).to_contain_text("does not answer")
+    expect(page.locator("#status-more")).to_contain_text("does not answer")
     assert board(page) == now, "the move is taken back"
     tab(page, "Learning")
     expect(page.locator(".problem")).to_contain_text("connection")
