@@ -211,22 +211,20 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def named_or_newest(
-    name: str | None, quiet: bool = False, otherwise: str | None = None
-) -> str:
+def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") -> str:
     """Return a player's name, or the newest run's, which is printed unless `quiet`.
 
     Raises:
-        UsageError: there is no run, and no other player's name for that case.
+        UsageError: there is no run, and no name in `otherwise` for that case.
     """
     if name is not None:
         return name
     try:
         newest = str(saved_runs.newest_run())
     except UsageError:
-        if otherwise is None:
-            raise
-        return otherwise
+        if otherwise:
+            return otherwise
+        raise
     if not quiet:
         print(f"the newest run: {newest}", flush=True)
     return newest

@@ -396,6 +396,14 @@ def test_a_bug_is_not_hidden():
         command([])
 
 
+def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.named_or_newest(None, otherwise="shipped:network") == "shipped:network"
+    assert cli.named_or_newest("random", otherwise="shipped:network") == "random"
+    with pytest.raises(cli.UsageError, match="no agent below runs/: train one"):
+        cli.named_or_newest(None)
+
+
 def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):
     learned = "learned to move first only, as X"
     assert evaluate.main([str(one_seat)]) == 0

@@ -38,7 +38,7 @@ API = ROOT / "docs" / "api.md"
 """Its blocks are the files that tests/test_examples.py runs."""
 COMMANDS = (
     *("train", "evaluate", "play", "arena", "sweep", "published"),
-    *("plot", "figures", "bench", "runs"),
+    *("plot", "figures", "bench", "runs", "web"),
 )
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
@@ -222,9 +222,17 @@ def test_the_proof_that_readers_run_finds_an_error(capsys):
     assert losing_game(moves | {"XX--O----": 8}, "X") is None
 
 
+def command_module(command):
+    """Return the module of a command, which may have a folder."""
+    module = importlib.import_module(f"jax_ttt.{command}")
+    if hasattr(module, "__path__"):
+        return importlib.import_module(f"jax_ttt.{command}.__main__")
+    return module
+
+
 def parsed(command, words):
     """Parse a command's words as the command does, and check the settings."""
-    module = importlib.import_module(f"jax_ttt.{command}")
+    module = command_module(command)
     assert callable(module.main)
     if words in ([], ["--help"]):  # named, not called
         return
@@ -278,7 +286,7 @@ def test_make_targets_exist_and_take_their_args(page):
 
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
-    modules = [importlib.import_module(f"jax_ttt.{name}") for name in COMMANDS]
+    modules = [command_module(name) for name in COMMANDS]
     fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
     flags = {cli.flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
@@ -311,6 +319,7 @@ def test_the_code_map_names_every_folder_and_command():
     }
     assert len(named) == len({row[1] for row in named if row})
     commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    commands |= {path.parent.name for path in PACKAGE.glob("*/__main__.py")}
     assert set(SPAN.findall(root)) == commands
     assert commands == {*COMMANDS, "cli", "__main__"}
 

@@ -21,7 +21,7 @@ PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9"
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
-PLAYERS += " blend:P:PLAYER lookahead:D:AGENT AGENT"
+PLAYERS += " blend:P:PLAYER lookahead:D:AGENT shipped:network shipped:table AGENT"
 NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
 NO_EFFECT = "must be left out: it has no effect with"
 AGAINST = "--backup must be one-ply against an opponent: its reply is part of the move,"
@@ -106,6 +106,15 @@ VALUES = [
         PLAYERS,
     ),
     (
+        "play --side black",
+        "--side must be one of these, got 'black'",
+        "x o random first second",
+    ),
+    (
+        "play --level hard",
+        "--level must be one of beginner, medium, expert, got 'hard'",
+    ),
+    (
         "play mcst",
         "mcst: no such file, and no known player; did you mean mct",
         PLAYERS,
@@ -133,7 +142,6 @@ VALUES = [
     ("train --tau nan", "--tau must be a number above 0 and at most 1, got nan"),
     ("train --seed -1", f"{SEED} -1"),
     ("train --seed one", f"{SEED} 'one'"),
-    ("play --side black", "--side must be one of x, o, first, second, got 'black'"),
     ("play --seed -5", f"{SEED} -5"),
     ("evaluate minimax --games -1", "--games must be a whole number from 0 to 1,048,5"),
     ("arena --games 0", "--games must be a whole number from 1 to 1,048,576, got 0"),

@@ -4,12 +4,16 @@ Axes: `T` moves of the longest game, `B` moves of an update (`num_envs`).
 """
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from jaxtyping import Array, Int
 
+from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import learner, rollout
@@ -22,25 +26,33 @@ _NO_UPDATE = 2**31 - 1
 """Folded into a run's key, it gives numbers that no update has: it is no index."""
 
 
-def learn_game(
-    config: Config,
-    hyper: Hyper,
-    network: Network,
-    state: TrainState,
-    moves: Int[Array, " T"],
-    number: Int[Array, ""],
+class Game(NamedTuple):
+    """A finished game, as data of a program; make it by `finished_game`."""
+
+    # Any: NumPy arrays and tracers; JAX also puts shapes there.
+    moves: Any  # (T,) int32: of both players in turn; anything after the end
+    number: Any  # () int32: its place among all that a run learns from
+
+
+def finished_game(env_id: EnvId, moves: Sequence[int], number: int) -> Game:
+    """Return a game of NumPy arrays; in most games, all lengths share one program."""
+    padded = np.zeros(GAMES[env_id].max_moves or len(moves), np.int32)
+    padded[: len(moves)] = moves
+    return Game(padded, np.int32(number))
+
+
+def learn_from_game(
+    config: Config, hyper: Hyper, network: Network, state: TrainState, game: Game
 ) -> TrainState:
     """Learn from the moves of both players of a finished game, the last move first.
 
     Each move is one gradient step on a batch of `B` moves of which only this one is
     live: it weighs as much as any move of an update, so a few games don't undo what a
     network has learned. The average parameters move by the same steps as the others.
-    `moves` are the first player's and the second's in turn, and anything after the
-    end. `number` is the game's place among all that are learned from in the run.
     """
-    batch = transitions(config, hyper, state.new_game, moves)
-    key = jax.random.fold_in(jax.random.fold_in(state.key, _NO_UPDATE), number)
-    keys = jax.random.split(key, len(moves))
+    batch = transitions(config, hyper, state.new_game, game.moves)
+    key = jax.random.fold_in(jax.random.fold_in(state.key, _NO_UPDATE), game.number)
+    keys = jax.random.split(key, len(game.moves))
 
     def learn(
         state: TrainState, one: tuple[Transition, jax.Array]

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
+from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.finished_games import finished_game
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import grades
@@ -96,7 +98,8 @@ class LiveRun:
         hyper, learner = programs.hyper_arrays(config), self._state.learner
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
-            learner = self._programs.learn_game(learner, hyper, moves, number)
+            game = finished_game(config.env_id, moves, number)
+            learner = self._programs.learn_game(learner, hyper, game)
         state = dataclasses.replace(
             self._state, learner=learner, evaluated=self._state.update - 1
         )
@@ -197,3 +200,15 @@ def _results(
     wins, draws, losses = exact.seat(seat).all_rates
     optimal = grades.optimal_move_rate(tree, probs, (seat,)).reachable
     return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}
+
+
+def check_over(env_id: EnvId, moves: Sequence[int]) -> None:
+    """Raise `MoveError` unless these are the moves of a finished game."""
+    tree, position = trees.enumerated(env_id), 0
+    for move in moves:
+        legal = tree.legal_action_mask[position]
+        if not (0 <= move < len(legal) and legal[move]):
+            raise MoveError(f"{move} is not a legal move after {[*moves]}")
+        position = int(tree.successor[position, move])
+    if not tree.terminal[position]:
+        raise MoveError(f"the game {[*moves]} is not over")

@@ -3,19 +3,16 @@
 JAX is imported in the thread, so making a `LiveTraining` takes no time.
 """
 
-import collections
-import dataclasses
-import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.errors import MoveError, UsageError
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Switch
 from jax_ttt.config.settings import Config
 from jax_ttt.live import sliders
+from jax_ttt.live.job import Games, Job, Row, updates_per_second
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
 
@@ -23,53 +20,8 @@ if TYPE_CHECKING:
     from jax_ttt.live.live_run import LiveRun, Snapshot
     from jax_ttt.players.agents import Agent
 
-Phase = Literal["idle", "compiling", "running", "finished", "failed"]
-
-Row = dict[str, Any]
-
-NOTHING = {
-    "update": 0,
-    "games": 0,
-    "wins": {"x": 0, "o": 0},
-    "draws": 0,
-    "loss": None,
-    "positions_learned": None,
-    "unbeatable": None,
-    "people_games": 0,
-    "proven_at": None,
-}
-"""What is shown of a run before its first step."""
-Games = list[list[int]]
-MOST_GAMES = 100
-"""Most finished games that wait to be learned from; the oldest is dropped."""
 CLOSING = 0.8
 """Seconds that `close` waits for the thread."""
-
-
-@dataclasses.dataclass(eq=False)
-class _Job:
-    """A run as others see it; its fields change only under the lock."""
-
-    learner: Learner
-    seed: int
-    number: int
-    phase: Phase = "compiling"
-    paused: bool = False
-    error: str | None = None
-    begun: bool = False
-    figures: dict[str, Any] = dataclasses.field(default_factory=lambda: {**NOTHING})
-    scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
-    rows: dict[int, Row] = dataclasses.field(default_factory=dict)  # by update
-    kept: dict[int, "Snapshot"] = dataclasses.field(default_factory=dict)
-    latest: "Snapshot | None" = None
-    games: collections.deque[list[int]] = dataclasses.field(
-        default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
-    )
-
-    @property
-    def update(self) -> int:
-        """Updates done."""
-        return self.figures["update"]
 
 
 class LiveTraining:
@@ -86,7 +38,7 @@ class LiveTraining:
         self._learner: Learner = "network"
         self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
         self._from_people = False
-        self._job: _Job | None = None
+        self._job: Job | None = None
         self._num_runs = 0
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -118,11 +70,11 @@ class LiveTraining:
 
     def _start(self, learner: Learner | None) -> None:
         job = self._job
-        if job is not None and job.phase in ("compiling", "running"):
+        if job is not None and job.in_training:
             raise UsageError("start: an agent is in training already; reset it first")
         self._learner = learner or self._learner
         self._num_runs += 1
-        self._job = _Job(self._learner, self._num_runs, self._num_runs)
+        self._job = Job(self._learner, self._num_runs)
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._work, name="live training", daemon=True
@@ -132,7 +84,7 @@ class LiveTraining:
     def _pause(self, learner: Learner | None) -> None:
         self._refuse_other(learner)
         job = self._job
-        if job is None or job.paused or job.phase not in ("compiling", "running"):
+        if job is None or job.paused or not job.in_training:
             raise UsageError("pause: no agent is in training")
         job.paused = True
 
@@ -163,7 +115,7 @@ class LiveTraining:
         moved = dict(settings)
         from_people = moved.pop("learn_from_people", None)
         with self._changed:
-            sliders.check(self._learner, moved)
+            sliders.check_moved(self._learner, moved)
             if "learn_from_people" in settings:
                 Switch().check("learn_from_people", from_people)
                 self._from_people = bool(from_people)
@@ -213,11 +165,13 @@ class LiveTraining:
         Raises:
             MoveError: a move is illegal, or the game is not over.
         """
+        from jax_ttt.live import live_run
+
         with self._changed:
             job = self._job
             if job is None or not self._from_people or job.phase == "failed":
                 return
-            _check_over(LEARNING[job.learner].config.env_id, moves)
+            live_run.check_over(LEARNING[job.learner].config.env_id, moves)
             job.games.append([*moves])
             self._changed.notify_all()
 
@@ -233,30 +187,9 @@ class LiveTraining:
             self._thread.join(CLOSING)
 
     def _status(self) -> dict[str, Any]:
-        job = self._job or _Job(self._learner, 0, self._num_runs, "idle")
-        learning = LEARNING[job.learner]
-        num_updates = learning.config.run.num_updates
-        pace = self._pace(job.learner)
-        return {
-            "run": job.number,
-            "seed": job.seed,
-            "learner": job.learner,
-            "status": "paused" if job.paused else job.phase,
-            "num_updates": num_updates,
-            "pace": pace if math.isfinite(pace) else None,
-            **job.figures,
-            "settings": sliders.shown(
-                job.learner, self._moved[job.learner], job.scheduled
-            ),
-            "learn_from_people": self._from_people,
-            "snapshots": sorted(job.kept),
-            "error": job.error,
-        }
-
-    def _pace(self, learner: Learner) -> float:
-        """Return the most updates a second."""
-        learning = LEARNING[learner]
-        return self._speed * learning.config.run.num_updates / learning.seconds
+        job = self._job or Job(self._learner, self._num_runs, "idle")
+        status = job.status(self._moved[job.learner], self._speed)
+        return status | {"learn_from_people": self._from_people}
 
     def _tell(self, rows: Sequence[dict[str, Any]] = ()) -> None:
         if self._mailboxes:
@@ -272,7 +205,7 @@ class LiveTraining:
             except Exception as error:
                 self._fail(job, error)
 
-    def _next_job(self) -> _Job | None:
+    def _next_job(self) -> Job | None:
         """Wait for a job that has not begun; None at the end."""
         with self._changed:
             while not self._closed:
@@ -282,33 +215,32 @@ class LiveTraining:
                 self._changed.wait()
         return None
 
-    def _run(self, job: _Job) -> None:
+    def _run(self, job: Job) -> None:
         from jax_ttt.live.live_run import LiveRun
 
-        run, due = LiveRun(self._config(job), job.seed), 0.0
+        run, due = LiveRun(self._config(job), job.number), 0.0
+        pace = updates_per_second(job.learner, self._speed)
         while (games := self._next_task(job, run.is_over, due)) is not None:
             if games:
                 self._show(job, run, *run.learn(games, self._config(job)))
                 continue
             begin, before = time.monotonic(), job.update
             snapshot, row = run.step(self._config(job))
-            due = begin + (snapshot.update - before) / self._pace(job.learner)
+            due = begin + (snapshot.update - before) / pace
             self._show(job, run, snapshot, row)
 
-    def _config(self, job: _Job) -> Config:
+    def _config(self, job: Job) -> Config:
         with self._changed:
             return sliders.config_with(job.learner, self._moved[job.learner])
 
-    def _next_task(self, job: _Job, is_over: bool, due: float) -> Games | None:
+    def _next_task(self, job: Job, is_over: bool, due: float) -> Games | None:
         """Wait until a step is due, or games of people arrive, which are returned.
 
         No games mean a step; None means that the job has ended.
         """
         with self._changed:
             while self._job is job:
-                if job.games and job.phase != "compiling":
-                    games = [*job.games]
-                    job.games.clear()
+                if games := job.taken_games():
                     return games
                 rest = due - time.monotonic()
                 waits = job.paused or is_over
@@ -318,36 +250,17 @@ class LiveTraining:
         return None
 
     def _show(
-        self, job: _Job, run: "LiveRun", snapshot: "Snapshot", row: Row | None
+        self, job: Job, run: "LiveRun", snapshot: "Snapshot", row: Row | None
     ) -> None:
-        figures, scheduled = run.figures, run.scheduled
         with self._changed:
-            if self._job is not job:
-                return
-            job.phase = "finished" if run.is_over else "running"
-            job.figures, job.scheduled, job.latest = figures, scheduled, snapshot
-            if row is not None:
-                job.rows[snapshot.update], job.kept[snapshot.update] = row, snapshot
-            self._tell([row] if row is not None else [])
+            if self._job is job:
+                job.note(run, snapshot, row)
+                self._tell([row] if row is not None else [])
 
-    def _fail(self, job: _Job, error: Exception) -> None:
+    def _fail(self, job: Job, error: Exception) -> None:
         with self._changed:
             job.phase, job.paused = "failed", False
             text = str(error) or type(error).__name__
             job.error = text.replace("--learning-rate", "learning rate")
             if self._job is job:
                 self._tell()
-
-
-def _check_over(env_id: EnvId, moves: Sequence[int]) -> None:
-    """Raise `MoveError` unless these are the moves of a finished game."""
-    from jax_ttt.envs import tree as trees
-
-    tree, position = trees.enumerated(env_id), 0
-    for move in moves:
-        legal = tree.legal_action_mask[position]
-        if not (0 <= move < len(legal) and legal[move]):
-            raise MoveError(f"{move} is not a legal move after {[*moves]}")
-        position = int(tree.successor[position, move])
-    if not tree.terminal[position]:
-        raise MoveError(f"the game {[*moves]} is not over")

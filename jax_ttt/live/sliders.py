@@ -56,7 +56,7 @@ LEARNING: dict[Learner, Learning] = {
 }
 
 
-def check(learner: Learner, moved: Mapping[str, object]) -> None:
+def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
     """Raise `SettingError` unless all are sliders of the learner, within the range."""
     sliders = LEARNING[learner].sliders
     for name, value in moved.items():

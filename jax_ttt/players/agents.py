@@ -67,13 +67,9 @@ def save_agent(agent: Agent, path: Path) -> None:
 
 
 def agent_file(agent: Agent) -> bytes:
-    """Return the contents of an agent's file.
-
-    Raises:
-        FloatingPointError: a weight is not finite.
-    """
+    """Return the contents of an agent's file; see `save_agent`."""
     tensors = tensors_of(agent.params)
-    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+    if not all(np.isfinite(x).all() for x in tensors.values()):
         raise FloatingPointError("a weight is not finite; the agent was not saved")
     about = {
         "format_version": FORMAT_VERSION,
@@ -128,8 +124,8 @@ def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
 
 def as_bytes(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
     """Return a file of a description and tensors, which `contents` reads."""
-    about = about | {"sha256": _digest(tensors)}
-    text = json.dumps(about, sort_keys=True, allow_nan=False)
+    whole = about | {"sha256": _digest(tensors)}
+    text = json.dumps(whole, sort_keys=True, allow_nan=False)
     return safetensors.numpy.save(tensors, {_KEY: text})
 
 
@@ -142,15 +138,14 @@ def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """
     with _reading(path) as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = _about(file)
-    about = _of_this_format(path, about)
+        about = _of_this_format(path, _about(file))
     if about.get("sha256") != _digest(tensors):
         raise AgentError(f"{path}: the weights were changed after they were saved")
     return about, tensors
 
 
 def _file(path: Path) -> Path:
-    """Return the path of the agent's file; `path` may be its folder."""
+    """Return the path of an agent's file, given it or its folder."""
     return path / "agent.safetensors" if path.is_dir() else path
 
 
@@ -198,10 +193,7 @@ def _described_game(path: Path, about: object) -> EnvId:
 
 
 def _read(
-    path: Path,
-    about: dict[str, Any],
-    tensors: dict[str, np.ndarray],
-    env_id: str | None,
+    path: Path, about: dict[str, Any], tensors: named_arrays.Named, env_id: str | None
 ) -> Agent:
     """Return the agent of a file's contents, all of which are checked."""
     game = about.get("env_id")
@@ -216,8 +208,8 @@ def _read(
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
         raise AgentError(f"{path}: its network does not match its settings")
-    architecture = config.architecture.as_dict()
-    if about.get("architecture", architecture) != architecture:
+    own = config.architecture.as_dict()
+    if about.get("architecture", own) != own:
         raise AgentError(f"{path}: its architecture does not match its settings")
     return Agent(config, params_of(path, config, tensors), seed, updates, score)
 
@@ -268,8 +260,8 @@ def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any
 
 def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
     """Return a network's weights as tensors of a file, by name."""
-    flat = named_arrays.flat(params)
-    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat.items()}
+    flat = named_arrays.flat(params).items()
+    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat}
 
 
 def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
@@ -284,6 +276,5 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of the weights; safetensors does not detect a flipped bit."""
     found = hashlib.sha256()
     for name in sorted(tensors):
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(tensors[name]).tobytes())
+        found.update(name.encode() + np.ascontiguousarray(tensors[name]).tobytes())
     return found.hexdigest()

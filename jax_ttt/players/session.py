@@ -26,9 +26,6 @@ from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import minimax
 
-_QUICK = 0.9
-"""Discount per move in hints, so that a quick win is better than a slow one."""
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Session:
@@ -53,13 +50,6 @@ class MoveValue(NamedTuple):
     move: int
     minimax_value: float | None  # under best play; None if not enumerable
     q_value: float | None  # a saved agent's estimate; None without an agent
-
-
-class Hint(NamedTuple):
-    """A move that a player to move may choose."""
-
-    best: MoveValue
-    as_good: tuple[int, ...]  # other moves of the same exact value, ascending
 
 
 def start_session(
@@ -158,28 +148,6 @@ def move_values(session: Session, agent: Agent | None = None) -> tuple[MoveValue
         )
         for move in moves
     )
-
-
-def suggest_move(session: Session, agent: Agent | None = None) -> Hint | None:
-    """Return a hint for the player to move; None if no move has a value.
-
-    In an enumerable game it keeps the exact value; of such moves, it is one that wins
-    soonest or loses latest, then the one that the agent values most. Elsewhere the
-    agent's values decide. The agent is by default the opponent's.
-    """
-    rows = move_values(session, agent)
-    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
-    if not exact:
-        valued = [row for row in rows if row.q_value is not None]
-        best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
-        return None if best is None else Hint(best, ())
-    equal = [row for row in rows if row.minimax_value == max(exact)]
-    quick = minimax_values(session.env_id, session.state, _QUICK)
-    best = max(
-        equal,
-        key=lambda row: (0.0 if quick is None else quick[row.move], row.q_value or 0.0),
-    )
-    return Hint(best, tuple(row.move for row in equal if row is not best))
 
 
 def _after(session: Session, move: int) -> Session:

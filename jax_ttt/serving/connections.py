@@ -31,7 +31,7 @@ class Connection(H11Protocol):
     transport: asyncio.Transport
     # Of one server: `limited` gives each its own.
     _open: dict["Connection", None]
-    _sockets: set["Connection"]
+    _sockets: dict["Connection", None]
     _large_paths: frozenset[bytes]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -41,10 +41,10 @@ class Connection(H11Protocol):
         self._length: int | None = None  # of the request, once its head is there
         self._is_large = self._is_whole = self._is_refused = False
         self._timer = self.loop.call_later(REQUEST_SECONDS, self._too_slow)
-        self._sockets.add(self)
+        self._sockets[self] = None
         if len(self._sockets) > MOST_SOCKETS:
-            transport.abort()
-            return
+            oldest = next(c for c in self._sockets if c not in self._open)
+            oldest.abort()
         if len(self._open) >= MOST_CONNECTIONS:
             waiting = next((c for c in self._open if not c.is_whole), None)
             if waiting is None:
@@ -56,7 +56,7 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._open.pop(self, None)
-        self._sockets.discard(self)
+        self._sockets.pop(self, None)
         self._timer.cancel()
         super().connection_lost(exc)
 
@@ -104,6 +104,11 @@ class Connection(H11Protocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self._sockets.pop(self, None)
+        self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what h11 can't parse."""
@@ -162,7 +167,7 @@ def limited(large: tuple[str, ...] = ()) -> type[Connection]:
     """
     fields: dict[str, Any] = {
         "_open": {},
-        "_sockets": set(),
+        "_sockets": {},
         "_large_paths": frozenset(path.encode() for path in large),
     }
     return type("LimitedConnection", (Connection,), fields)

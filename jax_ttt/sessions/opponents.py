@@ -5,6 +5,7 @@ Axes: `P` positions, `A` actions.
 
 import collections
 import concurrent.futures
+import hashlib
 from collections.abc import Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -14,7 +15,7 @@ from jaxtyping import Float
 
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
-from jax_ttt.players import levels, names, registry
+from jax_ttt.players import agents, levels, names, registry
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.levels import Level
 from jax_ttt.players.shipped import SHIPPED
@@ -31,7 +32,7 @@ MOST_POLICIES = 64
 _ANY = "random"  # stands for the learned agent where a level's player is named
 
 Result = TypeVar("Result")
-Key = tuple[str, int | None, object]
+Key = tuple[object, ...]
 
 
 @runtime_checkable
@@ -80,12 +81,7 @@ class Opponents:
         Raises:
             Refusal: there is no such agent, or its values are not finite.
         """
-        if agent_id == LIVE:
-            return _policy_of(self.agent(agent_id, update))
-        stamp = self.listed.find(agent_id).stamp
-        return self._kept(
-            (agent_id, update, stamp), lambda: _policy_of(self.agent(agent_id, update))
-        )
+        return self._policy(*self._versioned(agent_id, update))
 
     def level(
         self, level: Level, agent_id: str, update: int | None = None
@@ -95,15 +91,21 @@ class Opponents:
         if spec.name == _ANY:
             return self.policy(agent_id, update)
         if spec.kind == "blend":
-            tree, inner = _tree(), self.policy(agent_id, update)
-            return policies.mixed(tree, float(spec.number), inner)
+            key, agent = self._versioned(agent_id, update)
+
+            def mixed() -> np.ndarray:
+                inner = self._policy(key, agent)
+                tree = trees.enumerated(catalogue.DEFAULT)
+                return policies.mixed(tree, float(spec.number), inner)
+
+            return self._kept((level, *key), mixed)
 
         def entered() -> np.ndarray:
             probs = registry.enter(spec, catalogue.DEFAULT, jax.random.key(0)).probs
             assert probs is not None  # the game is enumerable
             return probs
 
-        return self._kept((spec.name, None, None), entered)
+        return self._kept((spec.name,), entered)
 
     def opponent(
         self, level: str | None, agent_id: str | None, update: int | None
@@ -120,9 +122,9 @@ class Opponents:
         if level is None:
             assert agent_id is not None
             return Opponent(about, self.policy(agent_id, update))
-        known = next((one for one in levels.LEVELS if one == level), None)
-        if known is None:
+        if level not in levels.LEVELS:
             raise Refusal(400, f"level must be one of {', '.join(levels.LEVELS)}")
+        known = levels.LEVELS[levels.LEVELS.index(level)]
         probs = self.level(known, agent_id or DEFAULT_AGENT, update)
         return Opponent(about, probs)
 
@@ -134,6 +136,22 @@ class Opponents:
     def close(self) -> None:
         """Take no more work; what runs is left to end with the process."""
         self.worker.shutdown(wait=False, cancel_futures=True)
+
+    def _versioned(self, agent_id: str, update: int | None) -> tuple[Key, Agent]:
+        """Return an agent, and what tells it from its other versions.
+
+        Games share the policies of one version: 1,000 of their own would take 0.4 GB.
+        """
+        agent = self.agent(agent_id, update)
+        if agent_id != LIVE:
+            return (agent_id, update, self.listed.find(agent_id).stamp), agent
+        digest = hashlib.sha256()
+        for tensor in agents.tensors_of(agent.params).values():
+            digest.update(tensor.tobytes())
+        return (agent_id, digest.hexdigest()), agent
+
+    def _policy(self, key: Key, agent: Agent) -> Float[np.ndarray, "P A"]:
+        return self._kept(key, lambda: _policy_of(agent))
 
     def _kept(self, key: Key, make: Callable[[], np.ndarray]) -> np.ndarray:
         if key not in self._policies:
@@ -151,7 +169,3 @@ def _policy_of(agent: Agent) -> Float[np.ndarray, "P A"]:
         raise Refusal(409, str(error)) from None
     assert probs is not None  # the game is enumerable
     return probs
-
-
-def _tree() -> trees.Tree:
-    return trees.enumerated(catalogue.DEFAULT)

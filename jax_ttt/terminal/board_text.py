@@ -34,7 +34,8 @@ def drawn_board(
     """
     paint = _stone_painter(env_id, cells, moves, screen)
     if is_boxed(cells):
-        return "\n".join(text_board.boxed(cells, 1, paint, screen.lines))
+        rows = text_board.boxed(cells, 1, paint, screen.lines)
+        return "\n".join(row.rstrip() for row in rows)
     return text_board.as_lines(cells, paint)
 
 
@@ -99,7 +100,8 @@ def value_boards(
         for title, layer in layers.items()
         if layer
     ]
-    return "\n".join(_GAP.join(parts) for parts in zip(*blocks, strict=True))
+    rows = (_GAP.join(parts) for parts in zip(*blocks, strict=True))
+    return "\n".join(row.rstrip() for row in rows)
 
 
 def _titled(

@@ -17,7 +17,7 @@ from jax_ttt.players.session import Session
 from jax_ttt.reports import session_text, text_board
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime.compile_events import Status
-from jax_ttt.terminal import board_text, review_text, values_text, words
+from jax_ttt.terminal import board_text, hints, review_text, values_text, words
 from jax_ttt.terminal.screen import Screen
 from jax_ttt.terminal.words import Command, Name, SideName
 
@@ -181,9 +181,9 @@ def _hint(match: Match, current: Round) -> Round:
     if session.is_over(game):
         match.screen.say("no hint: the game is over")
         return current
-    hint = session.suggest_move(game, match.agent)
+    hint = hints.suggest_move(game, match.agent)
     num_legal = len(session.legal_moves(game))
-    match.screen.say(values_text.hint_line(hint, num_legal, match.opponent.name))
+    match.screen.say(hints.hint_line(hint, num_legal, match.opponent.name))
     return current
 
 

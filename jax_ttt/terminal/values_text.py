@@ -1,12 +1,11 @@
-"""Hints and the table of values, in words."""
+"""The values of the legal moves, on boards or as a table."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.players.session import Hint, MoveValue
-from jax_ttt.results.counting import joined
+from jax_ttt.players.session import MoveValue
 from jax_ttt.terminal import board_text
 from jax_ttt.terminal.board_text import WORDS, Cells
 from jax_ttt.terminal.screen import Screen
@@ -52,25 +51,3 @@ def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
     rows = list(zip(*columns.values(), strict=True))
     shown = [tuple(columns), *(rows[row] for row in order[:_MOST_ROWS])]
     return "\n".join("".join(f"{cell:>11}" for cell in row) for row in shown)
-
-
-def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:
-    """Return a hint in one line; `num_legal` is the number of legal moves."""
-    if hint is None:
-        return f"no hint: {opponent} has no values, and this game has no exact ones"
-    best = hint.best
-    if best.minimax_value is None:
-        return (
-            f"hint: {best.move}, which the agent values most ({best.q_value:+.3f}); "
-            "this game has no exact values"
-        )
-    word = WORDS[int(best.minimax_value) + 1]
-    others = num_legal - 1 - len(hint.as_good)
-    if num_legal == 1:
-        return f"hint: {best.move}, the only move; it {word}"
-    if not others:
-        return f"hint: {best.move}; with best play, each move {word}"
-    if not hint.as_good:
-        return f"hint: {best.move} {word}; no other move does"
-    verb = "does" if len(hint.as_good) == 1 else "do"
-    return f"hint: {best.move} {word}, as {joined(hint.as_good)} {verb}"

@@ -5,6 +5,9 @@ without the libraries that these functions import. `key` is a run's key as its d
 `state` holds the leaves of a `learner.TrainState`.
 """
 
+import functools
+from typing import Any
+
 import jax
 from jaxtyping import Array, Int, UInt32
 
@@ -13,6 +16,7 @@ from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import finished_games, learner
+from jax_ttt.dqn.finished_games import Game
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs.opponents import Opponent, SelfPlay
 from jax_ttt.envs.stones import Positions
@@ -64,44 +68,26 @@ def run_updates(
 ) -> tuple[Named, Metrics]:
     """Return the state after `num_updates` and their metrics; `state` is donated."""
     network = Network(config.architecture, positions)
-    after, metrics = learner.train_chunk(
-        config,
-        hyper,
-        network,
-        _typed(config, state, hyper, opponent, positions),
-        num_updates,
-        opponent or SelfPlay(),
-    )
+    before = _typed(config, state, hyper, opponent, positions)
+    args = config, hyper, network, before, num_updates, opponent or SelfPlay()
+    after, metrics = learner.train_chunk(*args)
     return named_arrays.flat(after), metrics
 
 
-def _typed(
-    config: Config,
-    state: Named,
-    hyper: Hyper,
-    opponent: Opponent | None,
-    positions: Positions | None,
-) -> learner.TrainState:
-    """Return the learner's state of these leaves."""
-    key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
-    args = key, hyper, opponent, positions
-    like = jax.eval_shape(lambda *args: _start(config, *args), *args)
-    return named_arrays.unflat(state, like)
-
-
 def learn_game(
-    config: Config,
-    state: Named,
-    hyper: Hyper,
-    moves: Int[Array, " T"],
-    number: Int[Array, ""],
-    positions: Positions | None,
+    config: Config, state: Named, hyper: Hyper, game: Game, positions: Positions | None
 ) -> Named:
     """Return the state of a run in self-play after it has learned from a game."""
-    network = Network(config.architecture, positions)
     before = _typed(config, state, hyper, None, positions)
-    args = config, hyper, network, before, moves, number
-    return named_arrays.flat(finished_games.learn_game(*args))
+    args = config, hyper, Network(config.architecture, positions), before, game
+    return named_arrays.flat(finished_games.learn_from_game(*args))
+
+
+def _typed(config: Config, state: Named, *args: Any) -> learner.TrainState:  # noqa: ANN401
+    """Return the learner's state of these leaves; `args` are the last of `_start`."""
+    key = jax.ShapeDtypeStruct(state["key"].shape, "uint32")
+    like = jax.eval_shape(functools.partial(_start, config), key, *args)
+    return named_arrays.unflat(state, like)
 
 
 def grade_agent(

@@ -9,14 +9,13 @@ Axes: `S` agents; the axis is absent for a single agent.
 
 import functools
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
@@ -33,7 +32,7 @@ Name = Literal["start_run", "run_updates", "learn_game", "grade_agent", "sample_
 _AXES: dict[Name, tuple[int | None, ...]] = {
     "start_run": (0, 0, 0, None),
     "run_updates": (0, 0, 0, None),
-    "learn_game": (0, 0, None, None, None),
+    "learn_game": (0, 0, None, None),
     "grade_agent": (0, None, None),
     "sample_games": (0, 0, 0, None),
 }
@@ -77,18 +76,9 @@ class Programs:
         static = self._config, num_updates
         return self._call("run_updates", static, state, hyper, opponent)
 
-    def learn_game(
-        self, state: Named, hyper: Hyper, moves: Sequence[int], number: int
-    ) -> Named:
-        """Return the state after learning from a finished game; only in self-play.
-
-        The run keeps its count of updates. `number` is the game's among such games.
-        """
-        most = GAMES[self._config.env_id].max_moves or len(moves)
-        padded = np.zeros(most, np.int32)
-        padded[: len(moves)] = moves
-        args = state, hyper, padded, np.int32(number)
-        return self._call("learn_game", (self._config,), *args)
+    def learn_game(self, state: Named, hyper: Hyper, game: Any) -> Named:  # noqa: ANN401
+        """Return the state after learning from a `Game`; only in self-play."""
+        return self._call("learn_game", (self._config,), state, hyper, game)
 
     def evaluate(
         self,
@@ -126,10 +116,7 @@ class Programs:
         opponent: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> list[jax.stages.Compiled]:
-        """Compile all programs of a run with chunks of these lengths; return them.
-
-        They compile in parallel, since compiling a program uses one core.
-        """
+        """Compile a run's programs in parallel, for chunks of these lengths."""
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
         params = named_arrays.part(start.result, "average_params")
         if tree is not None:

@@ -104,8 +104,8 @@ def history_row(
     """
     proven = proof.unbeatable(tree, policy_of(tree, values), SEATS)
     unknown = dict.fromkeys(("games", "loss", "seconds"))
-    grades = grades_json(tree, values)
-    return {"update": update, "unbeatable": bool(proven)} | unknown | grades
+    by_side = grades_json(tree, values)
+    return {"update": update, "unbeatable": bool(proven)} | unknown | by_side
 
 
 def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Exported:
     name: str
     source: str  # "shipped" or "run"
     agent: Agent
-    snapshots: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
+    past: Mapping[int, Agent] = dataclasses.field(default_factory=dict)
 
 
 def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path:
@@ -78,7 +78,7 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     tree = trees.enumerated(catalogue.DEFAULT)
     listed, values, proofs, history = [], {}, {}, {}
     for one in exported:
-        versions = {**few_of(one.snapshots), one.agent.num_updates: one.agent}
+        versions = {**few_of(one.past), one.agent.num_updates: one.agent}
         rows = []
         for update, agent in sorted(versions.items()):
             found = agent_data.action_values(agent)
@@ -106,12 +106,12 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
     }
 
 
-def few_of(snapshots: Mapping[int, Agent]) -> dict[int, Agent]:
+def few_of(past: Mapping[int, Agent]) -> dict[int, Agent]:
     """Return at most `MOST_SNAPSHOTS` of the snapshots, evenly spread."""
-    updates = sorted(snapshots)
+    updates = sorted(past)
     count = min(MOST_SNAPSHOTS, len(updates))
     chosen = {updates[i] for i in np.linspace(0, len(updates) - 1, count).astype(int)}
-    return {update: snapshots[update] for update in sorted(chosen)}
+    return {update: past[update] for update in sorted(chosen)}
 
 
 def legal_values(values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, " L"]:

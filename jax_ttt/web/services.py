@@ -129,6 +129,8 @@ class Services:
         """
         contents = backup.read_backup(body, self.tree)
         listed = self.opponents.listed
+        if listed.imported is None and contents.agents:
+            raise Refusal(503, "there is no data folder to keep agents in")
         before = {entry.id for entry in listed.scan()[0]}
         try:
             added = {listed.add(name, file) for name, file in contents.agents}
@@ -164,10 +166,10 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
     tree = trees.enumerated(catalogue.DEFAULT)
     text = tree_data.tree_json(catalogue.DEFAULT)
     opponents = Opponents(AgentList(runs, data), training)
-    opponents.prepare()
     tree_file = static_files.as_file(text, "application/json")
     descriptions = Descriptions(opponents, training)
-    descriptions.all()
+    for prepare in (opponents.prepare, descriptions.all):
+        opponents.worker.submit(prepare)  # so that the first page need not wait long
     return Services(
         tree,
         tree_file,

@@ -71,7 +71,7 @@ def events(
             # Polled: the training's thread must not wait for any reader.
             while not loading.ended.is_set():
                 try:
-                    message = _event(box.get(timeout=0))
+                    message = _event(box.get(timeout=0.0))
                 except queue.Empty:
                     message = b""
                 if not message and time.monotonic() - spoken > COMMENT_SECONDS:

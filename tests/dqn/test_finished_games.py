@@ -1,7 +1,6 @@
 """Learning from finished games: hand-computed values, weights, what is unchanged."""
 
 import dataclasses
-import functools
 
 import jax
 import jax.numpy as jnp
@@ -40,14 +39,14 @@ def start(config):
 
 def learned(config, state, *games):
     for number, game in enumerate(games):
-        moves = jnp.array([*game, *[0] * (9 - len(game))], jnp.int32)
-        network = network_of(config.architecture)
-        args = config, config.hyper, network, state, moves, jnp.int32(number)
-        state = _learn_game(*args)
+        args = config, config.hyper, network_of(config.architecture), state
+        played = finished_games.finished_game(config.env_id, game, number)
+        state = _learn_game(*args, played)
     return state
 
 
-_learn_game = jax.jit(finished_games.learn_game, static_argnums=0)
+_learn_game = jax.jit(finished_games.learn_from_game, static_argnums=0)
+_transitions = jax.jit(finished_games.transitions, static_argnums=0)
 
 
 def value(config, state, moves):
@@ -109,8 +108,7 @@ def test_with_two_plies_the_player_who_waits_learns_too():
 
 def test_the_transitions_are_those_of_both_players():
     state, moves = start(TABLE), jnp.array([*X_WINS, 0, 0, 0, 0], jnp.int32)
-    args = TABLE, TABLE.hyper, state.new_game, moves
-    found = jax.jit(finished_games.transitions, static_argnums=0)(*args)
+    found = _transitions(TABLE, TABLE.hyper, state.new_game, moves)
     assert found.live[:, 0].tolist() == [True] * 5 + [False] * 4
     assert found.action[:5, 0].tolist() == X_WINS
     np.testing.assert_allclose(found.reward[:5, 0], [0, 0, 0, 0, 1])
@@ -123,24 +121,22 @@ def test_the_transitions_are_those_of_both_players():
 
 
 def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
-    before = start(TABLE)
-    args = TABLE, TABLE.hyper, before.new_game, jnp.array([4, 4, 0, 1, 2], jnp.int32)
-    found = jax.jit(finished_games.transitions, static_argnums=0)(*args)
-    assert found.live[:, 0].tolist() == [True, *[False] * 4]
+    moves = jnp.array([4, 4, 0, 1, 2, 3, 5, 6, 7], jnp.int32)
+    found = _transitions(TABLE, TABLE.hyper, start(TABLE).new_game, moves)
+    assert found.live[:, 0].tolist() == [True, *[False] * 8]
 
 
 def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
-    args = MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32)
-    moves = finished_games.transitions(*args)
+    moves = _transitions(MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32))
     last = jax.tree.map(lambda leaf: leaf[-1], moves)
-    wide = finished_games.alone(last, MLP.run.num_envs)
-    learn = functools.partial(
-        learner.learn_from, MLP, MLP.hyper, network_of(MLP.architecture), state
+    args = MLP, MLP.hyper, network_of(MLP.architecture), state
+    learn = jax.jit(learner.learn_from, static_argnums=0)
+    single, wide = (
+        learn(*args, (batch, jax.random.key(0)))[1]
+        for batch in (last, finished_games.alone(last, MLP.run.num_envs))
     )
-    key = jax.random.key(0)
-    single, many = learn((last, key))[1], learn((wide, key))[1]
-    np.testing.assert_allclose(many.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
+    np.testing.assert_allclose(wide.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("config", [TABLE, MLP], ids=["table", "network"])

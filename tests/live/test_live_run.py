@@ -6,6 +6,7 @@ import pytest
 import tiny
 
 from jax_ttt.live.live_run import LiveRun
+from jax_ttt.live.sliders import LEARNERS, LEARNING
 from jax_ttt.runtime import compile_events
 from jax_ttt.training import graded_steps, loop
 
@@ -17,7 +18,8 @@ BOTH = pytest.mark.parametrize("config", [NETWORK, TABLE], ids=["network", "tabl
 
 def whole(run, config):
     """Run all steps and return the agent and the rows."""
-    rows, latest = [], None
+    latest, row = run.step(config)
+    rows = [] if row is None else [row]
     while not run.is_over:
         latest, row = run.step(config)
         rows += [] if row is None else [row]
@@ -78,8 +80,7 @@ def test_a_change_and_back_again_before_the_next_step_is_no_change(config):
 @BOTH
 def test_a_game_is_learned_and_graded_at_the_same_update(config):
     run = LiveRun(config, 3)
-    for _ in range(3):
-        before, _ = run.step(config)
+    before, *_ = [run.step(config)[0] for _ in range(3)][::-1]
     after, row = run.learn([X_WINS, X_WINS], config)
     assert row is not None
     assert row["update"] == after.update == before.update == 4
@@ -132,3 +133,30 @@ def test_a_network_without_a_gradient_has_diverged():
     loud = NETWORK.replace(learning_rate=1000.0, learning_rate_end=1000.0)
     with pytest.raises(FloatingPointError, match="gradient is 0 by update"):
         whole(LiveRun(loud, 3), loud)
+
+
+def test_an_agent_stays_as_it_was():
+    run = LiveRun(NETWORK, 3)
+    first, _ = run.step(NETWORK)
+    kept = {name: np.array(leaf) for name, leaf in first.params.items()}
+    latest, _ = whole(run, NETWORK)
+    assert same(first.params, kept)
+    assert not same(first.params, latest.params)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
+    config = LEARNING[learner].config
+    run = LiveRun(config, 1)
+    whole(run, config)
+    assert run.figures["unbeatable"] == {"x": True, "o": True}
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        position, moves = 0, []
+        while not host_tree.terminal[position]:
+            legal = np.flatnonzero(host_tree.legal_action_mask[position])
+            moves.append(int(rng.choice(legal)))
+            position = host_tree.successor[position, moves[-1]]
+        run.learn([moves], config)
+        assert run.figures["unbeatable"] == {"x": True, "o": True}

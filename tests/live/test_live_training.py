@@ -4,13 +4,15 @@ import math
 import threading
 import time
 
+import jax
 import pytest
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import MoveError, SettingError, UsageError
+from jax_ttt.config.ranges import Range
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
-from jax_ttt.live.sliders import LEARNING
+from jax_ttt.live.sliders import LEARNING, Slider
 
 WAIT = 120.0
 """Seconds that a test waits at most."""
@@ -164,6 +166,100 @@ def test_a_reader_gets_every_row_once(training):
     training.unsubscribe(box)
     training.command("reset")
     assert box.empty()
+
+
+X_WINS = [0, 3, 1, 4, 2]
+
+
+def learned(training, num_games):
+    """Wait until so many games of people were learned from; return the status."""
+    end = time.monotonic() + WAIT
+    while (status := training.status())["people_games"] < num_games:
+        assert time.monotonic() < end, status
+        time.sleep(0.01)
+    return status
+
+
+@pytest.mark.parametrize("learner", ["table", "network"])
+def test_it_learns_from_games_of_people_once_that_is_switched_on(training, learner):
+    training.learn_game(X_WINS)  # there is no agent: nothing happens
+    training.command("start", learner)
+    until(training, "finished")
+    training.learn_game(X_WINS)
+    before = training.agent()
+    training.change({"learn_from_people": True})
+    training.learn_game(X_WINS)
+    status = learned(training, 1)
+    after = training.agent()
+    assert before is not None
+    assert after is not None
+    assert status["people_games"] == 1, "not the game before it was switched on"
+    assert (status["status"], status["update"]) == ("finished", 20)
+    assert [row["update"] for row in status["history"]] == [0, 10, 20]
+    leaves = zip(*map(jax.tree.leaves, (before.params, after.params)), strict=True)
+    assert any((a != b).any() for a, b in leaves)
+    kept = training.agent(20)
+    assert kept is not None
+    assert kept.score == after.score
+    training.command("reset")
+    status = training.status()
+    assert (status["learn_from_people"], status["people_games"]) == (True, 0)
+
+
+def test_it_learns_from_games_of_people_while_it_is_paused(tiny):
+    training = LiveTraining(speed=0.1)
+    training.change({"learn_from_people": True})
+    training.command("start", "table")
+    until(training, "running")
+    training.command("pause")
+    for _ in range(3):
+        training.learn_game(X_WINS)
+    update = learned(training, 3)["update"]
+    status = training.status()
+    assert (status["status"], status["update"]) == ("paused", update)
+    training.close()
+
+
+@pytest.mark.parametrize("moves", [[0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5]])
+def test_a_game_that_is_not_one_is_refused(training, moves):
+    training.change({"learn_from_people": True})
+    training.command("start", "table")
+    with pytest.raises(MoveError):
+        training.learn_game(moves)
+
+
+def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch):
+    learner = "network"
+    wide = Slider(("learning_rate", "learning_rate_end"), Range(float, 0, 1000))
+    monkeypatch.setitem(LEARNING[learner].sliders, "learning_rate", wide)
+    training.command("reset", learner)
+    training.change({"learning_rate": 1000.0})
+    training.command("start", learner)
+    status = until(training, "finished", "failed")
+    assert status["status"] == "failed"
+    assert "try a lower learning rate" in status["error"]
+    assert training.agent() is not None, "the last one that was finite"
+    with pytest.raises(UsageError):
+        training.command("continue")
+    training.command("reset")
+    assert training.status()["error"] is None
+    training.command("start", learner)
+    assert until(training, "finished", "failed")["status"] == "finished"
+
+
+def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypatch):
+    from jax_ttt.training import loop
+
+    def broken(*args):
+        raise RuntimeError("try a lower --learning-rate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "train_from_scratch", broken)
+        training.command("start", "table")
+        status = until(training, "failed")
+    assert status["error"] == "try a lower learning rate", "no flag: it is a slider"
+    training.command("start", "table")
+    assert until(training, "finished", "failed")["status"] == "finished"
 
 
 def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):

@@ -9,16 +9,12 @@ import rules
 
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import one_game
-from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names, registry, session
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
-from jax_ttt.players.session import Session
 
 KEY = jax.random.key(0)
-WORTH = {"X": 1, "O": -1}
 
 
 def entrant(name, env_id: EnvId = "tic_tac_toe"):
@@ -200,74 +196,3 @@ def test_without_a_tree_or_an_agent_there_are_no_values():
     assert session.move_values(game) == tuple(
         session.MoveValue(move, None, None) for move in range(7)
     )
-
-
-def at(position, opponent):
-    """Return a session whose board is a position of the tree."""
-    state = jax.tree.map(
-        lambda x: x[position : position + 1], trees.env_states("tic_tac_toe")
-    )
-    return Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
-
-
-def test_a_hint_always_keeps_the_exact_value(agent_path):
-    opponent = entrant(str(agent_path))
-    tree = trees.enumerated("tic_tac_toe")
-    for position in tree.decisions[::40]:
-        game = at(int(position), opponent)
-        own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
-        cells = np.asarray(tree.obs[position]).reshape(9, 2)
-        board = "".join(own if a else other if b else "-" for a, b in cells)
-        hint = session.suggest_move(game)
-        assert hint is not None
-        assert sorted((hint.best.move, *hint.as_good)) == rules.best_moves(board)
-        sign = WORTH[own]
-        assert hint.best.minimax_value == sign * rules.value(board)
-
-
-def test_a_hint_wins_at_once_and_loses_late():
-    opponent = entrant("random")
-    game = session.start_session("tic_tac_toe", opponent, "first", KEY)
-
-    def hint_after(moves):
-        state = game.state
-        for move in moves:
-            state = one_game.play_move("tic_tac_toe", state, move)
-        there = Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
-        hint = session.suggest_move(there)
-        assert hint is not None
-        return hint
-
-    # 2 wins now; 3, for instance, only later.
-    soon = hint_after([0, 3, 1, 8])
-    assert soon.best.move == 2
-    assert soon.as_good
-    # X threatens 2; every move of O loses, but 2 is not lost at once.
-    late = hint_after([4, 1, 0, 8, 6])
-    assert late.best.minimax_value == -1
-    assert late.best.move in (2, 3)
-
-
-def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
-    game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
-    agent = entrant(str(agent_path)).agent
-    rows = session.move_values(game, agent)
-    favourite = max(rows, key=lambda row: row.q_value or 0)
-    hint = session.suggest_move(game, agent)
-    assert hint is not None
-    assert hint.best == favourite
-    assert len(hint.as_good) == 8
-
-
-def test_without_exact_values_the_agent_decides():
-    game = session.start_session(
-        "connect_four", entrant("random", "connect_four"), "first", KEY
-    )
-    assert session.suggest_move(game) is None
-
-
-def test_there_is_no_hint_after_the_end():
-    game = session.start_session("tic_tac_toe", entrant("minimax"), "first", KEY)
-    states = one_game.states("tic_tac_toe", [0, 3, 1, 4, 2])
-    over = Session("tic_tac_toe", game.opponent, "first", KEY, states, (0, 3, 1, 4, 2))
-    assert session.suggest_move(over) is None

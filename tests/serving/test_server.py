@@ -53,9 +53,11 @@ def test_the_next_port_if_one_is_taken():
 
 def test_a_port_that_is_the_last_and_taken(monkeypatch):
     monkeypatch.setattr(servers, "MOST_PORTS", 1)
-    with servers.listening("127.0.0.1", 0) as first:
-        with pytest.raises(OSError, match="address in use"):
-            servers.listening("127.0.0.1", first.getsockname()[1])
+    with (
+        servers.listening("127.0.0.1", 0) as first,
+        pytest.raises(OSError, match="address in use"),
+    ):
+        servers.listening("127.0.0.1", first.getsockname()[1])
 
 
 def test_a_host_of_another_machine():

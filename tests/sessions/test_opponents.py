@@ -72,6 +72,21 @@ def test_the_agent_in_training_is_asked_for_each_time(opponents, training):
     assert not np.array_equal(table, network)
 
 
+def test_games_share_policies(opponents, training):
+    """Also those against a beginner, and against the agent in training."""
+    training.trained = agents.load_agent(SHIPPED["table"])
+    for asked in (
+        ("beginner", None, None),
+        ("expert", None, None),
+        ("beginner", "live", None),
+        (None, "live", None),
+    ):
+        probs = opponents.opponent(*asked).probs
+        assert opponents.opponent(*asked).probs is probs
+    training.trained = agents.load_agent(SHIPPED["network"])
+    assert opponents.opponent(None, "live", None).probs is not probs
+
+
 def test_policies_are_computed_once_and_few_are_kept(opponents, monkeypatch):
     assert opponents.policy("shipped/table") is opponents.policy("shipped/table")
     monkeypatch.setattr(module, "MOST_POLICIES", 1)

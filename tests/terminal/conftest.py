@@ -4,10 +4,12 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import positions
 from jax_ttt.players import names, players, registry
 from jax_ttt.terminal import dialogue
 from jax_ttt.terminal.screen import Screen
+from jax_ttt.terminal.words import SideName
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +37,9 @@ def talk():
     It returns what was said and asked, in one list.
     """
 
-    def played(opponent, words, side="x", env_id="tic_tac_toe", **more):
+    def played(
+        opponent, words, side: SideName = "x", env_id: EnvId = "tic_tac_toe", **more
+    ):
         if isinstance(opponent, str):
             spec = names.read_name(opponent, env_id)
             opponent = registry.enter(spec, env_id, jax.random.key(0))

@@ -21,7 +21,9 @@ def board_of(moves, env_id="tic_tac_toe"):
     states = one_game.states(env_id, moves)
     opponent = registry.Entrant("nobody", players.random_player, None)
     game = Session(env_id, opponent, "first", jax.random.key(0), states, tuple(moves))
-    return session_text.numbered_cells(game), session.legal_moves(game)
+    cells = session_text.numbered_cells(game)
+    assert cells is not None
+    return cells, session.legal_moves(game)
 
 
 def rows_of(moves, screen, env_id="tic_tac_toe"):
@@ -32,17 +34,17 @@ def rows_of(moves, screen, env_id="tic_tac_toe"):
 
 def test_a_small_board_has_lines_between_its_cells():
     assert rows_of([4, 0], PLAIN) == [
-        "  O | 1 | 2 ",
+        "  O | 1 | 2",
         " ---+---+---",
-        "  3 | X | 5 ",
+        "  3 | X | 5",
         " ---+---+---",
-        "  6 | 7 | 8 ",
+        "  6 | 7 | 8",
     ]
     rows = rows_of([4, 0], COLOURED)
     assert rows[1] == " ───┼───┼───"
     last = f"\x1b[1;4;34mO{END}"
-    assert rows[0] == f"  {last} │ {DIM}1{END} │ {DIM}2{END} "
-    assert rows[2] == f"  {DIM}3{END} │ {MAGENTA}X{END} │ {DIM}5{END} "
+    assert rows[0] == f"  {last} │ {DIM}1{END} │ {DIM}2{END}"
+    assert rows[2] == f"  {DIM}3{END} │ {MAGENTA}X{END} │ {DIM}5{END}"
 
 
 def test_a_large_board_is_plain_and_its_last_stone_is_marked():
@@ -86,12 +88,12 @@ def test_values_are_drawn_side_by_side():
     learned = {2: 0.5, 3: -0.25, 5: 0.125, 6: -1.0, 7: 0.0}
     text = board_text.value_boards("tic_tac_toe", cells, exact, learned, PLAIN)
     assert text.splitlines() == [
-        "  best play                   the agent                ",
-        "    O   |   O   |  wins           O   |    O   | +0.500 ",
+        "  best play                   the agent",
+        "    O   |   O   |  wins          O   |    O   | +0.500",
         " -------+-------+-------     --------+--------+--------",
-        "  loses |   X   | loses       -0.250 |    X   | +0.125 ",
+        "  loses |   X   | loses       -0.250 |    X   | +0.125",
         " -------+-------+-------     --------+--------+--------",
-        "  loses | loses |   X         -1.000 | +0.000 |    X   ",
+        "  loses | loses |   X         -1.000 | +0.000 |    X",
     ]
 
 

@@ -1,8 +1,8 @@
-"""Hints and tables of values, word for word."""
+"""Tables of values, word for word."""
 
 import numpy as np
 
-from jax_ttt.players.session import Hint, MoveValue
+from jax_ttt.players.session import MoveValue
 from jax_ttt.terminal import values_text
 from jax_ttt.terminal.screen import Screen
 
@@ -32,27 +32,6 @@ def test_at_most_twelve_moves_are_listed():
     worth = [MoveValue(move, None, move / 100) for move in range(50)]
     table = values_text.values_table("it", worth).splitlines()
     assert [int(row.split()[0]) for row in table[1:]] == list(range(49, 37, -1))
-
-
-def test_a_hint_says_what_else_is_as_good():
-    wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
-
-    def line(hint, num_legal):
-        return values_text.hint_line(hint, num_legal, "it")
-
-    assert line(Hint(wins, ()), 5) == "hint: 4 wins; no other move does"
-    assert line(Hint(wins, (6,)), 5) == "hint: 4 wins, as 6 does"
-    assert line(Hint(wins, (0, 2, 6)), 5) == "hint: 4 wins, as 0, 2 and 6 do"
-    assert line(Hint(loses, (1, 2)), 3) == "hint: 7; with best play, each move loses"
-    assert line(Hint(loses, ()), 1) == "hint: 7, the only move; it loses"
-
-
-def test_a_hint_without_exact_values_is_the_agents():
-    line = values_text.hint_line(Hint(MoveValue(3, None, 0.5), ()), 7, "it")
-    assert line == (
-        "hint: 3, which the agent values most (+0.500); this game has no exact values"
-    )
-    assert values_text.hint_line(None, 7, "it").startswith("no hint: it has no values")
 
 
 def test_small_boards_show_values_on_their_cells_and_others_have_a_table():

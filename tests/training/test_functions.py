@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner
+from jax_ttt.dqn import finished_games, learner
 from jax_ttt.envs import positions
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import network_grades
@@ -44,6 +44,21 @@ def test_updates_by_name_are_the_learners(config, tree):
     found = functions.grade_agent(architecture, seats, params, tree, table)
     expected = network_grades.grade_exactly(network, state.params, tree, seats)
     assert same(found, expected)
+
+
+@pytest.mark.parametrize("config", [MLP, TABLE], ids=["mlp", "table"])
+def test_a_game_by_name_is_learned_as_by_the_learner(config):
+    hyper, network = config.hyper, network_of(config.architecture)
+    table = positions.of_network(config.architecture)
+    named = functions.start_run(config, jnp.array(run_key(3)), hyper, None, table)
+    key = keys(jax.random.key(3)).training
+    state = learner.init(config, hyper, network, key, SelfPlay())
+    game = finished_games.finished_game(config.env_id, [0, 3, 1, 4, 2], 1)
+    game = jax.tree.map(jnp.asarray, game)
+    found = functions.learn_game(config, named, hyper, game, table)
+    expected = finished_games.learn_from_game(config, hyper, network, state, game)
+    assert same(found, named_arrays.flat(expected))
+    assert not same(found, named)
 
 
 def test_each_update_and_key_has_different_games():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.finished_games import finished_game
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.runtime import kept_files
 from jax_ttt.training import loop, programs
@@ -73,3 +74,13 @@ def test_a_program_with_an_opponents_own_functions_is_not_kept(store):
     assert isinstance(opponent, Versus)
     Programs(config).start(run_key(1), hyper_arrays(config), opponent)
     assert not store
+
+
+def test_games_of_any_length_share_one_kept_program(store):
+    made, hyper = Programs(CONFIG), hyper_arrays(CONFIG)
+    state = made.start(run_key(1), hyper)
+    short = finished_game(CONFIG.env_id, [0, 3, 1, 4, 2], 0)
+    longer = finished_game(CONFIG.env_id, [4, 0, 2, 6, 3, 5, 1, 7, 8], 1)
+    state = made.learn_game(state, hyper, short)
+    made.learn_game(state, hyper_arrays(CONFIG.replace(tau=0.5)), longer)
+    assert len(store) == 2  # the start, and learning from a game

@@ -202,7 +202,7 @@ BIAS = "layers.layers.0.bias"
         (BIAS, np.zeros((2, 8), np.float16), "not those of 3 agents"),
         (BIAS, np.zeros((3,), np.float16), "not those of 3 agents"),
         (BIAS, np.zeros((3, 9), np.float16), "don't fit"),
-        (BIAS, np.full((3, 8), np.nan, np.float16), "not finite"),
+        (BIAS, np.float16([[np.nan] * 8, [0] * 8, [0] * 8]), "not finite"),
         ("more", np.zeros((3, 8), np.float16), "don't fit"),
         (f"{BIAS}.rows", np.ones(7, bool), "not those of 3 agents"),
         (f"{BIAS}.rows", np.ones(8, np.int32), "not those of 3 agents"),

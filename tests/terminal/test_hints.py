@@ -1,0 +1,126 @@
+"""Hints, beside independent rules of the game."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+import rules
+import tiny
+
+from jax_ttt.envs import one_game
+from jax_ttt.envs import tree as trees
+from jax_ttt.players import agents, names, registry, session
+from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.terminal import hints
+from jax_ttt.terminal.hints import Hint
+
+KEY = jax.random.key(0)
+WORTH = {"X": 1, "O": -1}
+
+
+@pytest.fixture(scope="module")
+def agent_path(tmp_path_factory):
+    return tiny.save_untrained(tmp_path_factory.mktemp("hints") / "agent.safetensors")
+
+
+def entrant(name, env_id="tic_tac_toe"):
+    return registry.enter(names.read_name(name, env_id), env_id, KEY)
+
+
+def at(position, opponent):
+    """Return a session whose board is a position of the tree."""
+    state = jax.tree.map(
+        lambda x: x[position : position + 1], trees.env_states("tic_tac_toe")
+    )
+    return Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
+
+
+def test_a_hint_always_keeps_the_exact_value(agent_path):
+    opponent = entrant(str(agent_path))
+    tree = trees.enumerated("tic_tac_toe")
+    for position in tree.decisions[::40]:
+        game = at(int(position), opponent)
+        own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
+        cells = np.asarray(tree.obs[position]).reshape(9, 2)
+        board = "".join(own if a else other if b else "-" for a, b in cells)
+        hint = hints.suggest_move(game)
+        assert hint is not None
+        assert sorted((hint.best.move, *hint.as_good)) == rules.best_moves(board)
+        sign = WORTH[own]
+        assert hint.best.minimax_value == sign * rules.value(board)
+
+
+def test_a_hint_wins_at_once_and_loses_late():
+    opponent = entrant("random")
+    game = session.start_session("tic_tac_toe", opponent, "first", KEY)
+
+    def hint_after(moves):
+        state = game.state
+        for move in moves:
+            state = one_game.play_move("tic_tac_toe", state, move)
+        there = Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
+        hint = hints.suggest_move(there)
+        assert hint is not None
+        return hint
+
+    # X wins with 6 now, and with 4, 5, 7 and 8 one move later.
+    soon = hint_after([0, 1, 3, 2])
+    assert (soon.best.move, soon.as_good) == (6, (4, 5, 7, 8))
+    # O loses anyway; without 6, X wins with the next move.
+    late = hint_after([0, 1, 3])
+    assert late.best == MoveValue(6, -1.0, None)
+    assert late.as_good == (2, 4, 5, 7, 8)
+
+
+def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
+    game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
+    agent, chosen = agents.load_agent(agent_path), set()
+    for seed in range(6):
+        key = jax.random.key(seed)
+        params = jax.tree.map(
+            lambda x, key=key: x + jax.random.normal(key, x.shape), agent.params
+        )
+        other = dataclasses.replace(agent, params=params)
+        rows = session.move_values(game, other)
+        hint = hints.suggest_move(game, other)
+        assert hint is not None
+        assert hint.best == max(rows, key=lambda row: row.q_value or 0)
+        assert len(hint.as_good) == 8
+        chosen.add(hint.best.move)
+    assert len(chosen) > 1
+
+
+def test_without_exact_values_the_agent_decides():
+    game = session.start_session(
+        "connect_four", entrant("random", "connect_four"), "first", KEY
+    )
+    assert hints.suggest_move(game) is None
+
+
+def test_there_is_no_hint_after_the_end():
+    game = session.start_session("tic_tac_toe", entrant("minimax"), "first", KEY)
+    states = one_game.states("tic_tac_toe", [0, 3, 1, 4, 2])
+    over = Session("tic_tac_toe", game.opponent, "first", KEY, states, (0, 3, 1, 4, 2))
+    assert hints.suggest_move(over) is None
+
+
+def test_a_hint_says_what_else_is_as_good():
+    wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
+
+    def line(hint, num_legal):
+        return hints.hint_line(hint, num_legal, "it")
+
+    assert line(Hint(wins, ()), 5) == "hint: 4 wins; no other move does"
+    assert line(Hint(wins, (6,)), 5) == "hint: 4 wins, as 6 does"
+    assert line(Hint(wins, (0, 2, 6)), 5) == "hint: 4 wins, as 0, 2 and 6 do"
+    assert line(Hint(loses, (1, 2)), 3) == "hint: 7; with best play, each move loses"
+    assert line(Hint(loses, ()), 1) == "hint: 7, the only move; it loses"
+
+
+def test_a_hint_without_exact_values_is_the_agents():
+    line = hints.hint_line(Hint(MoveValue(3, None, 0.5), ()), 7, "it")
+    assert line == (
+        "hint: 3, which the agent values most (+0.500); this game has no exact values"
+    )
+    assert hints.hint_line(None, 7, "it").startswith("no hint: it has no values")

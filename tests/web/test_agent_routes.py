@@ -1,0 +1,79 @@
+"""The addresses of the tree and the agents, compared with the library."""
+
+import base64
+
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.players import agents, registry
+from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.solver import proof
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def test_the_tree_has_every_position(client, host_tree):
+    tree = client.get("/api/tree").json()
+    assert tree["num_positions"] == host_tree.num_positions
+    successor = np.frombuffer(base64.b64decode(tree["successor"]), "<u2")
+    np.testing.assert_array_equal(successor, host_tree.successor.reshape(-1))
+
+
+def test_agents_are_listed_with_their_proof(client, tmp_path):
+    found = client.get("/api/agents").json()
+    assert [one["id"] for one in found["agents"]] == [
+        "shipped/network",
+        "shipped/table",
+    ]
+    assert {str(one["unbeatable"]) for one in found["agents"]} == {
+        "{'x': True, 'o': True}"
+    }
+    tiny.save_untrained(tmp_path / "runs" / HOSTILE / "agent.safetensors")
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "agent.safetensors").write_bytes(b"noise")
+    found = client.get("/api/agents").json()
+    new = found["agents"][2]
+    assert (new["id"], new["source"]) == (f"run/{HOSTILE}", "run")
+    assert new["unbeatable"] == {"x": False, "o": False}
+    assert [row["name"] for row in found["refused"]] == ["bad"]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_values_choose_the_moves_of_the_agent(client, host_tree, name):
+    found = client.get(f"/api/values?agent=shipped/{name}").json()
+    values = np.frombuffer(base64.b64decode(found["values"]), "<f4").reshape(-1, 9)
+    legal = host_tree.legal_action_mask
+    assert np.isfinite(values[legal]).all()
+    assert np.isnan(values[~legal]).all()
+    entrant = registry.enter_agent(name, agents.load_agent(SHIPPED[name]))
+    assert entrant.probs is not None
+    best = np.where(legal, values, -np.inf)[host_tree.decisions].argmax(axis=1)
+    played = entrant.probs[host_tree.decisions].argmax(axis=1)
+    np.testing.assert_array_equal(best, played)
+
+
+def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
+    path = tiny.save_untrained(tmp_path / "runs" / "a" / "agent.safetensors")
+    probs = registry.enter_agent("a", agents.load_agent(path)).probs
+    assert probs is not None
+    found = client.get("/api/proof?agent=run/a").json()
+    for side, seat in zip("xo", SEATS, strict=True):
+        lines = proof.lines(host_tree, probs, seat)._asdict()
+        assert found[side]["lines"] == lines
+        assert found[side]["unbeatable"] == (lines["lost"] == 0)
+        line = proof.losing_line(host_tree, probs, seat)
+        expected = None if line is None else [move for _, move in line]
+        assert found[side]["losing_line"] == expected
+
+
+def test_an_agent_in_training_is_listed_while_there_is_one(client, training):
+    training.trained = agents.load_agent(SHIPPED["table"])
+    training.shown |= {"unbeatable": None, "snapshots": [0, 10]}
+    live = client.get("/api/agents").json()["agents"][-1]
+    assert (live["id"], live["source"], live["snapshots"]) == ("live", "live", [0, 10])
+    assert client.get("/api/values?agent=live").status_code == 200
+    training.trained = None
+    assert client.get("/api/values?agent=live").status_code == 404
+    assert client.get("/api/agents").json()["agents"][-1]["id"] != "live"

@@ -1,0 +1,259 @@
+"""The command: its flags, its addresses, its end. Most need a process of their own."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import served
+
+from jax_ttt.web import __main__ as command
+
+
+def wait_for_services(port):
+    """Wait until the server has loaded everything."""
+    reply = served.exchange(port, served.request(port, path="/api/agents"), 120)
+    assert served.status_of(reply) == 200
+    return json.loads(served.body_of(reply))
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--port", "65536"], "from 0 to 65,535"),
+        (["--port=-1"], "--port must be"),
+        (["--port", "x"], "--port"),
+        (["--host", "192.0.2.1"], "can't serve at --host 192.0.2.1"),
+        (["--host", "not a host"], "can't serve at --host not a host"),
+        (["--data-dir", "/proc/x"], "--data-dir /proc/x"),
+        (["--data-dir", __file__], "--data-dir"),
+        (["--prot", "8000"], "--prot"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_flags_that_are_refused(flags, reason, capsys):
+    assert command.main(["--port", "0", *flags]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_flags_are_refused_before_jax_is_imported(tmp_path):
+    code = (
+        "import sys\n"
+        "from jax_ttt.web import __main__ as command\n"
+        "assert command.main(['--port', '70000']) == 2\n"
+        "assert 'jax' not in sys.modules\n"
+        "assert 'starlette' not in sys.modules"
+    )
+    env = os.environ | {"PYTHONPATH": str(served.ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_a_signal_while_jax_is_loaded_ends_it(tmp_path, number, code):
+    with served.command("--port", "0", folder=tmp_path) as (process, port):
+        page = served.exchange(port, served.request(port))
+        assert served.status_of(page) == 200, "the page is there before JAX"
+        begin = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(10) == code
+        assert time.monotonic() - begin < 2
+        assert "Traceback" not in process.communicate()[1]
+
+
+def test_two_servers_have_two_ports(tmp_path):
+    with (
+        served.command("--port", "0", folder=tmp_path) as (_, port),
+        served.command("--port", str(port), folder=tmp_path) as (_, other),
+    ):
+        assert port < other < port + 100
+        reply = served.exchange(other, served.request(other))
+        assert served.status_of(reply) == 200
+
+
+def listeners(process):
+    """Return the addresses at which a process and its threads listen."""
+    inodes = set()
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        found = re.match(r"socket:\[(\d+)\]", os.readlink(link))
+        inodes |= {found[1]} if found else set()
+    rows = []
+    for name in ("tcp", "tcp6"):
+        rows += Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    cells = [row.split() for row in rows]
+    return {c[1].partition(":")[0] for c in cells if c[9] in inodes and c[3] == "0A"}
+
+
+def test_without_flags_only_this_machine_is_served(tmp_path):
+    with served.command("--port", "0", folder=tmp_path) as (process, _):
+        assert listeners(process) == {"0100007F"}
+        process.terminate()
+        assert "warning" not in process.communicate()[1]
+
+
+def test_another_host_is_warned_of(tmp_path):
+    with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (
+        process,
+        port,
+    ):
+        assert listeners(process) == {"00000000"}
+        evil = served.request(port, Host=f"evil.example:{port}")
+        assert served.status_of(served.exchange(port, evil)) == 403
+        process.terminate()
+        (warning, *_) = process.communicate()[1].splitlines()
+        assert warning.startswith("warning: --host 0.0.0.0")
+
+
+def test_the_page_is_written_as_files(tmp_path, capsys):
+    folder = tmp_path / "page"
+    assert command.main(["--export", str(folder)]) == 0
+    page = (folder / "index.html").read_text("utf-8")
+    assert 'id="data"' in page
+    assert str(folder) in capsys.readouterr().out
+
+
+def test_an_export_to_a_file_is_refused(tmp_path, capsys):
+    path = tmp_path / "file"
+    path.touch()
+    assert command.main(["--export", str(path)]) == 2
+    assert f"--export {path}" in capsys.readouterr().err
+    assert not path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80/"),
+        ("0.0.0.0", "http://127.0.0.1:80/"),
+        ("::1", "http://[::1]:80/"),
+        ("::", "http://[::1]:80/"),
+        ("box", "http://box:80/"),
+    ],
+)
+def test_the_address_that_is_printed(host, address):
+    assert command._address(host, 80) == address
+
+
+HOOK = """
+import os, runpy, sys
+def heard(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        os.write(2, f"dialled {event} {args[1:]}\\n".encode())
+sys.addaudithook(heard)
+sys.argv[0] = "web"
+runpy.run_module("jax_ttt.web", run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_nothing_dials_out(tmp_path):
+    """Neither while it starts, nor while it plays and trains."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", HOOK, "--port", "0"),
+            *("--data-dir", str(tmp_path), "--runs", str(tmp_path / "runs")),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(served.ROOT)},
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline().rpartition(":")[2].partition("/")[0])
+    wait_for_services(port)
+    body = '{"opponent": {"level": "medium"}, "side": "o"}'
+    served.exchange(port, served.request(port, "POST", "/api/games", body))
+    start = served.request(port, "POST", "/api/training", '{"command": "start"}')
+    served.exchange(port, start)
+    time.sleep(5)
+    process.terminate()
+    heard = process.communicate()[1].splitlines()
+    # Its own address, which is a number, is all that it looks up.
+    dialled = {line for line in heard if line.startswith("dialled")}
+    assert dialled == {"dialled 127.0.0.1"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+@pytest.mark.parametrize("phase", ["compiling", "running"])
+def test_a_signal_ends_it_while_an_agent_is_in_training(tmp_path, number, code, phase):
+    """While it compiles and while it trains, with an open game, stream and socket."""
+    with served.command("--port", "0", folder=tmp_path) as (process, port):
+        wait_for_services(port)
+        finish_game(port)
+        start = served.request(port, "POST", "/api/training", '{"command": "start"}')
+        assert served.status_of(served.exchange(port, start)) == 200
+        stream = socket.create_connection(("127.0.0.1", port), 5)
+        stream.sendall(served.request(port, path="/api/training/events"))
+        heard = b""
+        while b"event: training" not in heard:
+            part = stream.recv(100_000)
+            assert part, heard
+            heard += part
+        silent = socket.create_connection(("127.0.0.1", port), 5)
+        status = served.request(port, path="/api/training")
+        wanted = b'"status":"%s"' % phase.encode()
+        served.wait_until(lambda: wanted in served.exchange(port, status), 120)
+        begin = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(10) == code
+        took = time.monotonic() - begin
+        print(f"ended in {took:.2f} s")
+        assert took < 2
+        assert "Traceback" not in process.communicate()[1]
+        stream.close()
+        silent.close()
+    with served.command("--port", "0", folder=tmp_path) as (process, port):
+        found = wait_for_services(port)
+        request = served.request(port, path="/api/statistics")
+        counts = json.loads(served.body_of(served.exchange(port, request)))
+        assert counts["games"] == 1, "nothing is lost"
+        kept = [one for one in found["agents"] if one["source"] == "imported"]
+        assert bool(kept) == (phase == "running"), "the agent in training is kept"
+
+
+def finish_game(port):
+    """Play the first free squares until a game is over."""
+    body = '{"opponent": {"level": "expert"}, "side": "x"}'
+
+    def post(path, body):
+        reply = served.exchange(port, served.request(port, "POST", path, body))
+        return json.loads(served.body_of(reply))
+
+    game = post("/api/games", body)
+    while game["result"] is None:
+        board = served.check_game(game)
+        move = json.dumps({"ply": len(game["moves"]), "square": board.index("-")})
+        game = post(f"/api/games/{game['id']}/moves", move)
+
+
+@pytest.mark.slow
+def test_it_is_ready_in_3_s_with_a_warm_cache(tmp_path):
+    """In seconds of the processor: other programs may slow this one down."""
+    times = []
+    for _ in range(3):
+        begin = time.monotonic()
+        with served.command("--port", "0", folder=tmp_path) as (process, port):
+            listens = time.monotonic() - begin
+            wait_for_services(port)
+            ready = time.monotonic() - begin
+            times.append(min(ready, processor_seconds(process)))
+        print(f"listens after {listens:.2f} s, ready after {ready:.2f} s", end=", ")
+        print(f"of which the processor took {times[-1]:.2f} s")
+    assert min(times[1:]) < 3
+
+
+def processor_seconds(process):
+    """Return the seconds that a process has computed so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
