@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import rules
 
@@ -28,7 +28,7 @@ class Training:
     def __init__(self):
         self.learned, self.commands, self.settings = [], [], []
         self.shown = {"positions_learned": None, "history": [], "run": 0}
-        self.trained = None
+        self.trained: Any = None
         self.boxes = []
         self.closed = False
 

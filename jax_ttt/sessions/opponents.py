@@ -122,9 +122,9 @@ class Opponents:
         if level is None:
             assert agent_id is not None
             return Opponent(about, self.policy(agent_id, update))
-        known = next((one for one in levels.LEVELS if one == level), None)
-        if known is None:
+        if level not in levels.LEVELS:
             raise Refusal(400, f"level must be one of {', '.join(levels.LEVELS)}")
+        known = levels.LEVELS[levels.LEVELS.index(level)]
         probs = self.level(known, agent_id or DEFAULT_AGENT, update)
         return Opponent(about, probs)
 

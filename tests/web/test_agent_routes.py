@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tiny
 
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.players import agents, registry
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.solver import proof
@@ -47,6 +48,7 @@ def test_values_choose_the_moves_of_the_agent(client, host_tree, name):
     assert np.isfinite(values[legal]).all()
     assert np.isnan(values[~legal]).all()
     entrant = registry.enter_agent(name, agents.load_agent(SHIPPED[name]))
+    assert entrant.probs is not None
     best = np.where(legal, values, -np.inf)[host_tree.decisions].argmax(axis=1)
     played = entrant.probs[host_tree.decisions].argmax(axis=1)
     np.testing.assert_array_equal(best, played)
@@ -55,8 +57,9 @@ def test_values_choose_the_moves_of_the_agent(client, host_tree, name):
 def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
     path = tiny.save_untrained(tmp_path / "runs" / "a" / "agent.safetensors")
     probs = registry.enter_agent("a", agents.load_agent(path)).probs
+    assert probs is not None
     found = client.get("/api/proof?agent=run/a").json()
-    for side, seat in (("x", "first"), ("o", "second")):
+    for side, seat in zip("xo", SEATS, strict=True):
         lines = proof.lines(host_tree, probs, seat)._asdict()
         assert found[side]["lines"] == lines
         assert found[side]["unbeatable"] == (lines["lost"] == 0)

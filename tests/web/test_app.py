@@ -48,7 +48,7 @@ def lines(*text, body=b""):
     return lambda port: whole.replace("PORT", str(port)).encode("latin-1") + body
 
 
-def posted(body=GAME, **headers):
+def posted(body: str | bytes = GAME, **headers):
     return asked(**POST, body=body, **headers)
 
 

@@ -87,13 +87,13 @@ def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
     ids = [one.agent_id for one in found]
     assert ids == ["shipped/network", "shipped/table"]
     for one in found:
-        assert len(one.snapshots) >= 8
-        assert 0 in one.snapshots
-        assert max(one.snapshots) < one.agent.num_updates
-        last = agent_data.action_values(one.snapshots[max(one.snapshots)])
+        assert len(one.past) >= 8
+        assert 0 in one.past
+        assert max(one.past) < one.agent.num_updates
+        last = agent_data.action_values(one.past[max(one.past)])
         latest = agent_data.action_values(one.agent)
         assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
-        first = agent_data.action_values(one.snapshots[0])
+        first = agent_data.action_values(one.past[0])
         assert agent_data.history_row(host_tree, 0, first)["unbeatable"] is False
     assert sum(path.stat().st_size for path in SNAPSHOTS.values()) < 700_000
 

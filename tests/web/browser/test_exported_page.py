@@ -25,6 +25,8 @@ from browsing import (
 from jax_ttt.solver import proof
 from jax_ttt.web import agent_data
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def page(open_page, exported_url):
@@ -158,6 +160,21 @@ def test_replay_shows_each_position_and_returns(page):
     assert board(page) == "----X----"
 
 
+def test_a_game_is_played_on_from_an_earlier_position_and_not_counted(page):
+    play(page, 4)
+    before = board(page)
+    play(page, before.index("-"))
+    for _ in range(2):
+        page.get_by_role("button", name="One move back").click()
+    assert status(page) == "Move 2 of 4"
+    assert board(page) == before
+    play(page, before.rindex("-"))
+    assert board(page).count("-") == 5, "the later moves are gone"
+    play_to_the_end(page)
+    tab(page, "Statistics")
+    assert cards(page, "#statistics")["Games"] == "0"
+
+
 def test_the_link_holds_the_position(open_page, page, exported_url):
     play(page, 4)
     again = open_page(page.url)
@@ -284,7 +301,6 @@ def test_the_browser_counts_the_same_lines_as_python(page, exported, host_tree):
         assert shown == [f"{sum(x):,}", f"{sum(o):,}"]
 
 
-@pytest.mark.slow
 def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
     browsing.agent(page, "run/weak")
     values = agent_data.action_values(exported[-1].agent)

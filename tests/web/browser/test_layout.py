@@ -4,6 +4,7 @@ import browsing
 import pytest
 from browsing import axe, play, play_to_the_end, tab, wait_for_turn
 
+pytestmark = pytest.mark.slow
 TABS = ("Game", "Review", "Learning", "Proof", "Statistics")
 WIDTHS = (360, 390, 768, 1280, 1920)
 
@@ -123,7 +124,6 @@ def test_every_control_is_reached_by_the_keyboard_and_its_focus_is_seen(
     assert len(focused) >= wanted - groups
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_nothing_serious(open_page, exported_url, scheme, width):
