@@ -230,21 +230,9 @@ def test_the_proof_that_readers_run_finds_an_error(capsys):
     assert losing_game(moves | {"XX--O----": 8}, "X") is None
 
 
-def command_module(command):
-    """Return the module of a command, which may have a folder."""
-    module = importlib.import_module(f"jax_ttt.{command}")
-    if hasattr(module, "__path__"):
-        return importlib.import_module(f"jax_ttt.{command}.__main__")
-    return module
-
-
 def parsed(command, words):
     """Parse a command's words as the command does, and check the settings."""
-<<<<<<< HEAD
     module = module_of(command)
-=======
-    module = command_module(command)
->>>>>>> a653f628a9723ed1426eda5705c95b99ac210a44
     assert callable(module.main)
     if words in ([], ["--help"]):  # named, not called
         return
@@ -298,11 +286,7 @@ def test_make_targets_exist_and_take_their_args(page):
 
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
-<<<<<<< HEAD
     modules = [module_of(name) for name in COMMANDS]
-=======
-    modules = [command_module(name) for name in COMMANDS]
->>>>>>> a653f628a9723ed1426eda5705c95b99ac210a44
     fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
     flags = {cli.flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
