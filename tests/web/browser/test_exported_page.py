@@ -158,6 +158,21 @@ def test_replay_shows_each_position_and_returns(page):
     assert board(page) == "----X----"
 
 
+def test_a_game_is_played_on_from_an_earlier_position_and_not_counted(page):
+    play(page, 4)
+    before = board(page)
+    play(page, before.index("-"))
+    for _ in range(2):
+        page.get_by_role("button", name="One move back").click()
+    assert status(page) == "Move 2 of 4"
+    assert board(page) == before
+    play(page, before.rindex("-"))
+    assert board(page).count("-") == 5, "the later moves are gone"
+    play_to_the_end(page)
+    tab(page, "Statistics")
+    assert cards(page, "#statistics")["Games"] == "0"
+
+
 def test_the_link_holds_the_position(open_page, page, exported_url):
     play(page, 4)
     again = open_page(page.url)
