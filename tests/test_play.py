@@ -1,5 +1,6 @@
 """The command `play`."""
 
+import contextlib
 import io
 import os
 import pty
@@ -158,12 +159,12 @@ def test_an_interrupt_ends_the_command(monkeypatch, capsys):
 
 
 def until(terminal, text):
-    """Read what a process writes to its terminal until it has written this, or ended."""
+    """Read what is written to a terminal until it has this text, or is closed."""
     read = ""
     while text not in read:
         try:
             read += os.read(terminal, 4096).decode()
-        except OSError:  # the terminal is closed
+        except OSError:
             return read
     return read
 
@@ -188,8 +189,12 @@ def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
         assert "\x1b[2m4\x1b[0m" in until(ours, PROMPT), "a coloured board"
         os.write(ours, b"4\n")
         assert "minimax-first (O) plays 0" in until(ours, PROMPT)
-        os.write(ours, typed.encode())
-        assert process.wait(timeout=20) == code
+        for _ in range(20):  # a signal between prompt and reading waits for the next
+            os.write(ours, typed.encode())
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=3)
+                break
+        assert process.poll() == code
         os.close(its)
         left = until(ours, "nobody wins").replace("\r", "")
         assert left.rstrip().endswith("\nleft after 2 moves: nobody wins")
