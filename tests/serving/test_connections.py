@@ -110,6 +110,11 @@ def test_a_byte_now_and_then_does_not_move_the_deadline(port, soon):
     client.close()
 
 
+def test_an_answer_may_take_longer_than_a_request(port, soon):
+    reply = served.exchange(port, served.request(port, path="/slow"))
+    assert served.body_of(reply) == b"late"
+
+
 def test_a_client_that_does_not_read_is_left(port, soon):
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -127,9 +132,11 @@ def test_a_client_that_reads_gets_everything(port):
 
 def test_waiting_connections_make_room_for_a_new_one(port):
     held = [opened(port, b"GET") for _ in range(connections.MOST_CONNECTIONS + 5)]
+    begin = time.monotonic()
     assert is_answered(port)
     replies = [rest_of(client) for client in held[:5]]
     assert {served.status_of(reply) for reply in replies} == {408}
+    assert time.monotonic() - begin < 3, "not only at their deadline"
     for client in held[5:]:
         client.close()
 
