@@ -24,7 +24,7 @@ from jax_ttt import cli
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.results import saved_runs
-from jax_ttt.runtime import compile_cache, streams
+from jax_ttt.runtime import compile_cache, interrupts, streams
 
 if TYPE_CHECKING:
     from jax_ttt.serving.checks import Checked
@@ -70,10 +70,10 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require(module, "web", "the page")
     data = _data_folder(args.data_dir)
     bound = _bound(args.host, args.port)
-    with bound:
+    with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
         code, services = _serve(args, data, bound)
-    if services is not None:
-        services.close()
+        if services is not None:
+            services.close()
     if code:
         code = cli.interrupted(code)
     if argv is None:

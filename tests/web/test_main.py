@@ -146,7 +146,8 @@ HOOK = """
 import os, runpy, sys
 def heard(event, args):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        os.write(2, f"dialled {event} {args[1:]}\\n".encode())
+        to = args[0] if event == "socket.getaddrinfo" else args[1]
+        os.write(2, f"dialled {to}\\n".encode())
 sys.addaudithook(heard)
 sys.argv[0] = "web"
 runpy.run_module("jax_ttt.web", run_name="__main__")

@@ -1,9 +1,13 @@
 """The pictures of the page are taken in a browser, of each main state."""
 
+import os
+import subprocess
+import sys
+
 import browsing
 import pytest
+import served
 
-from jax_ttt import figures
 from jax_ttt.web import screenshots
 
 STATES = ("play", "learning", "proof")
@@ -14,12 +18,26 @@ NAMES = {
 
 
 @pytest.mark.slow
-def test_the_main_states_are_taken(tmp_path, capsys):
+def test_the_main_states_are_taken(tmp_path):
+    """In a process of its own: the tests' browser runs in this one."""
     browsing.chromium()
-    assert figures.main(["--out", str(tmp_path), "--only", "web"]) == 0
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "jax_ttt.figures"),
+            "--out",
+            tmp_path,
+            "--only",
+            "web",
+        ],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(served.ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == NAMES
-    told = capsys.readouterr().out.splitlines()
-    assert sorted(told) == sorted(f"wrote {path}" for path in tmp_path.iterdir())
+    assert sorted(done.stdout.splitlines()) == sorted(
+        f"wrote {path}" for path in tmp_path.iterdir()
+    )
     for path in tmp_path.iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")
         assert 10_000 < path.stat().st_size < 300_000
