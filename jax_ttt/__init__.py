@@ -12,7 +12,7 @@ Example:
     ...     jax_ttt.train(gama=0.9)
     ... except jax_ttt.Refused as error:
     ...     print(error)
-    there is no setting gama: did you mean gamma?
+    there is no setting gama; did you mean gamma?
 """
 
 import importlib

@@ -7,6 +7,7 @@ jax-ttt train --seed 1
 import importlib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
@@ -34,11 +35,16 @@ def main() -> int:
         from jax_ttt import cli
 
         return cli.guarded(_about)(words)
-    command = importlib.import_module(f"jax_ttt.{words[0]}")
-    if hasattr(command, "__path__"):  # a command with a folder of its own
-        command = importlib.import_module(f"jax_ttt.{words[0]}.__main__")
     sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
-    return command.main(None)
+    return module_of(words[0]).main(None)
+
+
+def module_of(command: str) -> ModuleType:
+    """Return the module of a command, which may have a folder of its own."""
+    found = importlib.import_module(f"jax_ttt.{command}")
+    if hasattr(found, "__path__"):
+        return importlib.import_module(f"jax_ttt.{command}.__main__")
+    return found
 
 
 def _about(words: Sequence[str] | None) -> int:

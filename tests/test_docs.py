@@ -23,6 +23,7 @@ import pytest
 
 import jax_ttt
 from jax_ttt import cli
+from jax_ttt.__main__ import module_of
 from jax_ttt.config import grid
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.networks import q_network
@@ -167,12 +168,6 @@ def test_what_a_link_names_is_in_that_module(page):
         named = operator.attrgetter(name)(importlib.import_module(path))
         # Defined there, not only imported.
         assert getattr(named, "__module__", path) in (path, "builtins"), name
-
-
-def module_of(command):
-    """Return a command's module; a command may be a folder."""
-    folder = (PACKAGE / command).is_dir()
-    return importlib.import_module(f"jax_ttt.{command}{'.__main__' * folder}")
 
 
 def test_slugs_are_those_of_github():

@@ -4,7 +4,6 @@ The table has what a user types and what the program answers: which word is wron
 it must be, and what may be meant.
 """
 
-import importlib
 import json
 import os
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jax_ttt import cli
-from jax_ttt.__main__ import COMMANDS
+from jax_ttt.__main__ import COMMANDS, module_of
 from jax_ttt.config.settings import Config
 
 PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
@@ -89,6 +88,7 @@ FLAGS = [
         "published has no flag --num_seed; did you mean --num-",
     ),
     ("plot runs/one --value x", "plot has no flag --value; did you mean --values?"),
+    ("web --prot 1", "web has no flag --prot; did you mean --port?"),
     ("figures --onyl game", "figures has no flag --onyl; did you mean --only?"),
     ("bench --quik", "bench has no flag --quik; did you mean --quick?"),
 ]
@@ -198,7 +198,7 @@ VALUES = [
     (
         "figures --only games",
         "--only must be one of these, got 'games'; did you mean game?",
-        "game random-games values learning seeds growth",
+        "game random-games values learning seeds growth web",
     ),
     (
         "bench --only speed",
@@ -348,7 +348,7 @@ def test_a_wrong_command_line_is_refused(
 
     monkeypatch.setattr(cli, "set_up", set_up)
     command, *words = line.split()
-    module = importlib.import_module(f"jax_ttt.{command}")
+    module = module_of(command)
     before = files(folder)
     assert module.main(words) == 2
     out, err = capsys.readouterr()
@@ -363,7 +363,7 @@ def test_a_wrong_command_line_is_refused(
 
 def test_there_are_sixty_and_each_command_has_some():
     assert len({line for line, *_ in WRONG}) == len(WRONG) >= 60
-    assert len({line.split()[0] for line, *_ in WRONG}) == 9
+    assert len({line.split()[0] for line, *_ in WRONG}) == 10
 
 
 KINDS = (
@@ -374,12 +374,12 @@ KINDS = (
     *("sweep --grid taau=1", "sweep --preset table --env-id hex", "sweep --vary"),
     *("published --only artcle", "published --csv no/x.csv", "runs none"),
     *("plot runs/none", "plot runs/one --values XXO", "figures --out nowhere"),
-    *("bench --quik", "bench --rounds 0"),
+    *("bench --quik", "bench --rounds 0", "web --prot 1", "web --port 70000"),
 )
 """For each command: a wrong flag, a wrong value, a contradiction, a missing file."""
 TIMED = """
 import importlib, sys, time
-code = importlib.import_module("jax_ttt.{}").main({})
+code = importlib.import_module("{}").main({})
 assert "jax" not in sys.modules
 print(time.process_time())
 sys.exit(code)
@@ -397,11 +397,12 @@ def own_seconds(code):
     return float(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", KINDS)
 def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
     """The best of three: other processes on the machine slow this one down."""
     command, *words = line.split()
-    code = TIMED.format(command, words)
+    code = TIMED.format(module_of(command).__name__, words)
     assert any(own_seconds(code) < 0.5 for _ in range(3))
 
 

@@ -21,14 +21,9 @@ NAMES = {
 def test_the_main_states_are_taken(tmp_path):
     """In a process of its own: the tests' browser runs in this one."""
     browsing.chromium()
+    command = [sys.executable, "-m", "jax_ttt.figures", "--only", "web"]
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "jax_ttt.figures"),
-            "--out",
-            tmp_path,
-            "--only",
-            "web",
-        ],
+        [*command, "--out", str(tmp_path)],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(served.ROOT)},
