@@ -126,6 +126,7 @@ def test_nonsense_is_refused(flags, part, agent_path, capsys):
     assert part in refuse(flags, capsys)
 
 
+@pytest.mark.slow
 def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     path = tmp_path / "agent.safetensors"
     tiny.save_untrained(path, env_id="connect_four")

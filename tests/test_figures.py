@@ -25,6 +25,7 @@ def short(monkeypatch):
     figures.trained.cache_clear()
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
     names = get_args(figures.Drawing)
     flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]

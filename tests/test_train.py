@@ -625,6 +625,7 @@ BLOCK = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_details_tell_of_games_tables_and_first_moves(tmp_path):
     flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
     # Of a table: it has no hidden layers.
@@ -684,6 +685,7 @@ def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seat", "name"), [("first", "X"), ("second", "O")])
 def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys):
     """In both seats, the shortest line that beats it would always be as O."""

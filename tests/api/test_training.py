@@ -107,6 +107,7 @@ def test_several_seeds_are_the_agents_of_single_runs(tiny):
     assert not same(runs[0].agent.params, tiny.agent.params)
 
 
+@pytest.mark.slow
 def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
     monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 2)
     runs = jax_ttt.train_many([3, 4, 5], "table", **TINY)

@@ -86,6 +86,7 @@ def programs(folder, wanted="wanted"):
     return misses, hits
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path):
     compiled, read_back = programs(tmp_path)
     assert compiled > 0

@@ -115,6 +115,7 @@ def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
     path = tmp_path / "run"
     ours, its = pty.openpty()

@@ -33,9 +33,8 @@ def shell(command, redirections):
     )
 
 
-@pytest.mark.parametrize(
-    "closed", [pytest.param(">&-", marks=pytest.mark.slow), ">&- 2>&- <&-"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
 def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
     path = tmp_path / "run"
     done = shell(f"train {TINY} --run-dir {path}", closed)

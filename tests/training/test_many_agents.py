@@ -99,7 +99,9 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     assert rows[0].exact != rows[1].exact
 
 
-@pytest.mark.parametrize("opponent", ["self", "mcts:4"])
+@pytest.mark.parametrize(
+    "opponent", ["self", pytest.param("mcts:4", marks=pytest.mark.slow)]
+)
 def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     """They are equal up to float32 rounding, each with its seed and settings."""
     config = CONFIG.replace(opponent=opponent)
