@@ -17,7 +17,7 @@ from typing import Literal
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.config.catalogue import DEFAULT, EnvId
+from jax_ttt.config.catalogue import DEFAULT, SIDES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
@@ -26,10 +26,7 @@ from jax_ttt.terminal.words import SideName
 
 SHIPPED = "shipped:network"
 """The opponent where there is no run."""
-_SIDES: dict[str, SideName] = {
-    **{"first": "x", "second": "o"},
-    **{"x": "x", "o": "o", "random": "random"},
-}
+_SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

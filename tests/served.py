@@ -151,7 +151,7 @@ def serving(app, ending=lambda: None, large=(), **checks):
     assert not thread.is_alive()
 
 
-def exchange(port, request, timeout=5.0, close=False):
+def exchange(port, request, timeout=5.0):
     """Send bytes on a connection of their own; return all that comes back.
 
     The reply may come before everything is sent.
@@ -159,8 +159,6 @@ def exchange(port, request, timeout=5.0, close=False):
     with socket.create_connection(("127.0.0.1", port), timeout) as client:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             client.sendall(request)
-            if close:
-                client.shutdown(socket.SHUT_WR)
         found = b""
         while part := client.recv(65536):
             found += part

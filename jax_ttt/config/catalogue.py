@@ -11,6 +11,12 @@ SeatSetting = Literal["both", "first", "second"]
 SEATS: tuple[Seat, ...] = get_args(Seat)
 """Both seats: the player who makes a game's first move, and the other one."""
 
+Side = Literal["x", "o"]
+SIDES: dict[Seat, Side] = {"first": "x", "second": "o"}
+"""The short names of the seats, which people type and the web page uses."""
+SEAT_OF: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
+"""The seats by their short names."""
+
 MovesOn = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import SEAT_OF, SIDES, EnvId, Seat
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game
@@ -135,8 +135,8 @@ class LiveRun:
         tree = trees.enumerated(self._config.env_id)
         probs = policies.deterministic(tree, np.asarray(progress.evaluation.moves))
         self._unbeatable = {
-            letter: bool(proof.unbeatable(tree, probs, (seat,)))
-            for letter, seat in self._seats.items()
+            side: bool(proof.unbeatable(tree, probs, (seat,)))
+            for side, seat in SEAT_OF.items()
         }
         if self._evaluated and self._evaluated[-1].update == row.update:
             self._evaluated.pop()  # from before the games of people
@@ -152,18 +152,13 @@ class LiveRun:
             "update": row.update,
             "games": row.games,
             **{
-                letter: _results(row.exact, tree, probs, seat)
-                for letter, seat in self._seats.items()
+                side: _results(row.exact, tree, probs, seat)
+                for side, seat in SEAT_OF.items()
             },
             "loss": None if self._chunk is None else self._chunk.loss,
             "unbeatable": row.is_proven,
             "seconds": row.seconds,
         }
-
-    @property
-    def _seats(self) -> dict[str, Seat]:
-        letters = GAMES[self._config.env_id].letters
-        return dict(zip(map(str.lower, letters), SEATS, strict=True))
 
     @property
     def scheduled(self) -> dict[str, float]:
@@ -184,7 +179,7 @@ class LiveRun:
         return {
             "update": int(state.update),
             "games": games,
-            "wins": dict(zip(self._seats, (wins, losses), strict=True)),
+            "wins": {SIDES["first"]: wins, SIDES["second"]: losses},
             "draws": games - wins - losses,
             "loss": None if self._chunk is None else self._chunk.loss,
             "positions_learned": None if visited is None else int(visited.sum()),
@@ -198,7 +193,7 @@ def _results(
     exact: Exact, tree: Tree, probs: np.ndarray, seat: Seat
 ) -> dict[str, float]:
     wins, draws, losses = exact.seat(seat).all_rates
-    optimal = grades.optimal_move_rate(tree, probs, (seat,)).reachable
+    optimal = grades.optimal_move_rate(tree, probs, (seat,)).all
     return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}
 
 

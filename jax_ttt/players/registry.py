@@ -129,5 +129,5 @@ def _tree_policy(
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
         return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
-    quick = 0.9 if spec.kind == "minimax-quick" else 1.0
+    quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

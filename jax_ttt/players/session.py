@@ -167,19 +167,21 @@ def _chosen(
 
 
 def minimax_values(
-    env_id: EnvId, env_state: pgx.State, discount: float = 1.0
+    env_id: EnvId, env_state: pgx.State, quick: bool = False
 ) -> Float[np.ndarray, " A"] | None:
     """Return the value of each move to the player to move under best play.
 
-    The state is `(1, ...)`; `discount` is that of `minimax.values`. The result is None
-    if the game is not enumerable.
+    The state is `(1, ...)`. With `quick`, values are discounted by `minimax.QUICK`: a
+    quick win is better than a slow one. The result is None if the game is not
+    enumerable.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
         return None
     index = jnp.asarray(positions.index(env_id))
     position = int(stones.locate(index, env_state.observation)[0])
-    return minimax.to_mover(tree, minimax.values(tree, discount))[position]
+    values = minimax.values(tree, minimax.QUICK if quick else 1.0)
+    return minimax.to_mover(tree, values)[position]
 
 
 def _q_values(

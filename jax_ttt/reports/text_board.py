@@ -71,20 +71,13 @@ def side_by_side(
     )
 
 
-def with_moves(
-    cells: Shaped[np.ndarray, "H W"], moves_on: MovesOn, moves: Sequence[int]
-) -> str:
-    """Return a board with the moves on their cells, or with column numbers below.
-
-    The action to pass is not shown.
-    """
-    return as_lines(numbered(cells, moves_on, moves))
-
-
 def numbered(
     cells: Shaped[np.ndarray, "H W"], moves_on: MovesOn, moves: Sequence[int]
 ) -> Shaped[np.ndarray, "rows W"]:
-    """Return the cells with the moves on them, or with a last row of column numbers."""
+    """Return the cells with the moves on them, or with a last row of column numbers.
+
+    The action to pass is not shown.
+    """
     cells = cells.copy()
     if moves_on == "columns":
         return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])

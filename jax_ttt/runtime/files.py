@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import TextIO
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old file or the new one, never a part."""
+def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write a file so that a crash leaves the old file or the new one, never a part.
+
+    `mode` is the file's permissions.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
+        os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

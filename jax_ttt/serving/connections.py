@@ -88,11 +88,6 @@ class Connection(H11Protocol):
         request, self._received = bytes(self._received[: self._length]), bytearray()
         super().data_received(request)
 
-    def eof_received(self) -> None:
-        """End a connection whose client sends no more, unless it waits for a reply."""
-        if not self._is_whole:
-            self.transport.close()
-
     def refuse(self, status: int, reason: str) -> None:
         """Reply with a status and a reason, and close the connection."""
         self._open.pop(self, None)

@@ -26,6 +26,7 @@ def listening(host: str, port: int) -> socket.socket:
     family, _, _, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
+    refused = OSError(errno.EADDRINUSE, "address in use")
     for tried in range(port, min(port + MOST_PORTS, 2**16)):
         bound = socket.socket(family, socket.SOCK_STREAM)
         if sys.platform != "win32":  # there, it would share the port
@@ -38,7 +39,8 @@ def listening(host: str, port: int) -> socket.socket:
             bound.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-    raise OSError(errno.EADDRINUSE, "address in use")
+            refused = error
+    raise refused
 
 
 class Server(uvicorn.Server):

@@ -4,12 +4,11 @@ Everything here may take a moment, so it runs in a thread of its own, never whil
 request holds the server.
 """
 
+import collections
 import dataclasses
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.results.saved_runs import saved_in
+from jax_ttt.runtime import files
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.training import snapshots
 from jax_ttt.training.snapshots import Snapshots
@@ -26,6 +26,8 @@ from jax_ttt.training.snapshots import Snapshots
 Source = Literal["shipped", "run", "live", "imported"]
 MOST_BYTES = 16 * 2**20
 """The largest file that is read; an agent of a page's game has about 0.1 MB."""
+MOST_SNAPSHOTS = 16
+"""Files of snapshots kept in memory, those used latest; each has about 0.5 MB."""
 Stamp = tuple[int, int, int]
 """A file's time of change, size and number, to see whether it was replaced."""
 IMPORTED = "agents"
@@ -58,7 +60,10 @@ class AgentList:
         self.imported = None if data is None else data / IMPORTED
         self._known: dict[str, Entry] = {}
         self._refused: dict[str, tuple[Stamp, str]] = {}
-        self._snapshots: dict[str, tuple[Stamp, Snapshots | None]] = {}
+        self._updates: dict[str, tuple[Stamp, tuple[int, ...]]] = {}
+        self._snapshots: collections.OrderedDict[
+            str, tuple[Stamp, Snapshots | None]
+        ] = collections.OrderedDict()
 
     def scan(self) -> tuple[list[Entry], list[dict[str, str]]]:
         """Return the agents, and the files that can't be used, each with the reason."""
@@ -84,11 +89,8 @@ class AgentList:
 
     def snapshots(self, entry: Entry) -> Snapshots | None:
         """Return a training's snapshots; None if it has none that can be read."""
-        path = entry.path.with_name(snapshots.FILE)
-        if entry.source == "shipped":
-            path = SNAPSHOTS[entry.name]
-        stamp = None if entry.source == "imported" else _stamp(path)
-        if stamp is None or stamp[1] > MOST_BYTES:
+        path, stamp = _snapshots_of(entry)
+        if stamp is None:
             return None
         kept = self._snapshots.get(entry.id)
         if kept is None or kept[0] != stamp:
@@ -97,7 +99,22 @@ class AgentList:
             except (AgentError, OSError):
                 found = None
             kept = self._snapshots[entry.id] = (stamp, found)
+            self._updates[entry.id] = (stamp, found.updates if found else ())
+        self._snapshots.move_to_end(entry.id)
+        while len(self._snapshots) > MOST_SNAPSHOTS:
+            self._snapshots.popitem(last=False)
         return kept[1]
+
+    def updates(self, entry: Entry) -> tuple[int, ...]:
+        """Return the updates of a training's snapshots; each file is read only once."""
+        stamp = _snapshots_of(entry)[1]
+        if stamp is None:
+            return ()
+        known = self._updates.get(entry.id)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        found = self.snapshots(entry)
+        return found.updates if found else ()
 
     def add(self, name: str, contents: bytes) -> str | None:
         """Keep an imported agent; return its id, None if there is no data folder.
@@ -113,12 +130,7 @@ class AgentList:
             return f"imported/{path.stem}"
         plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name).strip(". ")[:60] or "agent"
         path = self.imported / f"{plain}-{digest}.safetensors"
-        handle, temporary = tempfile.mkstemp(dir=self.imported, prefix=".new-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        files.write_whole(path, contents, mode=0o600)
         return f"imported/{path.stem}"
 
     def _files(self) -> Iterator[tuple[str, Source, str, Path]]:
@@ -164,6 +176,15 @@ def read_agent(path: Path) -> Agent:
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise AgentError(f"{path}: larger than {MOST_BYTES:,} bytes")
     return agents.load_agent(path, catalogue.DEFAULT)
+
+
+def _snapshots_of(entry: Entry) -> tuple[Path, Stamp | None]:
+    """Return the file of a training's snapshots; no stamp if it can't be used."""
+    path = entry.path.with_name(snapshots.FILE)
+    if entry.source == "shipped":
+        path = SNAPSHOTS[entry.name]
+    stamp = None if entry.source == "imported" else _stamp(path)
+    return path, None if stamp is None or stamp[1] > MOST_BYTES else stamp
 
 
 def _stamp(path: Path) -> Stamp | None:

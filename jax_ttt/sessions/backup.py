@@ -7,18 +7,20 @@ before anything of it is kept.
 import base64
 import binascii
 import dataclasses
+import itertools
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jax_ttt.config.catalogue import SEAT_OF
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players.agents import AgentError
 from jax_ttt.serving import checks, replies
 from jax_ttt.serving.replies import Refusal
-from jax_ttt.sessions import agent_list, games
-from jax_ttt.sessions.games import SIDES
+from jax_ttt.sessions import agent_list
+from jax_ttt.sessions.games import result_of
 from jax_ttt.sessions.statistics import Finished
 
 FORMAT, VERSION = "jax_ttt backup", 1
@@ -37,20 +39,33 @@ class Contents(NamedTuple):
 
 
 def backup_file(
-    finished: Sequence[Finished], files: Sequence[tuple[str, bytes]]
+    finished: Sequence[Finished], files: Iterable[tuple[str, bytes]]
 ) -> bytes:
-    """Return a file of these games and agents; the first agents that fit are kept."""
-    rows = [dataclasses.asdict(game) for game in finished]
-    about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "games": rows}
-    room = MOST_BYTES - len(replies.json_bytes(about)) - 1000
+    """Return a file of these games and agents; the first ones that fit are kept.
+
+    Agents are taken one at a time, so `files` may read them one at a time.
+    """
+    about: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    games, room = _fitting(map(dataclasses.asdict, finished), MOST_BYTES - 1000)
+    encoded = (
+        {"name": name, "file": base64.b64encode(contents).decode()}
+        for name, contents in itertools.islice(files, MOST_AGENTS)
+    )
+    agents, _ = _fitting(encoded, room)
+    return replies.json_bytes(about | {"games": games, "agents": agents})
+
+
+def _fitting(
+    parts: Iterable[dict[str, Any]], room: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the parts that fit into `room` bytes of JSON, and the room left."""
     kept = []
-    for name, contents in files[:MOST_AGENTS]:
-        encoded = base64.b64encode(contents).decode()
-        agent = {"name": name, "file": encoded}
-        room -= len(replies.json_bytes(agent)) + 1
-        if room >= 0:
-            kept.append(agent)
-    return replies.json_bytes(about | {"agents": kept})
+    for part in parts:
+        size = len(replies.json_bytes(part)) + 1
+        if size <= room:
+            kept.append(part)
+            room -= size
+    return kept, room
 
 
 def read_backup(body: bytes, tree: Tree) -> Contents:
@@ -99,9 +114,9 @@ def _game(tree: Tree, number: int, row: object) -> Finished:
             raise Refusal(400, f"{where}: its moves are not possible")
         position = int(tree.successor[position, square])
     side = texts["side"]
-    if side not in SIDES or not tree.terminal[position]:
+    if side not in SEAT_OF or not tree.terminal[position]:
         raise Refusal(400, f"{where}: no finished game of x or o")
-    if texts["result"] != games.result_of(tree, position, SIDES[side]):
+    if texts["result"] != result_of(tree, position, SEAT_OF[side]):
         raise Refusal(400, f"{where}: its result is not that of its moves")
     return Finished(finished=float(finished), **texts)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import SEAT_OF, SIDES, Seat, Side
 from jax_ttt.envs.tree import Tree
 from jax_ttt.serving.replies import Refusal
 
@@ -22,9 +22,6 @@ MOST_GAMES = 1000
 """Games kept; the one that was used least recently goes first."""
 KEPT_SECONDS = 12 * 3600.0
 """How long a game is kept without a request."""
-SIDES: dict[str, Seat] = {"x": "first", "o": "second"}
-"""The sides as the page names them, and their seats."""
-SIDE_OF = {seat: side for side, seat in SIDES.items()}
 RESULTS = {1: "won", 0: "drawn", -1: "lost"}
 
 
@@ -62,10 +59,10 @@ class Games:
     def __len__(self) -> int:
         return len(self._games)
 
-    def start(self, opponent: Opponent, side: str) -> Game:
+    def start(self, opponent: Opponent, side: Side) -> Game:
         """Return a new game; if the opponent begins, its move is made."""
         self._forget()
-        game = Game(secrets.token_urlsafe(16), opponent, SIDES[side])
+        game = Game(secrets.token_urlsafe(16), opponent, SEAT_OF[side])
         game.used = self._clock()
         self._games[game.id] = game
         self._reply(game)
@@ -139,8 +136,8 @@ class Games:
         return {
             "id": game.id,
             "moves": list(game.moves),
-            "to_move": None if seat is None else SIDE_OF[seat],
-            "side": SIDE_OF[game.seat],
+            "to_move": None if seat is None else SIDES[seat],
+            "side": SIDES[game.seat],
             "result": self.result(game),
             "opponent": game.opponent.about,
         }

@@ -7,7 +7,7 @@ import collections
 import concurrent.futures
 import hashlib
 from collections.abc import Callable
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -31,7 +31,6 @@ LIVE = "live"
 MOST_POLICIES = 64
 _ANY = "random"  # stands for the learned agent where a level's player is named
 
-Result = TypeVar("Result")
 Key = tuple[object, ...]
 
 

@@ -22,6 +22,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY, finished REAL NOT NULL, opponent TEXT NOT NULL,
     side TEXT NOT NULL, result TEXT NOT NULL, moves TEXT NOT NULL) WITHOUT ROWID"""
 _ADD = "INSERT INTO games VALUES (?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"
+_DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Errors of the contents, by SQLite's primary codes; a full disk is another kind."""
 _WORDS = {"won": "wins", "drawn": "draws", "lost": "losses"}
 
 
@@ -128,8 +130,9 @@ def _opened(folder: Path | None) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         return _prepared(str(path))
     except sqlite3.DatabaseError as error:
-        if "locked" in str(error):
-            raise UsageError(f"{path}: another program uses it") from None
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF not in _DAMAGED:
+            raise UsageError(f"{path}: {error}") from None
         aside = _set_aside(path)
         streams.tell(
             f"warning: {path} is damaged ({error}): it is kept as {aside.name}, "

@@ -12,6 +12,9 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.solver import policies
 from jax_ttt.solver.backward import backward
 
+QUICK = 0.9
+"""Discount of a move that separates quick wins from slow ones."""
+
 
 def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
     """Return the value of each position to the first player under best play, -1 to 1.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import GAMES, SEAT_OF, SEATS, EnvId, Seat
 from jax_ttt.envs.one_game import Result
 from jax_ttt.players import session
 from jax_ttt.players.agents import Agent
@@ -81,9 +81,8 @@ def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
     """Return a new game; who you are is shown if it is the first, or another one."""
     number = 1 if last is None else last.number + 1
     key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
-    seats: dict[SideName, Seat] = {"x": "first", "o": "second"}
     drawn: Seat = SEATS[int(jax.random.bernoulli(side_key))]
-    seat = seats.get(side, drawn)
+    seat = drawn if side == "random" else SEAT_OF[side]
     game = session.start_session(match.env_id, match.opponent, seat, key)
     title = f"{match.env_id} against {match.opponent.name}"
     title = title if last is None else f"game {number}"

@@ -8,9 +8,6 @@ from jax_ttt.players.session import MoveValue, Session
 from jax_ttt.results.counting import joined
 from jax_ttt.terminal.board_text import WORDS
 
-_QUICK = 0.9
-"""Discount per move, so that a quick win is better than a slow one."""
-
 
 class Hint(NamedTuple):
     """A move that a player to move may choose."""
@@ -33,7 +30,7 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
         best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
         return None if best is None else Hint(best, ())
     equal = [row for row in rows if row.minimax_value == max(exact)]
-    quick = session.minimax_values(game.env_id, game.state, _QUICK)
+    quick = session.minimax_values(game.env_id, game.state, quick=True)
     best = max(
         equal,
         key=lambda row: (0.0 if quick is None else quick[row.move], row.q_value or 0.0),

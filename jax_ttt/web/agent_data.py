@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.config.choices import NetworkKind
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
@@ -18,8 +18,6 @@ from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.web import tree_data
 
-SIDES: dict[Seat, str] = {"first": "x", "second": "o"}
-"""The names of the seats in the page's data."""
 KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
 """The names of the kinds of agents in the page's data."""
 

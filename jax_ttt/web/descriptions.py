@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.envs import tree as trees
 from jax_ttt.players.agents import AgentError
 from jax_ttt.results import rows
@@ -19,7 +19,6 @@ from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Opponents
 from jax_ttt.web import agent_data
-from jax_ttt.web.agent_data import SIDES
 
 PROOF_SECONDS = 1.0
 """Time for proofs while agents are listed; the next list has those that are left."""
@@ -115,11 +114,10 @@ class Descriptions:
                 unbeatable = {side: part["unbeatable"] for side, part in proof.items()}
             except Refusal:  # its values are not finite; a game against it says so
                 unbeatable = None
-        kept = self._opponents.listed.snapshots(entry)
         return about | {
             "preset": entry.preset,
             "unbeatable": unbeatable,
-            "snapshots": [] if kept is None else [*kept.updates],
+            "snapshots": [*self._opponents.listed.updates(entry)],
         }
 
     def _live(self) -> dict[str, Any] | None:

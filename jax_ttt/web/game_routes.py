@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jax_ttt.config.catalogue import SEAT_OF
 from jax_ttt.serving import checks
 from jax_ttt.serving.replies import Refusal
 
@@ -21,7 +22,9 @@ LONGEST_ID = 300
 async def start(services: "Services", request: Request) -> Response:
     """Start a game."""
     asked = checks.read_fields(
-        await request.body(), opponent=dict, side=lambda side: side in ("x", "o")
+        await request.body(),
+        opponent=dict,
+        side=lambda side: isinstance(side, str) and side in SEAT_OF,
     )
     who = checks.fields_of(
         asked["opponent"],

@@ -6,11 +6,12 @@ import dataclasses
 import functools
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import SIDES
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import agents
@@ -21,7 +22,7 @@ from jax_ttt.serving.replies import Refusal
 from jax_ttt.serving.static_files import File
 from jax_ttt.sessions import backup
 from jax_ttt.sessions.agent_list import AgentList
-from jax_ttt.sessions.games import SIDE_OF, Game, Games
+from jax_ttt.sessions.games import Game, Games
 from jax_ttt.sessions.opponents import Opponents
 from jax_ttt.sessions.statistics import Finished, Statistics
 from jax_ttt.web import tree_data
@@ -29,7 +30,7 @@ from jax_ttt.web.descriptions import Descriptions
 
 Result = TypeVar("Result")
 MOST_GAMES = 40_000
-"""The games of a backup, the newest; so many fit into the largest file."""
+"""The most games of a backup, the newest."""
 
 
 @runtime_checkable
@@ -97,7 +98,7 @@ class Services:
             id=game.id,
             finished=time.time(),
             opponent=about.get("level") or about["agent"],
-            side=SIDE_OF[game.seat],
+            side=SIDES[game.seat],
             result=result,
             moves="".join(map(str, game.moves)),
         )
@@ -112,14 +113,18 @@ class Services:
 
     def backup(self) -> bytes:
         """Return the statistics and all agents but the shipped ones as a file."""
-        entries, _ = self.opponents.listed.scan()
-        paths = [
-            (entry.name, entry.path) for entry in entries if entry.source != "shipped"
-        ]
-        files = [(name, path.read_bytes()) for name, path in paths if path.is_file()]
+        return backup.backup_file(self.statistics.games(MOST_GAMES), self._files())
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the names and files of all agents but the shipped ones."""
         if (trained := self.training.agent()) is not None:
-            files.append((self._trained_name(), agents.agent_file(trained)))
-        return backup.backup_file(self.statistics.games(MOST_GAMES), files[::-1])
+            yield self._trained_name(), agents.agent_file(trained)
+        entries, _ = self.opponents.listed.scan()
+        for entry in reversed(entries):
+            if entry.source == "shipped":
+                continue
+            with contextlib.suppress(OSError):  # deleted meanwhile
+                yield entry.name, entry.path.read_bytes()
 
     def restore(self, body: bytes) -> dict[str, Any]:
         """Add the agents and games of a file, and return how many were new.

@@ -16,8 +16,6 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.solver import minimax
 
-QUICK = 0.9
-"""Discount of a move that separates quick wins from slow ones."""
 NOT_OVER = 3
 """Result of a position with a move to choose; the others are -1, 0 and 1."""
 
@@ -37,7 +35,7 @@ def tree_json(env_id: EnvId) -> bytes:
         ValueError: the game is too large to enumerate.
     """
     tree, game = trees.enumerated(env_id), GAMES[env_id]
-    quick = minimax.values(tree, QUICK)
+    quick = minimax.values(tree, minimax.QUICK)
     lines = winning_lines(tree)
     about: dict[str, Any] = {
         "env_id": env_id,
@@ -97,8 +95,8 @@ def moves_left(
 ) -> Int[np.ndarray, " P"]:
     """Return how many moves each game lasts if wins are quick and losses late.
 
-    `quick_values` are the values with the discount `QUICK`. Drawn games have 0.
+    `quick_values` are the values with the discount `minimax.QUICK`. Drawn games have 0.
     """
     size = np.abs(quick_values)
     decided = np.where(size > 0, size, 1.0)
-    return np.rint(np.log(decided) / np.log(QUICK)).astype(np.int64)
+    return np.rint(np.log(decided) / np.log(minimax.QUICK)).astype(np.int64)

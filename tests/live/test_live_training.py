@@ -13,6 +13,7 @@ from jax_ttt.config.ranges import Range
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider
+from jax_ttt.web import agent_data
 
 WAIT = 120.0
 """Seconds that a test waits at most."""
@@ -47,7 +48,9 @@ def until(training, *states):
 
 
 @pytest.mark.parametrize("learner", ["table", "network"])
-def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner, tree):
+def test_a_run_ends_with_what_the_loop_of_a_command_gives(
+    training, learner, tree, host_tree
+):
     from jax_ttt.training import graded_steps, loop
 
     training.command("start", learner)
@@ -68,11 +71,13 @@ def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner, tre
         assert row[letter]["wins"] == exact.win_rate
         assert row[letter]["losses"] == exact.loss_rate
         assert status["unbeatable"][letter] == (exact.worst_loss_rate == 0)
-        assert 0 < row[letter]["optimal"] < 1
     assert (status["positions_learned"] is None) == (learner == "network")
     agent = training.agent()
     assert agent is not None
     assert agent.score == found
+    values = agent_data.action_values(agent)
+    for side, rates in agent_data.grades_json(host_tree, values).items():
+        assert row[side]["optimal"] == rates["optimal"], "the same as of a snapshot"
 
 
 def test_the_agent_of_each_evaluation_can_be_had(training):
@@ -91,7 +96,7 @@ def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
     until(training, "running")
     training.command("pause")
     before = until(training, "paused")["update"]
-    time.sleep(0.3)
+    time.sleep(2)
     after = training.status()["update"]
     assert after - before <= 10, "the chunk that was being computed"
     time.sleep(0.3)
@@ -278,7 +283,7 @@ def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):
     assert begun.wait(WAIT)
     begin = time.monotonic()
     training.close()
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 10, "it does not wait for the thread"
     with pytest.raises(UsageError):
         training.command("start")
     ends.set()

@@ -73,10 +73,14 @@ def test_boards_word_for_word(host_tree):
     assert text_board.side_by_side(host_tree, []) == ""
 
 
+def with_moves(cells, moves_on, moves):
+    return text_board.as_lines(text_board.numbered(cells, moves_on, moves))
+
+
 def test_moves_are_on_cells_or_below_columns():
     cells = text_board.grid(WIDE, "first", free=".")
-    assert text_board.with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
-    assert text_board.with_moves(cells, "columns", [0]).splitlines() == [
+    assert with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
+    assert with_moves(cells, "columns", [0]).splitlines() == [
         "  X . O .",
         "  . . . O",
         "  0 1 2 3",
@@ -86,7 +90,7 @@ def test_moves_are_on_cells_or_below_columns():
 
 def test_numbers_of_two_digits_stay_in_their_columns():
     cells = text_board.grid(np.zeros((4, 4, 2)), "first", free=".")
-    rows = text_board.with_moves(cells, "cells", range(9, 16)).splitlines()
+    rows = with_moves(cells, "cells", range(9, 16)).splitlines()
     assert rows == [
         "   .  .  .  .",
         "   .  .  .  .",
@@ -109,7 +113,7 @@ def test_every_board_of_stones_is_drawn(env_id, size):
     moves = np.flatnonzero(state.legal_action_mask[0]).tolist()
     assert GAMES[env_id].moves_on == "cells"
     rows, swapped = (
-        text_board.with_moves(text_board.grid(obs, first, free="."), "cells", moves)
+        with_moves(text_board.grid(obs, first, free="."), "cells", moves)
         for first in SEATS
     )
     assert [len(row.split()) for row in rows.splitlines()] == [size] * size

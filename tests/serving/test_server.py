@@ -55,7 +55,7 @@ def test_a_port_that_is_the_last_and_taken(monkeypatch):
     monkeypatch.setattr(servers, "MOST_PORTS", 1)
     with (
         servers.listening("127.0.0.1", 0) as first,
-        pytest.raises(OSError, match="address in use"),
+        pytest.raises(OSError, match=r"(?i)address (already )?in use"),
     ):
         servers.listening("127.0.0.1", first.getsockname()[1])
 
@@ -82,6 +82,6 @@ def test_connections_do_not_delay_the_end():
         held[0].sendall(b"GET / HTTP/1.1\r\n")
         assert served.status_of(served.exchange(port, served.request(port))) == 200
         begin = time.monotonic()
-    assert time.monotonic() - begin < 1.5
+    assert time.monotonic() - begin < 5
     for client in held:
         client.close()

@@ -45,6 +45,11 @@ def test_a_file_is_never_too_large_to_be_read_again(monkeypatch, host_tree):
     contents = backup.backup_file(GAMES, AGENTS * 3)
     assert len(contents) <= backup.MOST_BYTES
     assert backup.read_backup(contents, host_tree).agents == AGENTS[:1]
+    monkeypatch.setattr(backup, "MOST_BYTES", 2000)
+    contents = backup.backup_file(GAMES, AGENTS)
+    assert len(contents) <= backup.MOST_BYTES
+    kept = backup.read_backup(contents, host_tree).games
+    assert kept == GAMES[: len(kept)] != []
 
 
 def test_any_damage_is_refused_or_harmless(host_tree):

@@ -117,6 +117,19 @@ def test_a_file_cut_in_the_middle(tmp_path, capsys):
     assert "damaged" in capsys.readouterr().err
 
 
+def test_a_full_disk_is_no_damage(tmp_path, monkeypatch):
+    def full(path):
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    Statistics(tmp_path).close()
+    monkeypatch.setattr(statistics, "_prepared", full)
+    with pytest.raises(UsageError, match="disk is full"):
+        Statistics(tmp_path)
+    assert not [*tmp_path.glob("*.damaged*")]
+
+
 def test_a_file_of_a_newer_version_is_refused_and_stays(tmp_path):
     Statistics(tmp_path).close()
     with sqlite3.connect(tmp_path / statistics.FILE) as file:

@@ -10,6 +10,7 @@ import pytest
 import rules
 import tiny
 
+from jax_ttt.config.catalogue import SIDES
 from jax_ttt.evaluation import grades
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, registry
@@ -68,7 +69,7 @@ def test_proof_and_grades_are_those_of_the_full_report(values, probs, host_tree)
     shown = agent_data.proof_json(host_tree, values)
     rates = agent_data.grades_json(host_tree, values)
     row = agent_data.history_row(host_tree, 7, values)
-    for seat, side in agent_data.SIDES.items():
+    for seat, side in SIDES.items():
         assert shown[side]["lines"] == dataclasses.asdict(report.lines[seat])
         assert shown[side]["unbeatable"] == (report.lines[seat].lost == 0)
         assert (shown[side]["losing_line"] is None) == shown[side]["unbeatable"]
@@ -84,7 +85,7 @@ def test_proof_and_grades_are_those_of_the_full_report(values, probs, host_tree)
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
     path = tiny.save_untrained(tmp_path / "agent.safetensors")
     values = agent_data.action_values(agents.load_agent(path))
-    for seat, side in agent_data.SIDES.items():
+    for seat, side in SIDES.items():
         line = agent_data.proof_json(host_tree, values)[side]["losing_line"]
         position = 0
         for move in line:

@@ -217,7 +217,7 @@ TABLE = {
 def test_a_request_of_the_table(port, made, status, capfd):
     begin = time.monotonic()
     reply = served.exchange(port, made(port))
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 4, "not only at a deadline"
     assert served.status_of(reply) == status, reply[:300]
     headers = served.headers_of(reply)
     check_headers(headers)

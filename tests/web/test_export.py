@@ -10,8 +10,10 @@ import pytest
 import tiny
 
 from jax_ttt.players import agents
+from jax_ttt.players.levels import BEGINNER_CHANCE
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
-from jax_ttt.web import agent_data, export
+from jax_ttt.sessions import backup
+from jax_ttt.web import agent_data, export, tree_data
 
 SCRIPTS = sorted(export.STATIC.glob("*.js"))
 
@@ -30,6 +32,18 @@ def written(tmp_path_factory):
 def data(written):
     (found,) = re.findall(r'id="data">(.*?)</script>', written, re.DOTALL)
     return json.loads(found)
+
+
+def test_the_numbers_of_the_page_are_those_of_the_server():
+    def constant(name, script):
+        text = (export.STATIC / script).read_text("utf-8")
+        (value,) = re.findall(rf"const {name} = (.*?);", text)
+        return json.loads(value)
+
+    assert constant("RANDOM_SHARE", "replies.js") == BEGINNER_CHANCE
+    assert constant("NOT_OVER", "tree.js") == tree_data.NOT_OVER
+    assert constant("FORMAT", "local_statistics.js") == backup.FORMAT
+    assert constant("VERSION", "local_statistics.js") == backup.VERSION
 
 
 def test_the_page_asks_for_nothing_from_elsewhere(written):

@@ -65,7 +65,7 @@ def test_a_signal_while_jax_is_loaded_ends_it(tmp_path, number, code):
         begin = time.monotonic()
         process.send_signal(number)
         assert process.wait(10) == code
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 4, "2 s on a machine that is not busy"
         assert "Traceback" not in process.communicate()[1]
 
 
@@ -210,7 +210,7 @@ def test_a_signal_ends_it_while_an_agent_is_in_training(tmp_path, number, code, 
         assert process.wait(10) == code
         took = time.monotonic() - begin
         print(f"ended in {took:.2f} s")
-        assert took < 2
+        assert took < 4, "2 s on a machine that is not busy"
         assert "Traceback" not in process.communicate()[1]
         stream.close()
         silent.close()

@@ -80,7 +80,7 @@ export class Settings extends EventTarget {
   }
 
   setLevel(level) {
-    if (level in LEVELS) this.level = level;
+    if (Object.hasOwn(LEVELS, level)) this.level = level;
     this.show();
   }
 

@@ -120,8 +120,9 @@ export class Training extends EventTarget {
 
   receive(found) {
     if (found.run !== this.status?.run || found.status === "idle") this.rows = [];
-    const known = new Set(this.rows.map((row) => row.update));
-    this.rows = [...this.rows, ...found.rows.filter((row) => !known.has(row.update))];
+    // An update that was evaluated again, after games of people, replaces its row.
+    const rows = [...this.rows, ...found.rows].map((row) => [row.update, row]);
+    this.rows = [...new Map(rows).values()];
     this.show(found);
     setText(this.error, found.error ?? "");
   }
