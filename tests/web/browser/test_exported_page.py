@@ -314,6 +314,11 @@ def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
         winner = {"x": "O", "o": "X"}[side]
         assert rules.winner(board(page)) == winner
         assert f"{winner} wins" in page.locator("#status-more").inner_text()
+        tab(page, "Review")
+        names = page.locator("#review li button").all_inner_texts()
+        for name in names:
+            assert f"{winner}, opponent" in name or f"{side.upper()}, agent" in name
+        tab(page, "Proof")
     tab(page, "Statistics")
     assert cards(page, "#statistics")["Games"] == "0"
 
