@@ -77,6 +77,10 @@ function bestText(tree, judged) {
   return names.join(" or ");
 }
 
+function kept(value) {
+  return value < 0 ? "lost already" : `keeps the ${outcomeWord(value)}`;
+}
+
 function row(tree, game, judged, marking) {
   const own = !(game.demo && judged.side === game.side);
   const mark = marking && own ? markOf(judged) : null;
@@ -89,7 +93,7 @@ function row(tree, game, judged, marking) {
   };
   let verdict = "";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
-  else if (marking && judged.loss === 0) verdict = `keeps the ${outcomeWord(judged.after)}`;
+  else if (marking && judged.loss === 0) verdict = kept(judged.after);
   return html(
     "li",
     { class: mark ? "wrong" : "right" },

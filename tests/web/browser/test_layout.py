@@ -76,7 +76,7 @@ def test_the_tabs_stay_where_they_are(open_page, exported_url, width):
 
 
 def test_on_a_phone_what_is_shown_on_the_board_is_seen(open_page, exported_url):
-    page = open_at(open_page, exported_url, 390)
+    page = open_at(open_page, exported_url, 360)
 
     def seen():
         status, board = (
@@ -88,6 +88,8 @@ def test_on_a_phone_what_is_shown_on_the_board_is_seen(open_page, exported_url):
     tab(page, "Proof")
     page.get_by_role("button", name="Show me how to beat it").last.click()
     assert seen()
+    title = page.locator("#status-main")
+    assert title.evaluate("title => title.scrollWidth <= title.clientWidth")
     tab(page, "Review")
     page.locator("#review li button").last.click()
     assert seen()
