@@ -206,6 +206,7 @@ def test_sliders_and_learning_from_games_take_effect_in_the_server(page, served_
     tab(page, "Learning")
     expect(page.locator("output[for=gamma]")).to_have_text(shown)
     expect(page.locator("#people")).to_be_checked()
+    expect(page.locator("#training-details")).to_contain_text("once training has begun")
     help_text = page.locator("#gamma-help")
     expect(help_text).not_to_be_visible()
     page.get_by_role("button", name="About: Discount").focus()
