@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None) -> int:
     args = cli.parse(Args, argv, "play")
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     SEED_RANGE.check("seed", seed)
-    name = cli.named_or_newest(args.player, otherwise=SHIPPED)
+    shipped = SHIPPED if args.env_id in (None, DEFAULT) else ""
+    name = cli.named_or_newest(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
     cli.set_up(args, 2)

@@ -58,6 +58,13 @@ def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
     assert "the agent" in out
 
 
+def test_no_agent_is_shipped_for_another_game(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command(["--env-id", "connect_four"], "q", monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert err == "error: no agent below runs/: train one, or name another folder\n"
+
+
 def test_a_level_names_the_opponent_and_shows_the_agents_values(
     agent_path, monkeypatch, capsys
 ):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import Switch
 from jax_ttt.config.settings import Config
 from jax_ttt.live import sliders
@@ -48,7 +48,8 @@ class LiveTraining:
         """Start, pause, continue or reset; `learner` is for a start or a reset.
 
         Raises:
-            UsageError: the command is unknown or does not fit the state.
+            SettingError: there is no such command, or no such learner.
+            UsageError: the command does not fit the state.
         """
         known = {
             "start": self._start,
@@ -57,10 +58,9 @@ class LiveTraining:
             "reset": self._reset,
         }
         if name not in known:
-            raise UsageError(f"command must be one of {', '.join(known)}, got {name!r}")
+            raise SettingError("command", f"one of {', '.join(known)}", name)
         if learner is not None and learner not in LEARNERS:
-            choices = ", ".join(LEARNERS)
-            raise UsageError(f"learner must be one of {choices}, got {learner!r}")
+            raise SettingError("learner", f"one of {', '.join(LEARNERS)}", learner)
         with self._changed:
             if self._closed:
                 raise UsageError("the server is about to end")

@@ -110,9 +110,9 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     for name in ("pause", "continue"):
         with pytest.raises(UsageError, match=name):
             training.command(name)
-    with pytest.raises(UsageError, match="jump"):
+    with pytest.raises(SettingError, match="jump"):
         training.command("jump")
-    with pytest.raises(UsageError, match="tree"):
+    with pytest.raises(SettingError, match="tree"):
         training.command("start", "tree")
     assert training.status()["status"] == "idle"
     training.command("start", "table")

@@ -109,16 +109,16 @@ function chart(letter, rows, side, update) {
 }
 
 // As large as a chart, so that nothing moves once there is one.
-function emptyChart(letter) {
+function emptyChart(letter, why) {
   const scale = scales([{ update: 0 }]);
   const [x, y] = [(LEFT + WIDTH) / 2, scale.y(0.5) - 8];
-  const text = svg("text", { x, y, "text-anchor": "middle", class: "tick", text: "no history" });
+  const text = svg("text", { x, y, "text-anchor": "middle", class: "tick", text: why });
   const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" };
   return html(
     "figure",
     { class: "chart" },
     html("figcaption", { text: `As ${letter}` }),
-    svg("svg", { ...look, "aria-label": `As ${letter}: no history` }, ...axes(scale, false), text),
+    svg("svg", { ...look, "aria-label": `As ${letter}: ${why}` }, ...axes(scale, false), text),
     html("p", { class: "figures" }),
   );
 }
@@ -137,9 +137,12 @@ function legend() {
   return html("ul", { class: "legend" }, ...items);
 }
 
-// Draw the curves of rows of a history; `update` is marked, null for none.
-export function showCurves(element, tree, rows, update) {
-  const drawn = rows.length > 1 ? chart : emptyChart;
-  const charts = SIDES.map((side) => drawn(tree.letters[side], rows, side, update));
+// Draw the curves of rows of a history; `update` is marked, null for none. `why` stands
+// where there are no curves.
+export function showCurves(element, tree, rows, update, why = "no history") {
+  const charts = SIDES.map((side) => {
+    const letter = tree.letters[side];
+    return rows.length > 1 ? chart(letter, rows, side, update) : emptyChart(letter, why);
+  });
   element.replaceChildren(...charts, legend());
 }

@@ -59,6 +59,14 @@ export function percent(fraction, digits = 1) {
   return `${(100 * fraction).toFixed(digits)} %`;
 }
 
+// Bring the board into view, which lies above the panels on a phone.
+export function revealBoard() {
+  const [top, bottom] = [byId("status"), byId("board")];
+  const above = top.getBoundingClientRect().top < 0;
+  const below = bottom.getBoundingClientRect().bottom > window.innerHeight;
+  if (above || below) top.scrollIntoView({ block: "start" });
+}
+
 // Ask before something is lost. Resolves to whether the person agreed.
 export function confirmed(question, agree) {
   const dialog = byId("dialog");

@@ -11,6 +11,7 @@ export class Learning {
     this.timeline = new Timeline(agents, onPlay);
     this.training = new Training(source);
     this.histories = new Map(); // rows by agent, of agents that no longer learn
+    showCurves(byId("curves"), tree, [], null, "loading…");
     agents.addEventListener("select", () => this.showCurves());
     agents.addEventListener("list", () => this.showCurves());
     byId("tabs").addEventListener("shown", () => this.showCurves());
@@ -21,17 +22,20 @@ export class Learning {
     return this.training.listen();
   }
 
-  // A live agent appears in the list with its first update, and is then selected.
+  // A live agent appears in the list with its first update, and is then selected, but
+  // not one that is there as the page opens: the game on the board is another's.
   async progress() {
     const { status } = this.training;
     const { agents } = this;
+    const opening = this.run === undefined;
+    if (opening) this.run = status.run;
     const listed = agents.list.find((agent) => agent.source === "live");
     const known = status.run === this.run;
     if (status.snapshots.length > 0 && (!listed || !known)) {
       this.run = status.run;
       await agents.refresh();
       const live = agents.list.find((agent) => agent.source === "live");
-      if (live && status.status !== "finished") agents.select(live.id);
+      if (live && !opening && status.status !== "finished") agents.select(live.id);
     } else if (listed && status.status === "idle") await agents.refresh();
     else if (listed) this.grow(listed, status);
   }

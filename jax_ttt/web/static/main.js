@@ -1,6 +1,6 @@
 // The page: its parts, and what happens when one of them changes.
 
-import { announce, byId, setText } from "page/dom";
+import { announce, byId, revealBoard, setText } from "page/dom";
 import { Agents } from "page/agents";
 import { Board } from "page/board";
 import { Game } from "page/game";
@@ -50,6 +50,7 @@ class Page {
   }
 
   playSelected() {
+    revealBoard();
     if (this.settings.level === "expert") this.settings.setLevel("medium");
     return this.newGame();
   }

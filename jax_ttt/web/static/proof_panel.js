@@ -1,6 +1,6 @@
 // The proof made visible: lines of play by side, the line that beats an agent, a check.
 
-import { byId, html, number, setText } from "page/dom";
+import { byId, html, number, revealBoard, setText } from "page/dom";
 import { SIDES } from "page/tree";
 import { check } from "page/proof";
 
@@ -46,7 +46,7 @@ export class ProofPanel {
     const show = html("button", {
       type: "button",
       text: "Show me how to beat it",
-      on: { click: () => this.game.demonstrate(part.losing_line, side) },
+      on: { click: () => this.demonstrate(part.losing_line, side) },
     });
     return html(
       "article",
@@ -57,6 +57,11 @@ export class ProofPanel {
       html("ul", { class: "counts" }, ...rows),
       part.losing_line ? show : null,
     );
+  }
+
+  demonstrate(line, side) {
+    revealBoard();
+    return this.game.demonstrate(line, side);
   }
 
   // Walk over the tree here, and compare the result with the one that is shown.

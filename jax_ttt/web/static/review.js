@@ -1,6 +1,6 @@
 // Each move against exact play: mistakes, the strip of small boards, and the review.
 
-import { html, svg } from "page/dom";
+import { html, revealBoard, svg } from "page/dom";
 import { stoneShape } from "page/board";
 import { outcomeWord } from "page/values";
 
@@ -77,14 +77,23 @@ function bestText(tree, judged) {
   return names.join(" or ");
 }
 
+function kept(value) {
+  return value < 0 ? "lost already" : `keeps the ${outcomeWord(value)}`;
+}
+
 function row(tree, game, judged, marking) {
   const own = !(game.demo && judged.side === game.side);
   const mark = marking && own ? markOf(judged) : null;
-  const who = game.demo || judged.side !== game.side ? "agent" : "you";
+  const person = game.demo ? "opponent" : "you";
+  const who = judged.side === game.side ? person : "agent";
   const letter = tree.letters[judged.side];
+  const show = () => {
+    revealBoard();
+    game.goTo(judged.ply);
+  };
   let verdict = "";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
-  else if (marking && judged.loss === 0) verdict = `keeps the ${outcomeWord(judged.after)}`;
+  else if (marking && judged.loss === 0) verdict = kept(judged.after);
   return html(
     "li",
     { class: mark ? "wrong" : "right" },
@@ -92,7 +101,7 @@ function row(tree, game, judged, marking) {
       type: "button",
       class: "link",
       text: `${judged.ply + 1}. ${letter}, ${who}: ${tree.squareName(judged.square)}`,
-      on: { click: () => game.goTo(judged.ply) },
+      on: { click: show },
     }),
     html("span", { class: "verdict", text: verdict }),
   );

@@ -25,7 +25,7 @@ function inWords(tree, game, judged) {
     const more = game.isLatest
       ? `${letters[game.side]} wins. New game: try it yourself.`
       : `${letters[game.side]} beats the agent.`;
-    return { main: `How to beat it: move ${game.at} of ${game.moves.length}`, more, tone: "" };
+    return { main: `How to beat it: ${game.at} of ${game.moves.length}`, more, tone: "" };
   }
   if (!game.isLatest) {
     const more = game.isPersonsTurn

@@ -182,7 +182,9 @@ export class Training extends EventTarget {
     for (const [name, text] of Object.entries(figures)) setText(this.figures[name], text);
     for (const slider of this.sliders) slider.show(found.settings[slider.name]);
     this.people.checked = found.learn_from_people;
-    setText(this.peopleGames, `${number(found.people_games)} so far`);
+    const idle = found.status === "idle"; // no agent is there to learn
+    const learned = `${number(found.people_games)} so far`;
+    setText(this.peopleGames, idle ? "once training has begun" : learned);
     if (before?.status !== found.status) announce(`Training: ${STATES[found.status]}`);
     this.dispatchEvent(new CustomEvent("progress"));
   }

@@ -309,11 +309,18 @@ def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
     for number, side in enumerate("xo"):
         line = lines[side]["losing_line"]
         page.get_by_role("button", name="Show me how to beat it").nth(number).click()
-        title = f"How to beat it: move {len(line)} of {len(line)}"
+        title = f"How to beat it: {len(line)} of {len(line)}"
         expect(page.locator("#status-main")).to_have_text(title, timeout=30_000)
         winner = {"x": "O", "o": "X"}[side]
         assert rules.winner(board(page)) == winner
         assert f"{winner} wins" in page.locator("#status-more").inner_text()
+        tab(page, "Review")
+        names = page.locator("#review li button").all_inner_texts()
+        for name in names:
+            assert f"{winner}, opponent" in name or f"{side.upper()}, agent" in name
+        lost = page.locator("#review li", has_text=f"{side.upper()}, agent").last
+        assert "keeps the loss" not in lost.inner_text()
+        tab(page, "Proof")
     tab(page, "Statistics")
     assert cards(page, "#statistics")["Games"] == "0"
 

@@ -36,6 +36,11 @@ def test_nothing_is_wider_than_the_screen(open_page, exported_url, width):
         card = page.locator(".panels").bounding_box()
         tabs = page.locator("#tabs [role=tab]").last.bounding_box()
         assert tabs["x"] + tabs["width"] <= card["x"] + card["width"]
+        heads = page.locator("thead th:visible").evaluate_all(
+            """heads => heads.filter((e) => e.scrollWidth > e.clientWidth)
+                .map((e) => e.textContent)"""
+        )
+        assert heads == [], "names of columns stay apart"
     spilled = page.locator(".chip").evaluate_all(
         "chips => chips.filter((e) => e.scrollWidth > e.clientWidth + 1).length"
     )
@@ -58,6 +63,39 @@ def test_the_board_does_not_move_during_a_game(open_page, exported_url, width):
     for name in ("network", "table", "exact"):
         page.locator(f"input[name={name}]").check()
     assert page.evaluate(measure) == before
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_tabs_stay_where_they_are(open_page, exported_url, width):
+    page = open_at(open_page, exported_url, width)
+    places = "tabs => tabs.map((tab) => tab.getBoundingClientRect().x)"
+    before = page.locator("#tabs [role=tab]").evaluate_all(places)
+    for name in TABS:
+        tab(page, name)
+        assert page.locator("#tabs [role=tab]").evaluate_all(places) == before
+
+
+def test_on_a_phone_what_is_shown_on_the_board_is_seen(open_page, exported_url):
+    page = open_at(open_page, exported_url, 360)
+
+    def seen():
+        status, board = (
+            page.locator(name).bounding_box() for name in ("#status", "#board")
+        )
+        return status["y"] >= 0 and board["y"] + board["height"] <= 844
+
+    browsing.agent(page, "run/weak")
+    tab(page, "Proof")
+    page.get_by_role("button", name="Show me how to beat it").last.click()
+    assert seen()
+    title = page.locator("#status-main")
+    assert title.evaluate("title => title.scrollWidth <= title.clientWidth")
+    tab(page, "Review")
+    page.locator("#review li button").last.click()
+    assert seen()
+    tab(page, "Learning")
+    page.get_by_role("button", name="Play against it").click()
+    assert seen()
 
 
 def colour(page, variable):

@@ -172,6 +172,26 @@ def test_training_pauses_and_goes_on(page):
     reset(page)
 
 
+def test_a_training_is_selected_as_it_starts_but_not_as_the_page_opens(
+    open_page, served_url, page
+):
+    reset(page)
+    page.get_by_role("radio", name="Table").check(force=True)
+    button(page, "Start").click()
+    selected = "#agent option:checked"
+    expect(page.locator(selected)).to_have_text("In training: table", timeout=LONG)
+    button(page, "Pause").click()
+    expect(page.locator(".state")).to_contain_text("Paused")
+    other = open_page(served_url)
+    wait_for_turn(other)
+    expect(other.locator(".state")).to_contain_text("Paused")
+    expect(other.locator("#agent option")).to_have_count(3)
+    name = other.locator(selected).text_content()
+    assert other.locator("#status-more").inner_text() == f"Medium: {name}"
+    other.close()
+    reset(page)
+
+
 def test_sliders_and_learning_from_games_take_effect_in_the_server(page, served_url):
     reset(page)
     slide(page, "#gamma", 500)
@@ -186,6 +206,7 @@ def test_sliders_and_learning_from_games_take_effect_in_the_server(page, served_
     tab(page, "Learning")
     expect(page.locator("output[for=gamma]")).to_have_text(shown)
     expect(page.locator("#people")).to_be_checked()
+    expect(page.locator("#training-details")).to_contain_text("once training has begun")
     help_text = page.locator("#gamma-help")
     expect(help_text).not_to_be_visible()
     page.get_by_role("button", name="About: Discount").focus()
