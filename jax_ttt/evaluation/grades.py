@@ -42,8 +42,12 @@ def exactly(
         "minimax-first": minimax.policy(tree, first_best=True),
         "best response": best_response.best_response(tree, probs),
     }
-    rows = {name: _by_seat(tree, probs, other) for name, other in opponents.items()}
-    worst = _by_seat(tree, probs, best_response.best_response(tree, probs, draw=-1.0))
+    rows = {
+        name: rates_by_seat(tree, probs, other) for name, other in opponents.items()
+    }
+    worst = rates_by_seat(
+        tree, probs, best_response.best_response(tree, probs, draw=-1.0)
+    )
     exact = {
         seat: SeatExact(**vars(rates), worst_loss_rate=worst[seat].loss_rate)
         for seat, rates in rows["random"].items()
@@ -64,9 +68,10 @@ def exactly(
     )
 
 
-def _by_seat(
+def rates_by_seat(
     tree: Tree, probs: Float[np.ndarray, "P A"], opponent: Float[np.ndarray, "P A"]
 ) -> dict[Seat, Rates]:
+    """Return the exact rates of a policy in both seats against an opponent's."""
     first = outcomes.outcome(tree, probs, opponent)
     second = outcomes.Outcome(*outcomes.outcome(tree, opponent, probs)[::-1])
     return {"first": _rates(first), "second": _rates(second)}

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import SEAT_OF, SIDES, EnvId, Seat
+from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import grades
+from jax_ttt.evaluation.history import history_row, optimal_by_seat
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.reports import curves
-from jax_ttt.results.grades import Exact, Grades
+from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated
 from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.solver import policies, proof
@@ -148,17 +148,15 @@ class LiveRun:
     ) -> dict[str, Any]:
         if row.exact is None:
             raise ValueError("a live run needs exact grades")
-        return {
-            "update": row.update,
-            "games": row.games,
-            **{
-                side: _results(row.exact, tree, probs, seat)
-                for side, seat in SEAT_OF.items()
-            },
-            "loss": None if self._chunk is None else self._chunk.loss,
-            "unbeatable": row.is_proven,
-            "seconds": row.seconds,
-        }
+        return history_row(
+            row.update,
+            {seat: row.exact.seat(seat) for seat in SEATS},
+            row.is_proven,
+            optimal_by_seat(tree, probs),
+            games=row.games,
+            loss=None if self._chunk is None else self._chunk.loss,
+            seconds=row.seconds,
+        )
 
     @property
     def scheduled(self) -> dict[str, float]:
@@ -187,14 +185,6 @@ class LiveRun:
             "people_games": self._num_games,
             "proven_at": curves.proven_from(self._evaluated),
         }
-
-
-def _results(
-    exact: Exact, tree: Tree, probs: np.ndarray, seat: Seat
-) -> dict[str, float]:
-    wins, draws, losses = exact.seat(seat).all_rates
-    optimal = grades.optimal_move_rate(tree, probs, (seat,)).all
-    return {"wins": wins, "draws": draws, "losses": losses, "optimal": optimal}
 
 
 def check_over(env_id: EnvId, moves: Sequence[int]) -> None:

@@ -5,17 +5,18 @@ Axes: `P` positions, `A` actions.
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.config.choices import NetworkKind
+from jax_ttt.dqn import equations
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import grades
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.solver import outcomes, policies, proof
+from jax_ttt.solver import policies, proof
 from jax_ttt.web import tree_data
 
 KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
@@ -43,8 +44,10 @@ def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
 
 def policy_of(tree: Tree, values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, "P A"]:
     """Return the policy of the highest value; of equal values, the lowest action."""
-    best = np.where(np.isnan(values), -np.inf, values)[tree.decisions].argmax(axis=1)
-    return policies.deterministic(tree, best)
+    here = tree.decisions
+    legal = jnp.asarray(tree.legal_action_mask[here])
+    best = equations.greedy(jnp.asarray(values[here]), legal)
+    return policies.deterministic(tree, np.asarray(best))
 
 
 def values_json(
@@ -70,40 +73,6 @@ def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
             "losing_line": None if line is None else [move for _, move in line],
         }
     return found
-
-
-def grades_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
-    """Return by side the exact rates against random and the share of best moves.
-
-    The share is over all positions in which the side moves.
-    """
-    probs, other = policy_of(tree, values), policies.uniform(tree)
-    as_first = outcomes.outcome(tree, probs, other)
-    as_second = outcomes.outcome(tree, other, probs)[::-1]
-    rates = {"first": as_first, "second": as_second}
-    found: dict[str, Any] = {}
-    for seat in SEATS:
-        wins, draws, losses = (max(float(rate), 0.0) for rate in rates[seat])
-        found[SIDES[seat]] = {
-            "wins": wins,
-            "draws": draws,
-            "losses": losses,
-            "optimal": grades.optimal_move_rate(tree, probs, (seat,)).all,
-        }
-    return found
-
-
-def history_row(
-    tree: Tree, update: int, values: Float[np.ndarray, "P A"]
-) -> dict[str, Any]:
-    """Return a row of an agent's history, measured exactly.
-
-    What only the training knows, such as the number of games, is None.
-    """
-    proven = proof.unbeatable(tree, policy_of(tree, values), SEATS)
-    unknown = dict.fromkeys(("games", "loss", "seconds"))
-    by_side = grades_json(tree, values)
-    return {"update": update, "unbeatable": bool(proven)} | unknown | by_side
 
 
 def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:

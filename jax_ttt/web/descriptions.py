@@ -9,12 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import SEATS, SIDES
+from jax_ttt.config.catalogue import SEATS, SIDES, Seat
 from jax_ttt.envs import tree as trees
-from jax_ttt.players.agents import AgentError
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation.history import history_row, measured_row
+from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.results import rows
-from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.results.grades import Rates
+from jax_ttt.results.rows import Chunk
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Opponents
@@ -87,9 +92,7 @@ class Descriptions:
         if key not in self._rows:
             tree = trees.enumerated(catalogue.DEFAULT)
             self._rows[key] = {
-                update: agent_data.history_row(
-                    tree, update, agent_data.action_values(kept.agent(update))
-                )
+                update: measured_row(tree, update, _policy(tree, kept.agent(update)))
                 for update in kept.updates
             }
             while len(self._rows) > MOST_HISTORIES:
@@ -145,7 +148,10 @@ def read_history(metrics: Path) -> list[dict[str, Any]]:
             if isinstance(row, Chunk):
                 loss = row.loss
             elif row.exact is not None:
-                found.append(_row(row, loss))
+                rates: dict[Seat, Rates] = {s: row.exact.seat(s) for s in SEATS}
+                about = {"games": row.games, "loss": loss, "seconds": row.seconds}
+                proven = row.exact.unbeatable
+                found.append(history_row(row.update, rates, proven, **about))
     except (OSError, ValueError, RecursionError):
         pass  # a run that is being written ends with half a line
     return found
@@ -161,23 +167,5 @@ def _with_optimal(
     return row | {s: row[s] | {"optimal": measured[s]["optimal"]} for s in sides}
 
 
-def _row(row: Evaluated, loss: float | None) -> dict[str, Any]:
-    exact = row.exact
-    assert exact is not None
-    sides: dict[str, Any] = {}
-    for seat in SEATS:
-        wins, draws, losses = exact.seat(seat).all_rates
-        sides[SIDES[seat]] = {
-            "wins": wins,
-            "draws": draws,
-            "losses": losses,
-            "optimal": None,
-        }
-    return {
-        "update": row.update,
-        "games": row.games,
-        **sides,
-        "loss": loss,
-        "unbeatable": exact.unbeatable,
-        "seconds": row.seconds,
-    }
+def _policy(tree: Tree, agent: Agent) -> np.ndarray:
+    return agent_data.policy_of(tree, agent_data.action_values(agent))

@@ -20,6 +20,7 @@ from jaxtyping import Float
 
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation.history import measured_row
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
@@ -85,7 +86,8 @@ def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
             key = f"{one.agent_id}@{update}"
             values[key] = tree_data.encoded(legal_values(found), "<f4")
             proofs[key] = agent_data.proof_json(tree, found)
-            rows.append(agent_data.history_row(tree, update, found))
+            probs = agent_data.policy_of(tree, found)
+            rows.append(measured_row(tree, update, probs))
         latest = proofs[f"{one.agent_id}@{one.agent.num_updates}"]
         listed.append(
             agent_data.agent_json(one.agent_id, one.name, one.source, one.agent)

@@ -10,6 +10,7 @@ import pytest
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
+from jax_ttt.evaluation.history import measured_row
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider
@@ -75,9 +76,10 @@ def test_a_run_ends_with_what_the_loop_of_a_command_gives(
     agent = training.agent()
     assert agent is not None
     assert agent.score == found
-    values = agent_data.action_values(agent)
-    for side, rates in agent_data.grades_json(host_tree, values).items():
-        assert row[side]["optimal"] == rates["optimal"], "the same as of a snapshot"
+    probs = agent_data.policy_of(host_tree, agent_data.action_values(agent))
+    measured = measured_row(host_tree, 20, probs)
+    for side in "xo":
+        assert row[side]["optimal"] == measured[side]["optimal"], "as of a snapshot"
 
 
 def test_the_agent_of_each_evaluation_can_be_had(training):

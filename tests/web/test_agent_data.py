@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import rules
 import tiny
 
 from jax_ttt.config.catalogue import SIDES
@@ -64,22 +63,13 @@ def test_of_equal_values_the_lowest_move_is_played(host_tree):
     assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
 
 
-def test_proof_and_grades_are_those_of_the_full_report(values, probs, host_tree):
+def test_the_proof_is_that_of_the_full_report(values, probs, host_tree):
     report = grades.exactly(host_tree, probs, ("first", "second"))
     shown = agent_data.proof_json(host_tree, values)
-    rates = agent_data.grades_json(host_tree, values)
-    row = agent_data.history_row(host_tree, 7, values)
     for seat, side in SIDES.items():
         assert shown[side]["lines"] == dataclasses.asdict(report.lines[seat])
         assert shown[side]["unbeatable"] == (report.lines[seat].lost == 0)
         assert (shown[side]["losing_line"] is None) == shown[side]["unbeatable"]
-        of_random = report.opponents["random"][seat]
-        assert rates[side]["wins"] == pytest.approx(of_random.win_rate)
-        assert rates[side]["draws"] == pytest.approx(of_random.draw_rate)
-        assert rates[side]["losses"] == pytest.approx(of_random.loss_rate)
-        assert row[side] == rates[side]
-    assert row["update"] == 7
-    assert row["unbeatable"] == report.unbeatable
 
 
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
@@ -93,15 +83,6 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
                 assert move == np.nanargmax(values[position])
             position = int(host_tree.successor[position, move])
         assert host_tree.lost_by(seat)[position]
-
-
-def test_the_share_of_best_moves_is_of_the_sides_positions(host_tree, boards):
-    first = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
-    found = agent_data.grades_json(host_tree, first)
-    for letter, side in (("X", "x"), ("O", "o")):
-        own = [b for b in boards if rules.moves(b) and rules.mover(b) == letter]
-        right = [rules.moves(b)[0] in rules.best_moves(b) for b in own]
-        assert found[side]["optimal"] == pytest.approx(np.mean(right))
 
 
 def test_values_that_are_not_finite_are_refused():

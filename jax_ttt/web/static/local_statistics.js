@@ -53,11 +53,22 @@ export class LocalStatistics {
 
   open(tree) {
     this.tree = tree;
+    let text = null;
     try {
-      const text = localStorage.getItem(KEY);
+      text = localStorage.getItem(KEY);
       if (text !== null) this.games = parsed(tree, text);
     } catch {
-      this.persistent = false; // no storage here, or what is there is damaged
+      if (text === null) this.persistent = false; // no storage here
+      else this.setAside(text);
+    }
+  }
+
+  // Damaged statistics are kept under another name; the next game would replace them.
+  setAside(text) {
+    try {
+      localStorage.setItem(`${KEY}.damaged`, text);
+    } catch {
+      this.persistent = false;
     }
   }
 

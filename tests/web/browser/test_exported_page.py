@@ -390,3 +390,13 @@ def test_without_storage_the_page_still_plays(open_page, exported_url):
     tab(page, "Statistics")
     assert cards(page, "#statistics")["Games"] == "1"
     assert "keeps nothing" in page.locator("#statistics [role=status]").inner_text()
+
+
+def test_damaged_statistics_are_set_aside(page):
+    page.evaluate("localStorage.setItem('jax_ttt.statistics', '{')")
+    page.reload()
+    play_to_the_end(page)
+    kept = "localStorage.getItem('jax_ttt.statistics.damaged')"
+    assert page.evaluate(kept) == "{"
+    tab(page, "Statistics")
+    assert cards(page, "#statistics")["Games"] == "1"

@@ -1,0 +1,64 @@
+"""Rows of an agent's history as plain data: its exact results after an update.
+
+Axes: `P` positions, `A` actions.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt.config.catalogue import SEATS, SIDES, Seat
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import grades
+from jax_ttt.results.grades import Rates
+from jax_ttt.solver import policies, proof
+
+
+def history_row(
+    update: int,
+    rates: Mapping[Seat, Rates],
+    unbeatable: bool,
+    optimal: Mapping[Seat, float] | None = None,
+    *,
+    games: int | None = None,
+    loss: float | None = None,
+    seconds: float | None = None,
+) -> dict[str, Any]:
+    """Return a row; what is unknown is None.
+
+    `rates` are those against a random player. `optimal` is of `optimal_by_seat`.
+    """
+    by_side = {}
+    for seat in SEATS:
+        wins, draws, losses = rates[seat].all_rates
+        share = None if optimal is None else optimal[seat]
+        by_side[SIDES[seat]] = {
+            "wins": wins,
+            "draws": draws,
+            "losses": losses,
+            "optimal": share,
+        }
+    return {
+        "update": update,
+        "games": games,
+        **by_side,
+        "loss": loss,
+        "unbeatable": unbeatable,
+        "seconds": seconds,
+    }
+
+
+def measured_row(
+    tree: Tree, update: int, probs: Float[np.ndarray, "P A"]
+) -> dict[str, Any]:
+    """Return the row of a policy, measured exactly."""
+    rates = grades.rates_by_seat(tree, probs, policies.uniform(tree))
+    proven = bool(proof.unbeatable(tree, probs, SEATS))
+    return history_row(update, rates, proven, optimal_by_seat(tree, probs))
+
+
+def optimal_by_seat(tree: Tree, probs: Float[np.ndarray, "P A"]) -> dict[Seat, float]:
+    """Return how often a policy plays a best move, over all positions of each seat."""
+    return {seat: grades.optimal_move_rate(tree, probs, (seat,)).all for seat in SEATS}
