@@ -13,9 +13,13 @@ TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Return Chromium, which the tests start."""
+    """Return Chromium, which the tests start.
+
+    Playwright's event loop runs until the end of the module; in other modules the
+    tests run loops of their own.
+    """
     path = browsing.chromium()
     from playwright.sync_api import sync_playwright
 
@@ -72,6 +76,7 @@ def exported(weak):
 
 
 @pytest.fixture(scope="session")
-def exported_url(browser, exported, tmp_path_factory):
+def exported_url(exported, tmp_path_factory):
     """Return the address of the exported page, a file."""
+    browsing.chromium()
     return export.write_page(tmp_path_factory.mktemp("site"), exported).as_uri()
