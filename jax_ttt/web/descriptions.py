@@ -7,7 +7,7 @@ import collections
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from jax_ttt.results.grades import Rates
 from jax_ttt.results.rows import Chunk
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
-from jax_ttt.sessions.opponents import LIVE, Opponents
+from jax_ttt.sessions.opponents import LIVE, Opponents, Trained
 from jax_ttt.web import agent_data
 
 PROOF_SECONDS = 1.0
@@ -33,10 +33,18 @@ MOST_METRICS = 32 * 2**20
 """The largest metrics that are read, in bytes."""
 
 
+class Watched(Trained, Protocol):
+    """A training that can be shown."""
+
+    def status(self) -> dict[str, Any]:
+        """Return everything to show."""
+        ...
+
+
 class Descriptions:
     """Agents as JSON data."""
 
-    def __init__(self, opponents: Opponents, training: Any) -> None:  # noqa: ANN401
+    def __init__(self, opponents: Opponents, training: Watched) -> None:
         self._opponents, self._training = opponents, training
         self._proofs: collections.OrderedDict[Any, dict[str, Any]] = (
             collections.OrderedDict()

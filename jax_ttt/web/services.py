@@ -15,7 +15,6 @@ from jax_ttt.config.catalogue import SIDES
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.serving import static_files
 from jax_ttt.serving.replies import Refusal
@@ -26,7 +25,7 @@ from jax_ttt.sessions.games import Game, Games
 from jax_ttt.sessions.opponents import Opponents
 from jax_ttt.sessions.statistics import Finished, Statistics
 from jax_ttt.web import tree_data
-from jax_ttt.web.descriptions import Descriptions
+from jax_ttt.web.descriptions import Descriptions, Watched
 
 Result = TypeVar("Result")
 MOST_GAMES = 40_000
@@ -34,7 +33,7 @@ MOST_GAMES = 40_000
 
 
 @runtime_checkable
-class Training(Protocol):
+class Training(Watched, Protocol):
     """Live training, as the routes use it."""
 
     def command(self, name: Any, learner: Any = None) -> None:  # noqa: ANN401
@@ -45,20 +44,12 @@ class Training(Protocol):
         """Move sliders."""
         ...
 
-    def status(self) -> dict[str, Any]:
-        """Return everything to show."""
-        ...
-
     def subscribe(self) -> Any:  # noqa: ANN401
         """Return a mailbox of what changes."""
         ...
 
     def unsubscribe(self, box: Any) -> None:  # noqa: ANN401
         """Close a mailbox."""
-        ...
-
-    def agent(self, update: int | None = None) -> Agent | None:
-        """Return the agent, now or after an update."""
         ...
 
     def learn_game(self, moves: Sequence[int]) -> None:
