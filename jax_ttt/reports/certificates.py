@@ -7,16 +7,15 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players.registry import Entrant
 from jax_ttt.reports import text_board
-from jax_ttt.results.certificates import Certificate
+from jax_ttt.results.certificates import Moves
 from jax_ttt.solver import proof
 
 
-def certify(
-    entrant: Entrant, env_id: str, tree: Tree, player: str, sha256: str
-) -> tuple[Certificate, str]:
-    """Return a player's certificate, and why a seat that it learned is not in it.
+def proven_moves(entrant: Entrant, env_id: str, tree: Tree) -> tuple[Moves, str]:
+    """Return a player's moves in the seats where it is proven unbeatable.
 
-    `tree` holds NumPy arrays. `player` and `sha256` are fields of the certificate.
+    Also return why another seat that it learned is left out; empty if none is. `tree`
+    holds NumPy arrays.
 
     Raises:
         PlayerError: the player's policy is unknown; or in every seat that it learned,
@@ -24,8 +23,7 @@ def certify(
     """
     if (probs := entrant.probs) is None:
         raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
-    moves: dict[Seat, dict[str, int]] = {}
-    reasons = []
+    moves, reasons = Moves(), []
     for seat in entrant.seats:
         if reason := _reason_against(tree, probs, seat):
             reasons.append(f"as {seat_name(env_id, seat)} {reason}")
@@ -34,9 +32,7 @@ def certify(
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{entrant.name}: no certificate: {missing}")
-    number = sum(map(len, moves.values()))
-    fields = {"env_id": env_id, "player": player, "sha256": sha256}
-    return Certificate(**fields, num_positions=number, moves=moves), missing
+    return moves, missing
 
 
 def _reason_against(tree: Tree, probs: np.ndarray, seat: Seat) -> str:

@@ -9,6 +9,9 @@ import json
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.results import plain
 
+Moves = dict[Seat, dict[str, int]]
+"""A player's moves in each seat, by board: nine cells such as `X---O----`."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -20,7 +23,7 @@ class Certificate:
     sha256: str  # of the saved agent's file; empty for other players
     result: str = "never loses"
     num_positions: int
-    moves: dict[Seat, dict[str, int]]  # by board, in each seat that is proven
+    moves: Moves  # in each seat that is proven
 
     def as_bytes(self) -> bytes:
         """Return the file's contents: JSON with a line for each position."""
