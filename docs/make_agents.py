@@ -41,8 +41,9 @@ same bytes again.
 {agents}
 
 A certificate has an agent's move in every position that it can reach, and the SHA-256
-of the agent's file. `python docs/check_certificate.py FILE` plays all games against these
-moves, without this package; see [proof.md](proof.md#a-proof-that-others-can-check).
+of the agent's file. `python docs/check_certificate.py FILE` plays all games against
+these moves, without this package; see
+[proof.md](proof.md#a-proof-that-others-can-check).
 
 {certificates}
 
