@@ -75,7 +75,7 @@ def check(certificate: object) -> str:
         check_games(STONES[seat], of_seat)
     number = sum(map(len, moves.values()))
     if (certificate["result"], certificate["num_positions"]) != ("never loses", number):
-        raise ValueError(f"it claims more than: never loses, {number} positions")
+        raise ValueError(f"its claim must be: never loses, {number} positions")
     seats = " and ".join(f"as {STONES[seat]}" for seat in moves)
     return f"no line of play beats it, {number:,} positions ({seats})"
 

@@ -444,6 +444,8 @@ def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):
     certificate = json.loads(honest["network"].read_text())
     false = tmp_path / "false.json"
     false.write_text(json.dumps(certificate | {"num_positions": 398}))
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 50_000)
     good = "checked: no line of play beats it, 397 positions (as X and as O)\n"
     tried = 0
     for python in pythons():
@@ -453,9 +455,11 @@ def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):
         run = functools.partial(subprocess.run, capture_output=True, text=True)
         done = run([*command, str(honest["network"])], cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == (0, good, ""), python
-        done = run([*command, str(false)], cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (1, ""), python
-        assert done.stderr.count("\n") == 1
+        for bad in (false, deep):
+            done = run([*command, str(bad)], cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (1, ""), python
+            assert done.stderr.startswith(f"{str(bad)!r} is refused: "), python
+            assert done.stderr.count("\n") == 1
         done = run(command, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, ""), python
         assert done.stderr == "usage: python check_certificate.py FILE\n"
