@@ -44,7 +44,7 @@ class Args(cli.Machine):
     In an enumerable game, the grades are exact and say whether the player is proven
     unbeatable.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
 
     agent: tyro.conf.Positional[str | None] = None

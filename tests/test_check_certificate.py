@@ -295,6 +295,7 @@ FALSE_CLAIMS = [
     *({"sha256": value} for value in (None, 0, {})),
     *({"moves": value} for value in (None, [], {}, 1, {"third": {}}, {"first": []})),
     *({"moves": {"first": {}}}, {"moves": {"first": None}}, {"seats": {}}),
+    {"moves": {}, "num_positions": 0},
     *({name: None} for name in ("unbeatable", "", "Result")),
 ]
 
