@@ -417,6 +417,17 @@ def test_what_is_no_file_is_refused(tmp_path, capsys):
         assert line.endswith(" is refused: not a file of at most 100,000 bytes")
 
 
+@pytest.mark.fault("certificate", "a file that may not be read")
+def test_a_file_that_cannot_be_read_is_refused(honest, capsys, monkeypatch):
+    def forbidden(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os.path, "getsize", forbidden)  # root may read every file
+    code, line = checked(honest["network"], capsys)
+    assert code == 1
+    assert "is refused: [Errno 13] Permission denied" in line
+
+
 def test_it_is_short_and_needs_nothing_but_the_standard_library():
     text = CHECKER.read_text("utf-8")
     assert len(text.splitlines()) <= 100
