@@ -444,11 +444,11 @@ def test_it_is_short_and_needs_nothing_but_the_standard_library():
 def pythons():
     """Return the interpreters of this machine that can run the checker."""
     versions = [f"3.{minor}" for minor in range(8, 16)]
-    found = {shutil.which(f"python{version}") for version in versions}
+    found = {shutil.which(f"python{version}") or sys.executable for version in versions}
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     for version in versions:
         found |= {str(path) for path in root.glob(f"versions/{version}.*/bin/python")}
-    return [sys.executable, *sorted(found - {None, sys.executable})]
+    return [sys.executable, *sorted(found - {sys.executable})]
 
 
 def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):
