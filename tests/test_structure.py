@@ -42,6 +42,10 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("dqn", "players", "evaluation"),
     ),
+    "checkpoints": (
+        *("config", "runtime", "results", "envs"),
+        *("dqn", "players", "evaluation", "training"),
+    ),
     "drawing": ("config",),
     "reports": (*LOWER, "evaluation", "training"),
     "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
