@@ -17,9 +17,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, players, registry
+from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
 from jax_ttt.runtime import devices, kept_files
 from jax_ttt.solver import minimax
@@ -86,6 +85,21 @@ def every_program_is_traced():
     """Cache no traced program in this process: a test may replace traced functions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shapes_are_traced_once():
+    """Trace the shapes of each network once, and not for each agent that is read."""
+    traced, found = network.shapes, {}
+
+    def once(of):
+        if of.architecture not in found:
+            found[of.architecture] = traced(of)
+        return found[of.architecture]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "shapes", once)
         yield
 
 
@@ -227,7 +241,8 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    own = network.network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
     agents.save_agent(Agent(config, params, 5, 0), path)
