@@ -1,5 +1,6 @@
 """Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
 
+import functools
 import gc
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import jax_ttt
+from jax_ttt.config.command_line import field_texts
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
@@ -89,8 +91,11 @@ def every_program_is_traced():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def shapes_are_traced_once():
-    """Trace the shapes of each network once, and not for each agent that is read."""
+def found_once():
+    """Find the shapes of each network once, and not for each agent that is read.
+
+    The texts of settings are read once too, and not for each command line.
+    """
     traced, found = network.shapes, {}
 
     def once(of):
@@ -100,6 +105,7 @@ def shapes_are_traced_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(network, "shapes", once)
+        patch.setattr(field_texts, "_texts", functools.cache(field_texts._texts))
         yield
 
 

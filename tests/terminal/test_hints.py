@@ -36,9 +36,7 @@ def states():
 
 def at(position, states, opponent):
     """Return a session whose board is a position of the tree."""
-    state = jax.device_put(
-        jax.tree.map(lambda x: x[position : position + 1], states)
-    )
+    state = jax.device_put(jax.tree.map(lambda x: x[position : position + 1], states))
     return Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
 
 
