@@ -66,6 +66,14 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    """Collect once for the errors of finalizers; pytest would do it five times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
