@@ -87,19 +87,21 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert "the game is over" in said(capsys)
 
 
-@pytest.mark.parametrize("name", ["picture.png", "picture.pdf"])
-def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained, name):
-    start = {"picture.png": b"\x89PNG", "picture.pdf": b"%PDF-"}[name]
-    path = trained / name
+def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained):
+    """Of each kind of picture, one file; a game is shapes, the others are figures."""
     runs = [str(make("one")), str(make("other", tau=0.5))]
-    for flags in (
-        runs[:1],
-        runs,
-        [str(trained), "--game"],
-        [str(trained), "--values", "X...O...X", "--theme", "dark"],
+    values = [str(trained), "--values", "X...O...X", "--theme", "dark"]
+    starts = {".png": b"\x89PNG", ".pdf": b"%PDF-"}
+    for ending, flags in (
+        (".png", runs[:1]),
+        (".pdf", runs),
+        (".png", [str(trained), "--game"]),
+        (".pdf", [str(trained), "--game"]),
+        (".png", values),
     ):
+        path = trained / f"picture{ending}"
         assert plot.main([*flags, "--svg", str(path)]) == 0
-        assert path.read_bytes().startswith(start)
+        assert path.read_bytes().startswith(starts[ending])
         path.unlink()
 
 

@@ -33,6 +33,12 @@ def agent():
     return untrained(PRESETS["default"])
 
 
+@pytest.fixture(scope="module")
+def states():
+    """Return the states of a whole game."""
+    return boards.replay("tic_tac_toe", GAME)
+
+
 def marks(picture):
     """Return how many crosses and noughts an image holds."""
     elements = list(ET.fromstring(picture.svg).iter())
@@ -46,8 +52,7 @@ def marks(picture):
     return ends.count((True, True)) // 2, fills.count("none")
 
 
-def test_a_position_shows_its_marks():
-    states = boards.replay("tic_tac_toe", GAME)
+def test_a_position_shows_its_marks(states):
     assert [marks(boards.position_picture(state)) for state in states] == [
         ((n + 1) // 2, n // 2) for n in range(10)
     ]
@@ -79,16 +84,15 @@ def stroke_colours(picture):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme):
+def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme, states):
     blue, _, orange = themes.colours(theme)
-    picture = boards.position_picture(boards.replay("tic_tac_toe", GAME)[-1], theme)
+    picture = boards.position_picture(states[-1], theme)
     assert stroke_colours(picture) == ({blue}, {orange})
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_game_shows_its_last_board_where_nothing_moves(theme):
+def test_a_game_shows_its_last_board_where_nothing_moves(theme, states):
     """Its moves are numbered, and the last one has a border."""
-    states = boards.replay("tic_tac_toe", GAME)
     picture = boards.animation(states, theme)
     frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
     assert len(frames) == len(states)
@@ -109,8 +113,7 @@ def test_a_game_shows_its_last_board_where_nothing_moves(theme):
     assert "(prefers-reduced-motion:no-preference)" in picture.svg
 
 
-def test_an_animation_is_larger_than_a_position():
-    states = boards.replay("tic_tac_toe", GAME)
+def test_an_animation_is_larger_than_a_position(states):
     widths = [
         float(ET.fromstring(picture.svg).get("width", 0))
         for picture in (boards.animation(states), boards.position_picture(states[-1]))
@@ -119,9 +122,8 @@ def test_an_animation_is_larger_than_a_position():
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_png_of_a_game_is_its_last_board(theme, tmp_path):
+def test_a_png_of_a_game_is_its_last_board(theme, tmp_path, states):
     blue, _, orange = (to_rgb(colour) for colour in themes.colours(theme))
-    states = boards.replay("tic_tac_toe", GAME)
     boards.animation(states, theme).save(tmp_path / "game.png")
     image = imread(tmp_path / "game.png")[..., :3]
     assert image.shape == (800, 800, 3)
@@ -194,9 +196,8 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
     texts = [text.get_text() for text in exact.texts]
     assert " ".join(texts) == "X +0.00 -1.00 +0.00 O +0.00 -1.00 +0.00 X"
     obs = jnp.asarray(host_tree.obs[position][None])
-    q_values = np.asarray(
-        q_network.q_values(network_of(agent.config.architecture), agent.params, obs)
-    )[0]
+    network = network_of(agent.config.architecture)
+    q_values = np.asarray(q_network.q_values(network, agent.params, obs))[0]
     shown = learned.images[0].get_array()
     np.testing.assert_allclose(
         shown.compressed(), q_values[[1, 2, 3, 5, 6, 7]], atol=1e-5
