@@ -1,14 +1,12 @@
 """Action values of a board, and the move with the highest value."""
 
-import jax
 import numpy as np
 import pytest
+import tiny
 
 import jax_ttt
 from jax_ttt.api.agent import Agent
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
 
 
 def test_values_are_those_of_the_network(agent):
@@ -65,8 +63,7 @@ def test_they_are_printed_and_drawn(agent, drawn):
 
 def test_in_other_games_they_are_printed(promoted_ranks):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agent = Agent.of(agents.Agent(config, params, 1, 0))
+    agent = Agent.of(tiny.untrained(config))
     values = jax_ttt.q_values(agent, [3, 3])
     assert list(values) == list(range(7))
     assert values.exact is None

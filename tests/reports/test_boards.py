@@ -3,11 +3,11 @@
 import re
 import xml.etree.ElementTree as ET
 
-import jax
 import jax.numpy as jnp
 import layout
 import numpy as np
 import pytest
+import tiny
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
@@ -15,22 +15,15 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.drawing import themes
 from jax_ttt.networks import q_network
-from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import boards, text_board
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 
 
-def untrained(config):
-    """Return an agent of new weights."""
-    network = network_of(config.architecture)
-    return Agent(config, q_network.init_params(network, jax.random.key(0)), 0, 0)
-
-
 @pytest.fixture(scope="module")
 def agent():
-    return untrained(PRESETS["default"])
+    return tiny.untrained(PRESETS["default"])
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +209,7 @@ def test_values_say_who_moves_and_which_seat_was_learned(drawn, seat, mover):
     config = PRESETS["plain"].replace(hidden_size=8, opponent="random", seat=seat)
     cells = {"X": "---------", "O": "X--------"}[mover]
     position = boards.find("tic_tac_toe", cells)
-    figure = drawn(boards.values_picture, untrained(config), position)
+    figure = drawn(boards.values_picture, tiny.untrained(config), position)
     layout.assert_readable(figure)
     told = f"{mover} to move: the agent learned to move {seat} only, as {mover}"
     assert figure.get_suptitle().replace("\n", " ") == told
