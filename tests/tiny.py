@@ -36,15 +36,15 @@ def flags(*names):
 
 def untrained(config):
     """Return an agent of new weights."""
-    params = jax.tree.map(lambda x: x, _init_params(network_of(config.architecture)))
+    params = jax.tree.map(lambda x: x, _init_params(config.architecture))
     return Agent(config, params, 0, 0)
 
 
 @functools.cache
-def _init_params(network):
+def _init_params(architecture):
     """Return the weights of seed 0, by one program in place of one per operation."""
-    init_params = jax.jit(q_network.init_params, static_argnums=0)
-    return init_params(network, jax.random.key(0))
+    init_params = jax.jit(q_network.init_params)
+    return init_params(network_of(architecture), jax.random.key(0))
 
 
 def save_untrained(path, **fields):
