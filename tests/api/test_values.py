@@ -52,13 +52,12 @@ def test_values_need_a_board(agent, board, named):
         jax_ttt.best_move(agent, board)
 
 
-def test_they_are_printed_and_drawn(agent, drawn):
+def test_they_are_printed_and_drawn(agent):
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert repr(values).startswith("{2: +1.000, 5: ")
-    figure = drawn(values.picture)
-    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
-    assert {"X", "O", "+1.00"} <= texts
-    assert "<svg" in values._repr_html_()
+    _, picture = values._repr_html_().split("<svg")
+    for text in ("X", "O", "+1.00"):
+        assert f">{text}<" in picture
 
 
 def test_in_other_games_they_are_printed(promoted_ranks):
