@@ -9,6 +9,7 @@ import compiling  # before JAX
 import hypothesis
 import jax
 import jax.numpy as jnp
+import layout
 import numpy as np
 import pytest
 
@@ -198,24 +199,9 @@ def row_by_row(host_tree):
 
 
 @pytest.fixture
-def drawn(monkeypatch):
+def drawn():
     """Return a function that draws a picture and returns its figure."""
-    from matplotlib.figure import Figure
-
-    figures = []
-    savefig = Figure.savefig
-
-    def kept(figure, *args, **kwargs):
-        figures.append(figure)
-        savefig(figure, *args, **kwargs)
-
-    monkeypatch.setattr(Figure, "savefig", kept)
-
-    def draw(function, *args, **kwargs):
-        function(*args, **kwargs)
-        return figures.pop()
-
-    return draw
+    return layout.drawn
 
 
 @pytest.fixture
