@@ -94,9 +94,16 @@ def one_folder_of_programs():
 @pytest.fixture(autouse=True)
 def replaced_functions_are_traced(request, one_folder_of_programs):
     """Trace every program anew in a test that may replace traced functions."""
-    KEEP_IN(None if "monkeypatch" in request.fixturenames else compiling.TRACED)
+    names = request.fixturenames
+    may_replace = "monkeypatch" in names and "traced_functions_stay" not in names
+    KEEP_IN(None if may_replace else compiling.TRACED)
     yield
     KEEP_IN(compiling.TRACED)
+
+
+@pytest.fixture
+def traced_functions_stay():
+    """Say that the test uses `monkeypatch`, but replaces no traced function."""
 
 
 @pytest.fixture(autouse=True, scope="session")
