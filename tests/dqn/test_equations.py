@@ -15,7 +15,7 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.solver import outcomes, policies, proof
 
 LEGAL = np.array([[True, True, False]])
-Q = np.float32([[0.2, -0.6, 0.9]])  # the highest value is of an illegal move
+Q = np.array([[0.2, -0.6, 0.9]], np.float32)  # the highest value is of an illegal move
 td_target = jax.jit(equations.td_target)
 two_ply_targets = jax.jit(equations.two_ply_targets)
 
@@ -33,14 +33,20 @@ two_ply_targets = jax.jit(equations.two_ply_targets)
     ],
 )
 def test_td_target_by_hand(reward, discount, tremble, target):
-    found = td_target(np.float32([reward]), np.float32([discount]), Q, LEGAL, tremble)
+    found = td_target(
+        np.array([reward], np.float32),
+        np.array([discount], np.float32),
+        Q,
+        LEGAL,
+        tremble,
+    )
     assert float(found[0]) == pytest.approx(target, abs=1e-6)
 
 
 def test_double_dqn_by_hand():
     """One network chooses action 1; the other gives its value, -0.6."""
-    chosen_by = np.float32([[0.1, 0.3, 9.0]])
-    args = np.float32([0.5]), np.float32([-1.0]), Q, LEGAL
+    chosen_by = np.array([[0.1, 0.3, 9.0]], np.float32)
+    args = np.array([0.5], np.float32), np.array([-1.0], np.float32), Q, LEGAL
     assert float(td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(1.1)
     found = td_target(*args, tremble=0.5, chosen_by=chosen_by)
     assert float(found[0]) == pytest.approx(0.5 + 0.5 * 0.6 + 0.5 * 0.2)
@@ -51,7 +57,9 @@ def test_double_dqn_by_hand():
 @pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
 def test_the_values_of_a_finished_board_have_no_effect(junk):
     q_values = np.full((1, 3), junk, np.float32)
-    found = td_target(np.float32([-1.0]), np.float32([0.0]), q_values, LEGAL, 0.5)
+    found = td_target(
+        np.array([-1.0], np.float32), np.array([0.0], np.float32), q_values, LEGAL, 0.5
+    )
     assert float(found[0]) == -1
 
 
@@ -134,9 +142,9 @@ def test_random_moves_are_uniform_and_always_legal():
 
 
 def test_the_loss_by_hand():
-    q_values = np.float32([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]])
+    q_values = np.array([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]], np.float32)
     action = np.array([0, 1, 0, 1], np.int32)
-    target = np.float32([1.0, 1.0, -1.0, 0.0])
+    target = np.array([1.0, 1.0, -1.0, 0.0], np.float32)
     live = np.array([True, True, False, True])
     loss = jax.jit(equations.loss, static_argnums=4)
     # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished: 0; 0; mean of four games.
@@ -175,10 +183,10 @@ def test_one_polyak_step(tau, expected):
 
 def test_two_ply_targets_by_hand():
     """Rows: the opponent moves next, the mover moves next, the game is over."""
-    reward = np.float32([0.25, 0.25, 1.0])
-    discount = np.float32([-0.5, 0.5, 0.0])
-    q_values = np.float32([[0.5, -0.25, 9.0]] * 3)
-    replies = np.float32([[-0.75, 0.25, 9.0]] * 3)
+    reward = np.array([0.25, 0.25, 1.0], np.float32)
+    discount = np.array([-0.5, 0.5, 0.0], np.float32)
+    q_values = np.array([[0.5, -0.25, 9.0]] * 3, np.float32)
+    replies = np.array([[-0.75, 0.25, 9.0]] * 3, np.float32)
     legal = np.array([[True, True, False]] * 3)
     mover, waiting = two_ply_targets(reward, discount, q_values, replies, legal, 0.5)
     # The next mover plays action 0 (-0.75) or, half of the time, any (mean -0.25).

@@ -1,17 +1,17 @@
 """The ring buffer: overwriting and sampling."""
 
 import jax
+import made
 import numpy as np
 
 from jax_ttt.dqn import replay
-from jax_ttt.dqn.equations import Transition
 
 
 def moves(numbers):
     """Return a batch of moves with these numbers as rewards."""
     numbers = np.asarray(numbers, np.float32)
     size = len(numbers)
-    return Transition(
+    return made.transition(
         obs=np.stack([numbers > 2, numbers > 5], axis=1),
         action=numbers.astype(np.int32),
         reward=numbers,

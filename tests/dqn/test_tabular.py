@@ -5,6 +5,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 from jax.tree_util import Partial
@@ -152,7 +153,7 @@ def test_a_lost_game_lowers_the_second_players_first_move():
 def transition(cells, action, reward):
     """Return the last move of a game, on this board."""
     obs = obs_of(cells)
-    return equations.Transition(
+    return made.transition(
         obs=obs,
         action=np.array([action], np.int32),
         reward=np.array([reward], np.float32),

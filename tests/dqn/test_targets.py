@@ -1,11 +1,12 @@
 """TD targets of networks with known values."""
 
 import jax
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn import losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -31,7 +32,7 @@ def batch(discounts):
     """Return moves with a reward of 0.25, after which three moves are legal."""
     count = len(discounts)
     boards = np.zeros((count, 3, 3, 2), bool)
-    return equations.Transition(
+    return made.transition(
         obs=boards,
         action=np.zeros(count, np.int32),
         reward=np.full(count, 0.25, np.float32),

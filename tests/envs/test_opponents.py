@@ -71,7 +71,7 @@ def test_a_step_is_a_move_and_against_an_opponent_its_reply(opponent, name):
 def test_a_result_is_the_agents_or_in_self_play_the_first_players():
     config = CONFIG.replace(opponent="self", num_envs=2)
     state = start(config, SelfPlay(), jax.random.key(0))
-    reward = np.float32([1, -1])
+    reward = np.array([1, -1], np.float32)
     step = jax.jit(pgx_games.step, static_argnums=0)
     results = jax.jit(lambda *args: (SelfPlay().result(*args), RANDOM.result(*args)))
     for sign in (1, -1, 1):  # as the first player moves, the second, the first

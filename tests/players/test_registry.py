@@ -34,7 +34,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     # Infinite activations, half of them with the opposite sign: their sum is NaN.
     *others, last = jax.tree.leaves(huge)
     assert last.shape[1] == 16
-    last = last * np.float32([-1, 1] * 8)
+    last = last * np.array([-1, 1] * 8, np.float32)
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
     agents.save_agent(Agent(config, huge, 0, 0), path)
