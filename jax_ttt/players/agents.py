@@ -16,15 +16,18 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
 from jax_ttt.players.names import Spec
-from jax_ttt.results import plain, tensor_files
+from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
+from jax_ttt.results.tensor_files import TensorFile
 from jax_ttt.runtime import files, named_arrays
 
 if TYPE_CHECKING:
     from jax_ttt.networks.q_network import Network
 
 UPDATES_DONE = Range(int, 0, 10**9)
+_TRANSPOSED = ".kernel"
+"""The end of the names of tensors whose axes have another order in files."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +89,11 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
-    return _read(path, *tensor_files.contents(path), env_id)
+    with tensor_files.opened(path) as file:
+        found = _described(path, file.about, env_id)
+        check_shapes(file, shapes_of(found.config))
+        tensors = file.tensors()
+    return dataclasses.replace(found, params=params_of(path, found.config, tensors))
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -120,20 +127,20 @@ def _file(path: Path) -> Path:
 
 def _described_game(path: Path) -> EnvId:
     """Return the game of an agent, read from its description."""
-    named = tensor_files.description(path).get("env_id")
+    return _game_of(path, tensor_files.description(path))
+
+
+def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
+    named = about.get("env_id")
     if isinstance(named, str) and named in GAMES:
         return named
-    raise AgentError(f"{path}: made for {named!r}, which is an unknown game")
+    named = reading.shown(repr(named))
+    raise AgentError(f"{path}: made for {named}, which is an unknown game")
 
 
-def _read(
-    path: Path,
-    about: dict[str, Any],
-    tensors: dict[str, np.ndarray],
-    env_id: str | None,
-) -> Agent:
-    """Return the agent of a file's contents, all of which are checked."""
-    game = about.get("env_id")
+def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
+    """Return the agent of a description, all of which is checked, without weights."""
+    game = _game_of(path, about)
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
     with tensor_files.describing(path):
@@ -148,7 +155,7 @@ def _read(
     architecture = config.architecture.as_dict()
     if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
-    return Agent(config, params_of(path, config, tensors), seed, updates, score)
+    return Agent(config, None, seed, updates, score)
 
 
 def settings_of(about: dict[str, Any]) -> Config:
@@ -162,6 +169,31 @@ def settings_of(about: dict[str, Any]) -> Config:
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)
     return config
+
+
+def shapes_of(config: Config) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the tensors in the file of an agent with these settings.
+
+    Nothing of these sizes is allocated. All tensors are float32.
+    """
+    from jax_ttt.players import network
+
+    flat = named_arrays.flat(network.shapes(network.network_of(config.architecture)))
+    return {
+        name: leaf.shape[::-1] if name.endswith(_TRANSPOSED) else leaf.shape
+        for name, leaf in flat.items()
+    }
+
+
+def check_shapes(file: TensorFile, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Check a file's tensors before they are read.
+
+    Raises:
+        AgentError: a name, a shape or a dtype is another one than its settings need.
+    """
+    found = {name: (shape, dtype) for name, (dtype, shape) in file.specs.items()}
+    if found != {name: (shape, np.float32) for name, shape in shapes.items()}:
+        raise _misfit(file.path, _game_of(file.path, file.about))
 
 
 def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
@@ -178,11 +210,15 @@ def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any
     if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
         n: (t.shape, t.dtype) for n, t in leaves.items()
     }:
-        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
+        raise _misfit(path, config.env_id)
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
     return network.params_from(own, leaves)
+
+
+def _misfit(path: Path, game: str) -> AgentError:
+    return AgentError(f"{path}: its weights don't fit a network for {game}")
 
 
 def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
@@ -196,4 +232,4 @@ def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
 
     A kernel is `(inputs, outputs)` in files and `(outputs, inputs)` in networks.
     """
-    return np.ascontiguousarray(tensor.T) if name.endswith(".kernel") else tensor
+    return np.ascontiguousarray(tensor.T) if name.endswith(_TRANSPOSED) else tensor
