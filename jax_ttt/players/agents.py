@@ -19,7 +19,7 @@ from jax_ttt.players.names import Spec
 from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
-from jax_ttt.results.tensor_files import TensorFile
+from jax_ttt.results.tensor_files import TensorSpec
 from jax_ttt.runtime import files, named_arrays
 
 if TYPE_CHECKING:
@@ -91,9 +91,10 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
     path = _file(path)
     with tensor_files.opened(path) as file:
         found = _described(path, file.about, env_id)
-        check_shapes(file, shapes_of(found.config))
+        structure = check_specs(path, found.config, file.specs)
         tensors = file.tensors()
-    return dataclasses.replace(found, params=params_of(path, found.config, tensors))
+    params = _params(path, structure, tensors)
+    return dataclasses.replace(found, params=params)
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -131,7 +132,9 @@ def _described_game(path: Path) -> EnvId:
 
 
 def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
-    named = about.get("env_id")
+    if "env_id" not in about:  # for instance, snapshots
+        raise AgentError(f"{path}: not an agent")
+    named = about["env_id"]
     if isinstance(named, str) and named in GAMES:
         return named
     named = reading.shown(repr(named))
@@ -171,29 +174,23 @@ def settings_of(about: dict[str, Any]) -> Config:
     return config
 
 
-def shapes_of(config: Config) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the tensors in the file of an agent with these settings.
+def check_specs(path: Path, config: Config, specs: dict[str, TensorSpec]) -> Any:  # noqa: ANN401
+    """Return the network's pytree with shapes as leaves; nothing is allocated.
 
-    Nothing of these sizes is allocated. All tensors are float32.
+    Raises:
+        AgentError: a name, a shape or a dtype of a tensor is not the network's.
     """
     from jax_ttt.players import network
 
-    flat = named_arrays.flat(network.shapes(network.network_of(config.architecture)))
-    return {
-        name: leaf.shape[::-1] if name.endswith(_TRANSPOSED) else leaf.shape
-        for name, leaf in flat.items()
-    }
-
-
-def check_shapes(file: TensorFile, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Check a file's tensors before they are read.
-
-    Raises:
-        AgentError: a name, a shape or a dtype is another one than its settings need.
-    """
-    found = {name: (shape, dtype) for name, (dtype, shape) in file.specs.items()}
-    if found != {name: (shape, np.float32) for name, shape in shapes.items()}:
-        raise _misfit(file.path, _game_of(file.path, file.about))
+    structure = network.shapes(network.network_of(config.architecture))
+    expected = {}
+    for name, leaf in named_arrays.flat(structure).items():
+        shape = leaf.shape[::-1] if name.endswith(_TRANSPOSED) else leaf.shape
+        expected[name] = TensorSpec(np.dtype(leaf.dtype), shape)
+    if specs != expected:
+        game = config.env_id
+        raise AgentError(f"{path}: its weights don't fit a network for {game}")
+    return structure
 
 
 def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
@@ -202,23 +199,19 @@ def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any
     Raises:
         AgentError: the weights of the file don't fit, or one is not finite.
     """
-    from jax_ttt.players import network
+    specs = {name: TensorSpec(t.dtype, t.shape) for name, t in tensors.items()}
+    return _params(path, check_specs(path, config, specs), tensors)
 
-    own = network.network_of(config.architecture)
-    flat = named_arrays.flat(network.shapes(own))
-    leaves = {name: _transposed(name, tensor) for name, tensor in tensors.items()}
-    if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
-        n: (t.shape, t.dtype) for n, t in leaves.items()
-    }:
-        raise _misfit(path, config.env_id)
+
+def _params(path: Path, structure: Any, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
+    """Return tensors of the right shapes as the network's pytree, copied."""
+    import jax.numpy as jnp
+
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    return network.params_from(own, leaves)
-
-
-def _misfit(path: Path, game: str) -> AgentError:
-    return AgentError(f"{path}: its weights don't fit a network for {game}")
+    leaves = {n: jnp.array(_transposed(n, t)) for n, t in tensors.items()}
+    return named_arrays.unflat(leaves, structure)
 
 
 def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401

@@ -35,7 +35,7 @@ class AgentError(PlayerError):
     """An agent file is unusable; the message names the file and the reason."""
 
 
-class Spec(NamedTuple):
+class TensorSpec(NamedTuple):
     """What a file says of a tensor."""
 
     dtype: np.dtype
@@ -48,7 +48,7 @@ class TensorFile(NamedTuple):
     path: Path
     about: dict[str, Any]
     """The description; the caller checks what it holds."""
-    specs: dict[str, Spec]
+    specs: dict[str, TensorSpec]
     """The tensors, in the order of their bytes in the file."""
     file: BinaryIO
 
@@ -69,11 +69,10 @@ class TensorFile(NamedTuple):
                 found[name] = np.ndarray(shape, dtype, content)
             except ValueError as error:  # an empty one of impossible sizes
                 raise _damaged(self.path, error) from None
-            if dtype == bool and (found[name].view(np.uint8) > 1).any():
+            if dtype.kind == "b" and (found[name].view(np.uint8) > 1).any():
                 raise _damaged(self.path, f"{name} has a byte that is no boolean")
-        about = {name: part for name, part in self.about.items() if name != "sha256"}
-        if self.about.get("sha256") != _digest(about, found):
-            whole = about["format_version"] >= _WHOLE_DIGEST
+        if self.about.get("sha256") != _digest(self.about, found):
+            whole = self.about["format_version"] >= _WHOLE_DIGEST
             what = "its contents" if whole else "the weights"
             raise AgentError(f"{self.path}: {what} were changed after they were saved")
         return found
@@ -143,7 +142,7 @@ def _damaged(path: Path, reason: object) -> AgentError:
     return AgentError(f"{path}: damaged or not an agent ({reading.shown(reason)})")
 
 
-def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Spec]]:
+def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, TensorSpec]]:
     """Return the description and the tensors that the first bytes of a file name."""
     total = file.seek(0, 2)
     file.seek(0)
@@ -161,14 +160,14 @@ def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Spec]
     return _about(path, metadata), specs
 
 
-def _specs(header: dict[str, Any], size: int) -> dict[str, Spec]:
+def _specs(header: dict[str, Any], size: int) -> dict[str, TensorSpec]:
     """Return the tensors of a header; together they must fill `size` bytes.
 
     Raises:
         ValueError: an entry is of another form, or the bytes of the tensors overlap,
             leave some out, or are more or fewer than their shapes need.
     """
-    found: dict[tuple[int, int, str], Spec] = {}
+    found: dict[tuple[int, int, str], TensorSpec] = {}
     for name, entry in header.items():
         if not isinstance(entry, dict) or len(entry) != 3:
             raise ValueError("an entry of its header is no tensor")
@@ -178,7 +177,7 @@ def _specs(header: dict[str, Any], size: int) -> dict[str, Spec]:
         offsets = entry.get("data_offsets")
         if not _is_sizes(offsets) or len(offsets) != 2:
             raise ValueError(f"{name!r} has no offsets")
-        found[offsets[0], offsets[1], name] = Spec(np.dtype(dtype), tuple(shape))
+        found[offsets[0], offsets[1], name] = TensorSpec(np.dtype(dtype), tuple(shape))
     place = 0
     for (begin, end, name), spec in sorted(found.items(), key=lambda item: item[0]):
         if begin != place or end - begin != math.prod(spec.shape) * spec.dtype.itemsize:
@@ -227,8 +226,9 @@ def _text(about: dict[str, Any]) -> str:
 
 
 def _digest(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> str:
-    """Return the SHA-256 of a description and tensors, by the description's version."""
+    """Return the SHA-256 of a file's contents except itself, by the file's version."""
     is_whole = about["format_version"] >= _WHOLE_DIGEST
+    about = {name: part for name, part in about.items() if name != "sha256"}
     found = hashlib.sha256(f"{_text(about)}\n".encode() if is_whole else b"")
     for name in sorted(tensors):
         tensor = np.ascontiguousarray(tensors[name])

@@ -18,7 +18,7 @@ from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.results import tensor_files
-from jax_ttt.results.tensor_files import AgentError
+from jax_ttt.results.tensor_files import AgentError, TensorSpec
 from jax_ttt.runtime import files, named_arrays, streams
 from jax_ttt.runtime.named_arrays import Named
 
@@ -29,6 +29,7 @@ MOST = 32
 _SECONDS = 1.0
 """Least time between two writes during a run, since each waits for the disk."""
 _KIND = "snapshots"
+_ROWS = ".rows"  # the end of the names of masks, see `runtime/named_arrays.py`
 _LARGEST = float(np.finfo(np.float16).max)
 
 
@@ -128,26 +129,63 @@ def read_snapshots(path: Path) -> Snapshots:
             or its weights don't fit the network of its settings.
     """
     path = path / FILE if path.is_dir() else path
-    about, tensors = tensor_files.contents(path)
-    if about.get("kind") != _KIND:
-        raise AgentError(f"{path}: not the snapshots of a run")
-    with tensor_files.describing(path):
-        config, seed = agents.settings_of(about), about["seed"]
-        SEED_RANGE.check("seed", seed)
-        updates = tuple(about["updates"])
-        for update in updates:
-            agents.UPDATES_DONE.check("updates", update)
-        if not updates or list(updates) != sorted({*updates}):
-            raise ValueError("updates are not ascending")
+    with tensor_files.opened(path) as file:
+        about = file.about
+        if about.get("kind") != _KIND:
+            raise AgentError(f"{path}: not the snapshots of a run")
+        with tensor_files.describing(path):
+            config, seed = agents.settings_of(about), about["seed"]
+            SEED_RANGE.check("seed", seed)
+            updates = _updates(about["updates"])
+        _check_specs(path, config, updates, file.specs)
+        tensors = file.tensors()
     most = tensor_files.MAX_BYTES // np.dtype(np.float32).itemsize
     if not named_arrays.is_stack(tensors, np.float16, len(updates), most):
-        raise AgentError(f"{path}: its tensors are not those of {len(updates)} agents")
+        raise _misfit(path, updates)
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
     found = Snapshots(path, config, seed, updates, tensors)
     found.agent(updates[-1])  # refused if the weights don't fit
     return found
+
+
+def _check_specs(
+    path: Path,
+    config: Config,
+    updates: tuple[int, ...],
+    specs: dict[str, TensorSpec],
+) -> None:
+    """Raise `AgentError` if the tensors, with all rows, are not those of the agents."""
+    masks = {name: spec for name, spec in specs.items() if name.endswith(_ROWS)}
+    whole: dict[str, TensorSpec] = {}
+    for name in specs.keys() - masks.keys():
+        dtype, shape = specs[name]
+        if dtype != np.float16 or len(shape) < 2 or shape[0] != len(updates):
+            raise _misfit(path, updates)
+        mask = masks.pop(name + _ROWS, TensorSpec(np.dtype(bool), shape[1:2]))
+        if mask.dtype != bool or len(mask.shape) != 1 or mask.shape[0] < shape[1]:
+            raise _misfit(path, updates)
+        whole[name] = TensorSpec(np.dtype(np.float32), (*mask.shape, *shape[2:]))
+    if masks:
+        raise _misfit(path, updates)
+    agents.check_specs(path, config, whole)
+
+
+def _misfit(path: Path, updates: tuple[int, ...]) -> AgentError:
+    number = len(updates)
+    return AgentError(f"{path}: its tensors are not those of {number} agents")
+
+
+def _updates(value: object) -> tuple[int, ...]:
+    """Return the updates of a description; raises `ValueError` if they are none."""
+    if not isinstance(value, list):
+        raise ValueError("updates must be a list")
+    for update in value:
+        agents.UPDATES_DONE.check("updates", update)
+    if not value or list(value) != sorted({*value}):
+        raise ValueError("updates are not ascending")
+    return tuple(value)
 
 
 def _rounded(tensor: np.ndarray) -> np.ndarray:
