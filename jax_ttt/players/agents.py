@@ -89,7 +89,7 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
-    with tensor_files.opened(path) as file:
+    with tensor_files.open_tensors(path) as file:
         found = _described(path, file.about, env_id)
         structure = check_specs(path, found.config, file.specs)
         tensors = file.tensors()
@@ -132,12 +132,12 @@ def _described_game(path: Path) -> EnvId:
 
 
 def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
-    if "env_id" not in about:  # for instance, snapshots
+    named = about.get("env_id")
+    if named is None:  # for instance, snapshots
         raise AgentError(f"{path}: not an agent")
-    named = about["env_id"]
     if isinstance(named, str) and named in GAMES:
         return named
-    named = reading.shown(repr(named))
+    named = reading.one_line(repr(named))
     raise AgentError(f"{path}: made for {named}, which is an unknown game")
 
 

@@ -8,12 +8,14 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 MOST_JSON = 2**20
 """Bytes of the longest JSON text that is read; a run's settings have about 2,000."""
+MOST_METRICS = 2**28
+"""Bytes of the longest metrics that are read, about half a million rows."""
 _MOST_DEPTH = 32
 _MOST_DIGITS = 40
 _MOST_REASON = 300
@@ -24,7 +26,7 @@ class UnreadableError(ValueError):
 
 
 @contextlib.contextmanager
-def opened(path: Path, most: int) -> Iterator[BinaryIO]:
+def open_bounded(path: Path, most: int) -> Iterator[BinaryIO]:
     """Open a regular file of at most `most` bytes; nothing else is waited for.
 
     Raises:
@@ -47,19 +49,19 @@ def opened(path: Path, most: int) -> Iterator[BinaryIO]:
         raise UnreadableError(error.strerror or repr(error)) from error
 
 
-def read_json(path: Path, most: int = MOST_JSON) -> Any:  # noqa: ANN401
+def json_file(path: Path, most: int = MOST_JSON) -> Any:  # noqa: ANN401
     """Return the value of a JSON file of at most `most` bytes.
 
     Raises:
         UnreadableError: the file can't be read.
-        ValueError: its text is not strict JSON, see `parsed`.
+        ValueError: its text is not strict JSON, see `strict_json`.
     """
-    with opened(path, most) as file:
+    with open_bounded(path, most) as file:
         content = file.read(most + 1)
-    return parsed(content)
+    return strict_json(content)
 
 
-def parsed(text: str | bytes) -> Any:  # noqa: ANN401
+def strict_json(text: str | bytes) -> Any:  # noqa: ANN401
     """Return the value of a JSON text.
 
     Raises:
@@ -82,10 +84,22 @@ def parsed(text: str | bytes) -> Any:  # noqa: ANN401
     return value
 
 
-def shown(reason: object) -> str:
+def one_line(reason: object) -> str:
     """Return a reason as one line of bounded length, without control characters."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(reason)[:1000])
     return text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
+
+
+def is_version(value: object, readable: Sequence[int]) -> bool:
+    """Return whether a format version is one of those that can be read."""
+    return type(value) is int and value in readable
+
+
+def other_version(value: object, readable: Sequence[int]) -> str:
+    """Return that a format version can't be read, and which ones can."""
+    *others, last = map(str, readable)
+    reads = f"{', '.join(others)} and {last}"
+    return f"format version {repr(value)[:20]}; this program reads {reads}"
 
 
 def _check(about: os.stat_result, most: int) -> None:

@@ -96,7 +96,7 @@ def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or it was changed.
     """
-    with opened(path) as file:
+    with open_tensors(path) as file:
         return file.about, file.tensors()
 
 
@@ -107,12 +107,12 @@ def description(path: Path) -> dict[str, Any]:
         AgentError: the file is missing or damaged, or another program or version wrote
             it.
     """
-    with opened(path) as file:
+    with open_tensors(path) as file:
         return file.about
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[TensorFile]:
+def open_tensors(path: Path) -> Iterator[TensorFile]:
     """Open a file, and check its header.
 
     Raises:
@@ -120,7 +120,7 @@ def opened(path: Path) -> Iterator[TensorFile]:
             it.
     """
     try:
-        with reading.opened(path, MAX_BYTES) as file:
+        with reading.open_bounded(path, MAX_BYTES) as file:
             about, specs = _header(path, file)
             yield TensorFile(path, about, specs, file)
     except reading.UnreadableError as error:
@@ -134,12 +134,12 @@ def describing(path: Path) -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, SettingError) else repr(error)
-        reason = reading.shown(reason)
+        reason = reading.one_line(reason)
         raise AgentError(f"{path}: damaged description ({reason})") from error
 
 
 def _damaged(path: Path, reason: object) -> AgentError:
-    return AgentError(f"{path}: damaged or not an agent ({reading.shown(reason)})")
+    return AgentError(f"{path}: damaged or not an agent ({reading.one_line(reason)})")
 
 
 def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, TensorSpec]]:
@@ -150,7 +150,7 @@ def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Tenso
     if total < 8 or size > min(total - 8, MAX_HEADER_BYTES):
         raise _damaged(path, "it has no header of a possible size")
     try:
-        header = reading.parsed(file.read(size))
+        header = reading.strict_json(file.read(size))
         if not isinstance(header, dict):
             raise ValueError("its header is no object")
         metadata = header.pop("__metadata__", None)
@@ -171,10 +171,11 @@ def _specs(header: dict[str, Any], size: int) -> dict[str, TensorSpec]:
     for name, entry in header.items():
         if not isinstance(entry, dict) or len(entry) != 3:
             raise ValueError("an entry of its header is no tensor")
-        dtype, shape = _DTYPES.get(str(entry.get("dtype"))), entry.get("shape")
+        dtype = _DTYPES.get(str(entry.get("dtype")))
+        shape: Any = entry.get("shape")
         if dtype is None or not _is_sizes(shape):
             raise ValueError(f"{name!r} has an unknown dtype or no shape")
-        offsets = entry.get("data_offsets")
+        offsets: Any = entry.get("data_offsets")
         if not _is_sizes(offsets) or len(offsets) != 2:
             raise ValueError(f"{name!r} has no offsets")
         found[offsets[0], offsets[1], name] = TensorSpec(np.dtype(dtype), tuple(shape))
@@ -200,25 +201,18 @@ def _about(path: Path, metadata: object) -> dict[str, Any]:
     if not isinstance(metadata, dict) or not isinstance(metadata.get(_KEY), str):
         raise AgentError(f"{path}: not saved by jax_ttt")
     try:
-        about = reading.parsed(metadata[_KEY])
+        about = reading.strict_json(metadata[_KEY])
     except ValueError as error:
         raise _damaged(path, error) from error
     if not isinstance(about, dict):
         raise AgentError(f"{path}: not saved by jax_ttt")
-    version = about.get("format_version")
-    if type(version) is not int or version not in READABLE:
-        raise AgentError(f"{path}: {reading.shown(unreadable(version))}")
+    version: Any = about.get("format_version")
+    if not reading.is_version(version, READABLE):
+        raise AgentError(f"{path}: {reading.other_version(version, READABLE)}")
     # Else a description may differ from the one that the checksum is of.
     if version >= _WHOLE_DIGEST and {_KEY: _text(about)} != metadata:
         raise _damaged(path, "its description is written in another way")
     return about
-
-
-def unreadable(version: object) -> str:
-    """Return that this program can't read a format version, and which ones it reads."""
-    *others, last = map(str, READABLE)
-    reads = f"{', '.join(others)} and {last}"
-    return f"format version {version!r}; this program reads {reads}"
 
 
 def _text(about: dict[str, Any]) -> str:

@@ -29,7 +29,6 @@ MOST = 32
 _SECONDS = 1.0
 """Least time between two writes during a run, since each waits for the disk."""
 _KIND = "snapshots"
-_ROWS = ".rows"  # the end of the names of masks, see `runtime/named_arrays.py`
 _LARGEST = float(np.finfo(np.float16).max)
 
 
@@ -129,7 +128,7 @@ def read_snapshots(path: Path) -> Snapshots:
             or its weights don't fit the network of its settings.
     """
     path = path / FILE if path.is_dir() else path
-    with tensor_files.opened(path) as file:
+    with tensor_files.open_tensors(path) as file:
         about = file.about
         if about.get("kind") != _KIND:
             raise AgentError(f"{path}: not the snapshots of a run")
@@ -137,10 +136,13 @@ def read_snapshots(path: Path) -> Snapshots:
             config, seed = agents.settings_of(about), about["seed"]
             SEED_RANGE.check("seed", seed)
             updates = _updates(about["updates"])
-        _check_specs(path, config, updates, file.specs)
+        shapes = named_arrays.item_shapes(file.specs, np.float16, len(updates))
+        if shapes is None:
+            raise _misfit(path, updates)
+        wanted = {n: TensorSpec(np.dtype(np.float32), s) for n, s in shapes.items()}
+        agents.check_specs(path, config, wanted)
         tensors = file.tensors()
-    most = tensor_files.MAX_BYTES // np.dtype(np.float32).itemsize
-    if not named_arrays.is_stack(tensors, np.float16, len(updates), most):
+    if not named_arrays.has_its_rows(tensors):
         raise _misfit(path, updates)
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
@@ -148,28 +150,6 @@ def read_snapshots(path: Path) -> Snapshots:
     found = Snapshots(path, config, seed, updates, tensors)
     found.agent(updates[-1])  # refused if the weights don't fit
     return found
-
-
-def _check_specs(
-    path: Path,
-    config: Config,
-    updates: tuple[int, ...],
-    specs: dict[str, TensorSpec],
-) -> None:
-    """Raise `AgentError` if the tensors, with all rows, are not those of the agents."""
-    masks = {name: spec for name, spec in specs.items() if name.endswith(_ROWS)}
-    whole: dict[str, TensorSpec] = {}
-    for name in specs.keys() - masks.keys():
-        dtype, shape = specs[name]
-        if dtype != np.float16 or len(shape) < 2 or shape[0] != len(updates):
-            raise _misfit(path, updates)
-        mask = masks.pop(name + _ROWS, TensorSpec(np.dtype(bool), shape[1:2]))
-        if mask.dtype != bool or len(mask.shape) != 1 or mask.shape[0] < shape[1]:
-            raise _misfit(path, updates)
-        whole[name] = TensorSpec(np.dtype(np.float32), (*mask.shape, *shape[2:]))
-    if masks:
-        raise _misfit(path, updates)
-    agents.check_specs(path, config, whole)
 
 
 def _misfit(path: Path, updates: tuple[int, ...]) -> AgentError:
