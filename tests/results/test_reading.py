@@ -42,7 +42,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path, monkeypatc
 
 
 def test_what_is_a_file_no_longer_when_it_is_opened_is_refused(tmp_path, monkeypatch):
-    """A pipe takes the place of the file after its first check; opening must not wait."""
+    """A pipe replaces the file after the first check; opening must not wait."""
     path = tmp_path / "file"
     path.write_bytes(b"abc")
     before = path.stat()
