@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
@@ -134,9 +135,12 @@ def test_a_program_that_cannot_be_kept_is_no_error(tmp_path):
     ],
 )
 def test_another_kind_of_cache_is_left_to_jax(setting, value, monkeypatch):
-    internal = importlib.import_module("jax._src.compilation_cache")
-    monkeypatch.setattr(internal, "get_file_cache", internal.get_file_cache)
-    before = internal.get_file_cache = lambda path: None
+    internal: Any = importlib.import_module("jax._src.compilation_cache")
+
+    def before(path):
+        raise AssertionError(path)
+
+    monkeypatch.setattr(internal, "get_file_cache", before)
     old = getattr(jax.config, setting)
     jax.config.update(setting, value)
     try:
