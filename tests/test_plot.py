@@ -227,4 +227,4 @@ def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys, drawn):
     shutil.copytree(old, run)
     (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))
     assert plot.main([str(run)]) == 2
-    assert "config.json: not a run's settings" in said(capsys)
+    assert "config.json: format version 99; this program reads" in said(capsys)

@@ -46,7 +46,7 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("dqn", "players", "evaluation", "training"),
     ),
-    "drawing": ("config",),
+    "drawing": ("config", "runtime"),
     "reports": (*LOWER, "evaluation", "training"),
     "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
     "benchmarks": (*LOWER, "evaluation", "training", "reports", "terminal"),
