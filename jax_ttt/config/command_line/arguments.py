@@ -20,6 +20,7 @@ from jax_ttt.config.ranges import Part, Range
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     *("snapshots", "details", "quiet", "tensorboard", "wandb"),
+    *("resume", "checkpoint_every", "keep"),
 )
 _METAVARS = {
     "agent": "AGENT",
@@ -32,6 +33,7 @@ _METAVARS = {
     "policy_csv": "FILE",
     "policy_json": "FILE",
     "preset": "PRESET",
+    "resume": "RUN",
     "run_dir": "FOLDER",
     "runs": "RUN",
     "saved": "FILE",
