@@ -20,9 +20,12 @@ class LatestGames:
     @classmethod
     def at(cls, position: Mapping[str, object]) -> "LatestGames":
         """Return those at the position where an earlier process left off."""
-        kinds = {field.name: type(field.default) for field in dataclasses.fields(cls)}
-        known = {n: v for n, v in position.items() if isinstance(v, int | float)}
-        return cls(**{n: kinds[n](v) for n, v in known.items() if n in kinds})
+        latest = cls()
+        for name, usual in vars(latest).copy().items():
+            value = position.get(name)
+            if isinstance(value, int | float):
+                setattr(latest, name, type(usual)(value))
+        return latest
 
     def shares(self, counts: Counts) -> tuple[float, float] | None:
         """Return the shares of wins and losses since the last call; None if no games.

@@ -146,8 +146,7 @@ def closing(
     game = agent.config.env_id
     if streams.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
-    names = sorted(path.name for path in folder.iterdir())
-    files = ", ".join(name for name in names if not name.startswith("."))
+    files = ", ".join(sorted(path.name for path in folder.glob("[!.]*")))
     updates, games = counted(progress.update, "update"), int(progress.games)
     first = (
         f"stopped at update {agent.num_updates:,}, at the first proof, as "
