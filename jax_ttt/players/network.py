@@ -11,7 +11,7 @@ import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.dqn import equations
@@ -44,13 +44,21 @@ def params_from(network: Network, named: Named) -> nnx.State:
     return named_arrays.unflat(arrays, shapes(network))
 
 
+@jax.jit
+def board_values(
+    network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
+) -> Float[Array, "B A"]:
+    """Return the action values of boards, in one program."""
+    return q_network.q_values(network, params, obs)
+
+
 def first_values(architecture: Architecture, named: Named) -> np.ndarray:
     """Return a network's values of the first moves, `(A,)`; weights are by name."""
     env = pgx_games.make_env(architecture.env_id)
     start = pgx_games.init(env, jax.random.key(0), 1)
     network = network_of(architecture)
     params = params_from(network, named)
-    return np.asarray(q_network.q_values(network, params, start.observation))[0]
+    return np.asarray(board_values(network, params, start.observation))[0]
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:

@@ -17,11 +17,25 @@ import tyro
 from jax_ttt.config.command_line.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
 
-_OUTPUT = (
-    *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
-    *("snapshots", "details", "quiet", "tensorboard", "wandb"),
-    *("resume", "checkpoint_every", "keep"),
-)
+_OUTPUT = [
+    "run_dir",
+    "out",
+    "json",
+    "csv",
+    "svg",
+    "policy_csv",
+    "policy_json",
+    "theme",
+    "certificate",
+    "snapshots",
+    "details",
+    "quiet",
+    "tensorboard",
+    "wandb",
+    "resume",
+    "checkpoint_every",
+    "keep",
+]
 _METAVARS = {
     "agent": "AGENT",
     "csv": "FILE",
@@ -31,6 +45,7 @@ _METAVARS = {
     "player": "PLAYER",
     "players": "PLAYER",
     "policy_csv": "FILE",
+    "certificate": "FILE",
     "policy_json": "FILE",
     "preset": "PRESET",
     "resume": "RUN",
