@@ -17,25 +17,11 @@ import tyro
 from jax_ttt.config.command_line.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
 
-_OUTPUT = [
-    "run_dir",
-    "out",
-    "json",
-    "csv",
-    "svg",
-    "policy_csv",
-    "policy_json",
-    "theme",
-    "certificate",
-    "snapshots",
-    "details",
-    "quiet",
-    "tensorboard",
-    "wandb",
-    "resume",
-    "checkpoint_every",
-    "keep",
-]
+_OUTPUT = (
+    *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
+    *("certificate", "snapshots", "details", "quiet", "tensorboard", "wandb"),
+    *("resume", "checkpoint_every", "keep"),
+)
 _METAVARS = {
     "agent": "AGENT",
     "csv": "FILE",
