@@ -7,6 +7,7 @@ import struct
 import sys
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
+from typing import Any
 
 import made
 import numpy as np
@@ -230,3 +231,28 @@ def test_loggers_are_closed_however_a_run_ends(
     assert run(tmp_path, "--tensorboard --wandb") != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]
     assert [event.step for event in events(tmp_path)] == [0]
+
+
+def test_a_run_of_wandb_is_continued_by_its_number(wandb, tmp_path):
+    fake = wandb()
+    assert loggers.wandb_logger(tmp_path, {}, None).position() == "one-run"
+    loggers.wandb_logger(tmp_path, {}, "one-run")
+    first, again = (call[1] for call in fake.calls)
+    assert "id" not in first
+    assert (again["id"], again["resume"]) == ("one-run", "allow")
+
+
+def test_event_files_are_cut_to_their_positions(tmp_path):
+    first = loggers.tensorboard_logger(tmp_path, None)
+    first.write({"loss": 1.0}, 1)
+    position: Any = first.position()
+    first.write({"loss": 2.0}, 2)
+    first.close()
+    second = loggers.tensorboard_logger(tmp_path, position)
+    second.write({"loss": 3.0}, 2)
+    second.close()
+    sizes = second.position()
+    assert isinstance(sizes, dict)
+    assert len(sizes) == 2
+    assert max(sizes) not in position  # it is read after the first
+    assert sizes | position == sizes

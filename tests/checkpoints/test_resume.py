@@ -11,6 +11,7 @@ import signal
 import numpy as np
 import pytest
 import tiny
+from same_runs import assert_same_run, rows
 
 from jax_ttt.checkpoints import environment, resume, saved
 from jax_ttt.checkpoints.contents import read_checkpoint
@@ -90,30 +91,6 @@ def killed_in(monkeypatch, path, number, *flags):
         stop_in(patch, number, kill, "updates", "evaluate")
         with pytest.raises(Killed):
             command(*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
-
-
-def rows(path):
-    """Return the metrics of a run without their seconds."""
-    lines = (path / "metrics.jsonl").read_text().splitlines()
-    found = [json.loads(line) for line in lines]
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in found]
-
-
-def assert_same_run(path, other):
-    """Compare all that two runs left, except times."""
-    assert rows(path) == rows(other)
-    for name in ("agent.safetensors", "snapshots.safetensors"):
-        assert (path / name).read_bytes() == (other / name).read_bytes(), name
-    mine, theirs = (read_checkpoint(saved.paths(run)[0]) for run in (path, other))
-    assert mine.update == theirs.update
-    assert mine.finished == theirs.finished == "end"
-    assert mine.positions.console == theirs.positions.console
-    assert mine.positions.evaluations == theirs.positions.evaluations
-    assert mine.tensors.keys() == theirs.tensors.keys()
-    for name in mine.tensors.keys() - {"seconds"}:
-        first, second = mine.tensors[name], theirs.tensors[name]
-        assert first.dtype == second.dtype, name
-        assert first.tobytes() == second.tobytes(), name
 
 
 @pytest.fixture(scope="module")
@@ -342,7 +319,7 @@ def test_a_checkpoint_of_another_run_is_refused(killed, whole):
 
 @pytest.mark.fault("F9", "a run is continued while it is running")
 def test_a_running_run_is_not_continued(killed):
-    lock = train.files.FolderLock(killed)
+    lock = train.free_folders.FolderLock(killed)
     try:
         code, out, err = command("--resume", killed)
         assert (code, out) == (2, "")

@@ -276,3 +276,38 @@ def test_the_same_run_gives_the_same_bytes(saved, tmp_path):
     with safetensors.safe_open(saved, framework="numpy") as content:
         about = json.loads(content.metadata()["jax_ttt"])
     assert about["updates"] == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("at", "left"), [(1, 1), (2, 3), (20, 40), (31, 33), (40, 40), (70, 75), (33, 130)]
+)
+def test_a_run_that_continues_ends_with_the_same_file(at, left, tmp_path):
+    """From `at` evaluations on, although the file already had `left` of them."""
+    weights, count = params(), 135
+    for folder in ("whole", "run"):
+        (tmp_path / folder).mkdir()
+    whole = SnapshotFile(tmp_path / "whole", tiny.CONFIG, 1)
+    first = SnapshotFile(tmp_path / "run", tiny.CONFIG, 1)
+    for number in range(count):
+        whole.add(10 * number, weights)
+        if number < left:
+            first.add(10 * number, weights)
+    whole.write()
+    first.write()
+    again = SnapshotFile(tmp_path / "run", tiny.CONFIG, 1)
+    again.restore(at, 10 * (at - 1))
+    for number in range(at, count):
+        again.add(10 * number, weights)
+    again.write()
+    assert again.path.read_bytes() == whole.path.read_bytes()
+
+
+def test_without_its_file_a_run_continues_with_a_warning(tmp_path, capsys):
+    file = SnapshotFile(tmp_path, tiny.CONFIG, 1)
+    file.restore(3, 20)
+    assert capsys.readouterr().err == (
+        f"warning: {file.path}: no such file; its snapshots are lost\n"
+    )
+    file.add(30, params())
+    file.write()
+    assert read_snapshots(tmp_path).updates == (30,)

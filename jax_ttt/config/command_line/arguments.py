@@ -19,8 +19,7 @@ from jax_ttt.config.ranges import Part, Range
 
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
-    "certificate",
-    *("snapshots", "details", "quiet", "tensorboard", "wandb"),
+    *("certificate", "snapshots", "details", "quiet", "tensorboard", "wandb"),
     *("resume", "checkpoint_every", "keep"),
 )
 _METAVARS = {

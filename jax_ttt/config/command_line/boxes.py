@@ -39,7 +39,6 @@ TOPICS = {
 }
 """The boxes after the first one, in order of use, with what each is about."""
 
-
 UNBROKEN = "\xa0"
 """A space at which no line ends."""
 _SHORT = 24  # characters of a default that stay in a line

@@ -1,0 +1,101 @@
+"""A run that is killed at random moments, again and again, and continues each time."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny
+from same_runs import assert_same_run
+
+import jax_ttt
+
+ROOT = Path(jax_ttt.__file__).parents[1]
+NUM_KILLS = 44
+PROGRAM = """
+import importlib, os, random, signal, sys, threading
+from jax_ttt.training.programs import Programs
+
+train = importlib.import_module("jax_ttt.train")
+
+how, seed, *flags = sys.argv[1:]
+draw = random.Random(int(seed))
+
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killing(real, left):
+    def call(*args, **kwargs):
+        nonlocal left
+        if threading.current_thread() is threading.main_thread() and begun:
+            left -= 1
+            if left == 0:
+                if half:
+                    real(*args, **kwargs)
+                kill()
+        return real(*args, **kwargs)
+
+    return call
+
+
+begun, half = [], draw.random() < 0.5
+if how in ("fsync", "replace", "unlink"):
+    setattr(os, how, killing(getattr(os, how), draw.randint(1, 9)))
+real = Programs.updates
+
+
+def updates(*args):
+    if not begun:
+        begun.append(1)
+        if how == "time":
+            threading.Timer(draw.uniform(0.0, 0.4), kill).start()
+    return real(*args)
+
+
+Programs.updates = updates
+sys.exit(train.main(flags))
+"""
+FLAGS = [*tiny.flags("num_envs", "hidden_size"), "--eval-games", "0"]
+FLAGS += ["--num-updates", "6000", "--eval-every", "75"]
+
+
+def run(how, seed, *flags):
+    """Run `train` in a process that may kill itself; return its exit code."""
+    words = [how, str(seed), *map(str, flags), "--quiet", "--checkpoint-every", "0.02"]
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "NPROC": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "Traceback" not in found.stderr, found.stderr
+    assert "warning" not in found.stderr, found.stderr
+    return found.returncode
+
+
+@pytest.mark.slow
+@pytest.mark.fault("F1", f"kill -9 at {NUM_KILLS} random moments, inside saves too")
+def test_a_run_that_is_killed_again_and_again_ends_bit_for_bit_the_same(tmp_path):
+    assert run("never", 0, *FLAGS, "--run-dir", tmp_path / "whole") == 0
+    path, draw, killed = tmp_path / "run", random.Random(7), 0
+    hows = ("time", "time", "fsync", "replace", "unlink")
+    for seed in range(NUM_KILLS):
+        begun = any(path.glob("checkpoint-*"))
+        flags = ["--resume", path] if begun else [*FLAGS, "--run-dir", path]
+        code = run(draw.choice(hows), seed, *flags)
+        assert code in (-signal.SIGKILL, 0)
+        killed += code != 0
+        if code == 0:  # it ended before the moment: begin again
+            assert_same_run(path, tmp_path / "whole")
+            for file in path.iterdir():
+                file.unlink()
+    assert killed >= 40
+    assert run("never", 0, "--resume", path) == 0
+    assert_same_run(path, tmp_path / "whole")
+    assert not [*path.glob(".*")]
