@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import importlib.util
 import itertools
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -244,12 +243,18 @@ def check_output(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a file can't be written there."""
     if path is None:
         return
-    if not path.parent.is_dir():
-        raise UsageError(f"{flag} {path}: no folder {path.parent}")
-    if path.is_dir():
-        raise UsageError(f"{flag} {path}: a folder, not a file")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{flag} {path}: not allowed to write there")
+    try:
+        if not path.parent.is_dir():
+            raise UsageError(f"{flag} {path}: no folder {path.parent}")
+        if path.is_dir():
+            raise UsageError(f"{flag} {path}: a folder, not a file")
+        # Some file systems allow it by their permissions and refuse it.
+        new = not path.exists()
+        path.open("ab").close()
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
 def _fail(code: int, message: str) -> int:

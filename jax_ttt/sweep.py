@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -26,7 +27,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.grid import Point
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.players import names
@@ -63,13 +64,13 @@ class Args(cli.Run):
     finished is kept).
     """
 
-    num_seeds: int = 64
+    num_seeds: Annotated[int, _NUM_SEEDS] = 64
     """Agents to train for each combination of settings. 1 to 100,000."""
-    first_seed: int = 1000
+    first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed; the others follow it. 0 to 4,294,967,295."""
     grid: tuple[str, ...] = ()
     """Settings to vary, each with its values; all combinations are trained."""
-    at_once: int = 0
+    at_once: Annotated[int, _AT_ONCE] = 0
     """Agents to train at once, 1 to 65,536. 0: one on a CPU, and on an accelerator as
     many as fit in its memory."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False

@@ -22,7 +22,7 @@ class FaultTable:
         )
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:  # noqa: ANN401
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
         """Add a test's faults to its reports."""
         report = yield
         faults = [mark.args[:2] for mark in item.iter_markers("fault")]
@@ -40,7 +40,7 @@ class FaultTable:
             elif report.when == "call" or report.skipped:
                 cases.setdefault(case, report.outcome)
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:  # noqa: ANN401
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the table."""
         if self._cases:
             terminalreporter.section("faults")

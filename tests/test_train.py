@@ -53,7 +53,7 @@ def run(path, *flags, usual=None):
     usual = TINY if usual is None else usual
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main([*usual, "--run-dir", str(path), *flags])
+        code = train.main(smallest.joined([*usual, "--run-dir", str(path)], flags))
     return code, out.getvalue(), err.getvalue()
 
 
@@ -417,7 +417,10 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
     path = tmp_path / "run"
     flags = ["--num-updates", "1000000000", "--eval-every", "1000000000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "jax_ttt.train", *TINY, *flags, "--run-dir", str(path)],
+        [
+            *(sys.executable, "-m", "jax_ttt.train", "--run-dir", str(path)),
+            *smallest.joined(TINY, flags),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

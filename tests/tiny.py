@@ -32,6 +32,12 @@ def flags(*names):
     ]
 
 
+def joined(usual, flags):
+    """Return the flags with the usual ones before them that are not given again."""
+    pairs = zip(usual[::2], usual[1::2], strict=True)
+    return [*(w for pair in pairs if pair[0] not in flags for w in pair), *flags]
+
+
 def save_untrained(path, **fields):
     """Save an untrained agent and return its path."""
     config = Config.of(**{"hidden_size": FIELDS["hidden_size"]} | fields)

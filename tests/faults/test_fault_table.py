@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import fault_table
+import pytest
 
 PROGRAM = """
 import pytest
@@ -36,6 +37,7 @@ def test_other():
 """
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_each_fault_and_what_became_of_it(tmp_path):
     """In a process of its own, whose workers send their reports."""
     (tmp_path / "test_some.py").write_text(PROGRAM)
