@@ -185,12 +185,18 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except (MemoryError, RuntimeError) as error:
         # JAX raises the latter; any other RuntimeError is a fault of ours.
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            return _fail(
-                1,
-                "out of memory: smaller numbers need less of it: --num-envs, --games, "
-                "--at-once or --replay-capacity",
-            )
+            return _fail(1, f"out of memory: {_reason(error)}")
         raise
+
+
+def _reason(error: Exception) -> str:
+    """Return our own explanation of a lack of memory, or a general one."""
+    if isinstance(error, MemoryError) and str(error).startswith("this needs"):
+        return str(error)
+    return (
+        "smaller numbers need less of it: --num-envs, --games, --at-once or "
+        "--replay-capacity"
+    )
 
 
 def _refusal(error: SettingError) -> str:

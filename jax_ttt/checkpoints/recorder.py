@@ -105,6 +105,7 @@ class Recorder:
             for self._progress, self.grades in steps:
                 self._take(self._progress)
                 signals.first_words = interrupts.STOPPING
+                signals.nothing_to_save = False
                 if signals:
                     self.save()
                 if self.latest is not None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import jax
 
+from jax_ttt.runtime import process
+
 
 class DeviceError(Exception):
     """The device is not available; the message says which one, and what to do."""
@@ -71,6 +73,27 @@ def _reason(error: Exception) -> str:
 def current() -> Any:  # noqa: ANN401
     """Return the device in use: the chosen one, or JAX's first."""
     return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+
+
+def free_bytes() -> int | None:
+    """Return the free memory of the device in use; None if that is unknown."""
+    device = current()
+    if device.platform == "cpu":
+        return process.free_bytes()
+    stats = device.memory_stats() or {}
+    if "bytes_limit" not in stats:
+        return None
+    return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+
+
+def check_fits(needed: int, remedy: str) -> None:
+    """Raise `MemoryError` if the device in use has less than `needed` bytes free."""
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"this needs about {needed / 1e9:,.1f} GB of memory, and "
+            f"{free / 1e9:,.1f} GB are free: {remedy}"
+        )
 
 
 @functools.cache

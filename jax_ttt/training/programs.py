@@ -184,7 +184,8 @@ def num_bytes(program: jax.stages.Compiled) -> int:
     if used is None:
         return 0
     given = used.argument_size_in_bytes + used.output_size_in_bytes
-    return given + used.temp_size_in_bytes
+    # What is donated is counted in both.
+    return given + used.temp_size_in_bytes - used.alias_size_in_bytes
 
 
 class _Program(NamedTuple):
