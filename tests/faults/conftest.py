@@ -6,12 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import tiny
 
 import jax_ttt
 
 ROOT = Path(jax_ttt.__file__).parents[1]
-TINY = tiny.flags()
 
 
 @pytest.fixture
@@ -25,6 +23,12 @@ def contents():
         }
 
     return read
+
+
+@pytest.fixture
+def python():
+    """Return the path of Python, and the variables with which it imports us."""
+    return sys.executable, os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture
