@@ -23,6 +23,7 @@ def wait_for_services(port):
     return json.loads(served.body_of(reply))
 
 
+@pytest.mark.fault("F12", "nonsense for each flag of each command")
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
@@ -96,6 +97,7 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
             assert "warning" not in err
 
 
+@pytest.mark.fault("F24", "the default address, and another one")
 def test_another_host_is_warned_of(tmp_path):
     with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (
         process,
@@ -151,6 +153,7 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 """
 
 
+@pytest.mark.fault("F25", "the server and its page: nothing dials out")
 @pytest.mark.slow
 def test_nothing_dials_out(tmp_path):
     """Neither while it starts, nor while it plays and trains."""
@@ -179,6 +182,7 @@ def test_nothing_dials_out(tmp_path):
     assert dialled == {"dialled 127.0.0.1"}
 
 
+@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
