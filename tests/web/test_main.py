@@ -78,6 +78,9 @@ def ended(process, number):
     return code, process.communicate()[1]
 
 
+@pytest.mark.fault("F9", "two servers on one port")
+@pytest.mark.fault("F24", "the default address, and another one")
+@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
 def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_path):
     with (
         served.command("--port", "0", folder=tmp_path) as (first, port),
