@@ -53,6 +53,7 @@ def train_from_scratch(
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
+        MemoryError: the device has less free memory than the run needs.
         FloatingPointError: a loss, a gradient or a weight is no longer finite.
     """
     key = run_key(seed)
