@@ -26,7 +26,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
 from jax_ttt.results import free_folders
-from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
 
@@ -155,7 +155,7 @@ def checked_config(args: Args) -> Config:
     if args.found is not None:
         resume.check_same(args.found, args.plan, args.run_dir)
     else:
-        free_folders.check_run_dir(args.run_dir, files.check_unlocked)
+        free_folders.check_run_dir(args.run_dir)
     return config
 
 

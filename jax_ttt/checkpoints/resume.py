@@ -11,11 +11,12 @@ from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
+from jax_ttt.results import free_folders
 from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.results.tensor_files import AgentError
-from jax_ttt.runtime import files, streams
+from jax_ttt.runtime import streams
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:  # these import JAX
@@ -35,7 +36,7 @@ def found_in(run: Path) -> Found:
     if run.is_file() and run.parent.is_dir():
         run = run.parent  # one of its files
     try:
-        files.check_unlocked(run)
+        free_folders.check_unlocked(run)
     except BlockingIOError as error:
         raise UsageError(f"--resume {run}: {error.strerror}") from None
     found = saved.newest(run)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
@@ -14,7 +15,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.envs import positions
+from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -41,6 +42,15 @@ def params_from(network: Network, named: Named) -> nnx.State:
     """Return the network's pytree of weights, copied from leaves by name."""
     arrays = {name: jnp.array(leaf) for name, leaf in named.items()}
     return named_arrays.unflat(arrays, shapes(network))
+
+
+def first_values(architecture: Architecture, named: Named) -> np.ndarray:
+    """Return a network's values of the first moves, `(A,)`; weights are by name."""
+    env = pgx_games.make_env(architecture.env_id)
+    start = pgx_games.init(env, jax.random.key(0), 1)
+    network = network_of(architecture)
+    params = params_from(network, named)
+    return np.asarray(q_network.q_values(network, params, start.observation))[0]
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:

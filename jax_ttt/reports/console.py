@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
+from jax_ttt.evaluation.latest_games import LatestGames
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text
 from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
@@ -23,18 +22,6 @@ from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.training.run_state import Progress
-
-
-@dataclasses.dataclass
-class _Position:
-    """What the details of the next evaluation are compared with."""
-
-    games: int = 0  # at the evaluation before, like the next two
-    wins: int = 0
-    losses: int = 0
-    epsilon: float = 0.0  # of the last chunk, like `rows`
-    rows: int = 0
-    best: float = 0.0  # share of games won between two evaluations
 
 
 class Console:
@@ -53,7 +40,7 @@ class Console:
         """
         self._config, self._loud, self._details = config, loud, details
         self._is_headed = False
-        self._at = _Position(**before) if before else _Position()
+        self._at = LatestGames.at(before or {})
         self._table = ProgressTable(config, streams.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = Bar(
@@ -81,25 +68,24 @@ class Console:
             text = bar_text(total, progress, float(metrics.loss))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
-        elif self._loud:
+            return
+        shares = self._at.shares(progress.counts())
+        if self._loud:
             lines = [] if self._is_headed else [self._table.head()]
             self._is_headed = True
             lines.append(self._table.row(progress.update, grades))
             if self._details:
-                lines += self._block(progress)
+                lines += self._block(progress, shares)
             self._bar.write("\n".join(lines), file=sys.stdout)
             sys.stdout.flush()
 
-    def _block(self, progress: Progress) -> list[str]:
+    def _block(
+        self, progress: Progress, shares: tuple[float, float] | None
+    ) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
-        lines = []
-        before, at = dataclasses.replace(self._at), self._at
-        for name in ("games", "wins", "losses"):
-            setattr(at, name, int(getattr(progress.state, name)))
-        if played := at.games - before.games:
-            wins = (at.wins - before.wins) / played
-            losses = (at.losses - before.losses) / played
-            at.best = max(at.best, wins)
+        lines, at = [], self._at
+        if shares is not None:
+            wins, losses = shares
             table = f"; {at.rows:,} rows of the table visited" if at.rows else ""
             player = self._config.opponent.counted_player
             lines += [
@@ -129,16 +115,9 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
 
     `params` are by name.
     """
-    import jax
+    from jax_ttt.players import network
 
-    from jax_ttt.envs import pgx_games
-    from jax_ttt.networks import q_network
-    from jax_ttt.players.network import network_of, params_from
-
-    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
-    network = network_of(config.architecture)
-    weights = params_from(network, params)
-    values = np.asarray(q_network.q_values(network, weights, start.observation))[0]
+    values = network.first_values(config.architecture, params)
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]

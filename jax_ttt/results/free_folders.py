@@ -1,20 +1,95 @@
-"""Whether a folder is free for a run. Imports no JAX."""
+"""Whether a folder is free for a run, and its lock. Imports no JAX."""
 
+import contextlib
 import errno
 import json
 import os
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
 
+LOCK = ".lock"
+"""The file of a folder's lock. It stays if its process is killed, without the lock."""
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
 """Path of TensorBoard's file in a run's folder, with a place for the time."""
 CHECKPOINTS = "checkpoint-*.safetensors"
 """The states of a run from which it can continue."""
 LATER = ("snapshots.safetensors", "times.json")
 """Files of a run that a new run in its folder removes."""
+
+
+class FolderLock:
+    """A lock on a folder, until it is closed or the process ends.
+
+    The system's lock is on the folder's file `.lock`, which holds the number of the
+    process. If the system or the file system has no locks, the file must not exist yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Lock the folder.
+
+        Raises:
+            BlockingIOError: another process has locked it.
+            FileExistsError: the file exists, and there are no locks.
+            OSError: it can't be locked.
+        """
+        self._path = folder / LOCK
+        while not self._is_locked():  # the file was removed as we opened it
+            os.close(self._handle)
+
+    def _is_locked(self) -> bool:
+        new = not self._path.exists()
+        flags = os.O_RDWR | os.O_CREAT | _NO_LINK
+        self._handle = os.open(self._path, flags, 0o644)
+        try:
+            import fcntl
+
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._handle)
+            raise _in_use(self._path) from error
+        except (ImportError, OSError):
+            if not new:
+                os.close(self._handle)
+                text = "there is no lock here; remove it if no run writes to its folder"
+                raise FileExistsError(errno.EEXIST, text, self._path) from None
+        try:
+            same = os.path.samestat(os.fstat(self._handle), self._path.stat())
+        except FileNotFoundError:
+            return False
+        if same:
+            with contextlib.suppress(OSError):  # a full disk: the number only informs
+                os.ftruncate(self._handle, 0)
+                os.write(self._handle, f"{os.getpid()}\n".encode())
+        return same
+
+    def close(self) -> None:
+        """Unlock the folder and remove the file."""
+        self._path.unlink(missing_ok=True)  # while it is locked
+        os.close(self._handle)
+
+
+def check_unlocked(folder: Path) -> None:
+    """Raise `BlockingIOError` if another process has locked the folder."""
+    try:
+        import fcntl
+
+        with (folder / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _in_use(folder / LOCK) from None
+    except (ImportError, OSError):  # there is no lock, or the folder is not ours
+        return
+
+
+def _in_use(path: Path) -> BlockingIOError:
+    try:
+        number = int(path.read_text("ascii"))
+    except (OSError, ValueError):  # it is about to be written, or was just removed
+        return BlockingIOError(errno.EAGAIN, "in use by another process", path)
+    return BlockingIOError(errno.EAGAIN, f"in use by process {number}", path)
 
 
 def check_free(path: Path) -> None:
@@ -54,13 +129,8 @@ def check_makeable(path: Path) -> None:
     trial.rmdir()
 
 
-def check_run_dir(
-    path: Path | None, check_unlocked: Callable[[Path], None] = lambda path: None
-) -> None:
-    """Raise `UsageError` if the folder that is asked for can't hold a new run.
-
-    `check_unlocked` raises `OSError` if another process writes to a folder.
-    """
+def check_run_dir(path: Path | None) -> None:
+    """Raise `UsageError` if the folder that is asked for can't hold a new run."""
     if path is None:
         return
     try:

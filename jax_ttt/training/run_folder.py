@@ -45,7 +45,7 @@ class RunFolder:
         self.path = path
         self.times = times or TimeSpans()
         self._snapshots: SnapshotFile | None = None
-        self._lock = files.FolderLock(path)
+        self._lock = free_folders.FolderLock(path)
         try:
             files.remove_leftovers(path)
             if metrics_at is None:

@@ -342,7 +342,7 @@ def test_a_checkpoint_of_another_run_is_refused(killed, whole):
 
 @pytest.mark.fault("F9", "a run is continued while it is running")
 def test_a_running_run_is_not_continued(killed):
-    lock = train.files.FolderLock(killed)
+    lock = train.free_folders.FolderLock(killed)
     try:
         code, out, err = command("--resume", killed)
         assert (code, out) == (2, "")

@@ -1,6 +1,9 @@
 """Which folders are free for a run."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +54,71 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
             free_folders.check_run_dir(Path("/proc/run"))
     with pytest.raises(UsageError, match="name too long"):
         free_folders.check_run_dir(tmp_path / ("x" * 300))
+
+
+def test_a_folder_is_locked_until_it_is_closed(tmp_path):
+    free_folders.check_unlocked(tmp_path)
+    lock = free_folders.FolderLock(tmp_path)
+    try:
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+        for refused in (free_folders.FolderLock, free_folders.check_unlocked):
+            with pytest.raises(BlockingIOError, match=f"process {os.getpid()}:"):
+                refused(tmp_path)
+    finally:
+        lock.close()
+    assert list(tmp_path.iterdir()) == []
+    free_folders.check_unlocked(tmp_path)
+    free_folders.FolderLock(tmp_path).close()
+
+
+@pytest.mark.fault("F9", "the process that locked a folder was killed")
+def test_a_lock_ends_with_its_process(tmp_path):
+    program = """
+import sys, time
+from pathlib import Path
+from jax_ttt.results import free_folders
+lock = free_folders.FolderLock(Path(sys.argv[1]))
+print("locked", flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(free_folders.__file__).parents[2])},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "locked\n"
+            with pytest.raises(BlockingIOError, match=f"process {process.pid}:"):
+                free_folders.FolderLock(tmp_path)
+        finally:
+            process.kill()
+    assert (tmp_path / ".lock").exists()
+    free_folders.check_unlocked(tmp_path)
+    free_folders.FolderLock(tmp_path).close()
+    assert not (tmp_path / ".lock").exists()
+
+
+def test_a_lock_that_was_removed_as_it_was_opened_is_made_again(tmp_path, monkeypatch):
+    """Its owner has just closed it: the file that is locked has no name."""
+    path, real, removed = tmp_path / ".lock", os.open, []
+
+    def slow(*args, **kwargs):
+        handle = real(*args, **kwargs)
+        if not removed:
+            removed.append(path.unlink())
+        return handle
+
+    monkeypatch.setattr(os, "open", slow)
+    lock = free_folders.FolderLock(tmp_path)
+    assert path.read_text() == f"{os.getpid()}\n"
+    lock.close()
+
+
+def test_a_link_is_not_followed_to_lock_it(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        free_folders.FolderLock(tmp_path)
+    assert (tmp_path / "precious").read_text() == "mine"

@@ -1,0 +1,37 @@
+"""Training games between two evaluations."""
+
+import dataclasses
+
+import made
+import pytest
+
+from jax_ttt.evaluation.latest_games import LatestGames
+from jax_ttt.results.rows import Counts
+
+
+def counts(games, wins, losses):
+    known = made.COUNTS | {"update": 1, "games": games, "wins": wins, "losses": losses}
+    return Counts(**known)
+
+
+def test_shares_are_those_of_the_games_since_the_last_evaluation():
+    latest = LatestGames()
+    assert latest.shares(counts(0, 0, 0)) is None
+    assert latest.shares(counts(10, 5, 4)) == (0.5, 0.4)
+    assert latest.shares(counts(10, 5, 4)) is None
+    assert latest.shares(counts(30, 10, 20)) == pytest.approx((0.25, 0.8))
+    assert latest.best == 0.5
+
+
+def test_they_continue_at_a_position():
+    latest = LatestGames()
+    latest.shares(counts(10, 5, 4))
+    latest.epsilon, latest.rows = 0.25, 7
+    again = LatestGames.at(dataclasses.asdict(latest))
+    assert again == latest
+    assert again.shares(counts(20, 5, 14)) == (0.0, 1.0)
+
+
+def test_other_entries_of_a_position_are_ignored():
+    position = {"games": 3.0, "more": 1, "wins": "many", "best": 1}
+    assert LatestGames.at(position) == LatestGames(games=3, best=1.0)
