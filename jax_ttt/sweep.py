@@ -37,9 +37,10 @@ from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.interrupts import interruptible
+from jax_ttt.runtime.interrupts import Signals, interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
+_BEFORE = "interrupted before an agent was finished: nothing was lost"
 _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
@@ -94,7 +95,8 @@ def main(argv: Sequence[str] | None) -> int:
         saved = file_to_continue(args.resume, parsing.words(argv))
         args = with_settings(args, saved.sweep)
     points = checked_points(args)
-    with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
+    with interruptible("interrupted", argv is None, leaves=False) as signals:
+        signals.nothing_to_save, signals.first_words = True, _BEFORE
         device = cli.set_up(args, 6)
         if signals:
             return cli.interrupted(signals[0])
@@ -195,7 +197,7 @@ def train_agents(
     points: list[tuple[Point, Config]],
     kept: SweepFile,
     at_once: int | None,
-    signals: list[int],
+    signals: Signals,
 ) -> None:
     """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
@@ -206,6 +208,7 @@ def train_agents(
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         new = sweeps.train_missing(kept, configs, at_once, lambda: bool(signals))
         for agent in new:
+            signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()

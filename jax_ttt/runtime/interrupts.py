@@ -49,10 +49,10 @@ def interruptible(
 
     If `watched`, a terminal shows `first_words` at the first Ctrl-C, even while JAX
     compiles or computes. A second Ctrl-C or SIGTERM raises `EndedAtOnce` as soon as JAX
-    returns; if `watched` and `leaves`, it ends the process immediately instead, and so
-    does the first signal while there is `nothing_to_save`. `last_words` is the message
-    at a second signal; the list's attributes of these names change the messages. A
-    SIGHUP that was ignored before (`nohup`) stays ignored.
+    returns; if `watched` and `leaves`, it ends the process immediately instead. If
+    `watched`, so does the first signal while there is `nothing_to_save`. `last_words`
+    is the message at a second signal; the list's attributes of these names change the
+    messages. A SIGHUP that was ignored before (`nohup`) stays ignored.
     """
     signals = Signals(first_words, last_words)
     watched = watched and os.name == "posix"
@@ -79,7 +79,7 @@ def _answers(signals: Signals, leaves: bool) -> Callable[[int], None]:
 
     def heard(number: int) -> None:
         now = time.monotonic()
-        if leaves and signals.nothing_to_save:
+        if signals.nothing_to_save:
             _leave(number, signals.first_words)
         elif not begun:
             begun.append(now)
