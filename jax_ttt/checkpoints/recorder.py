@@ -201,8 +201,9 @@ class Recorder:
                 checkpoint = self._checkpoint(state, positions, finished)
                 args = self._folder.path, checkpoint, self._schedule.keep
                 self.latest, self._is_saved = saved.save_checkpoint(*args), True
-            except (OSError, OverflowError) as error:
-                streams.tell(f"warning: no checkpoint was saved: {error}")
+            except (OSError, OverflowError, MemoryError) as error:
+                why = str(error) or "out of memory"
+                streams.tell(f"warning: no checkpoint was saved: {why}")
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(

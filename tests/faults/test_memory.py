@@ -20,12 +20,12 @@ train = importlib.import_module("jax_ttt.train")
     [
         "--num-envs 1048576 --hidden-size 2048",
         "--hidden-size 16384 --hidden-layers 6",
-        "--preset plain --replay-capacity 16777216 --env-id othello",
+        "--preset plain --replay-capacity 16777216 --env-id connect_four",
     ],
 )
 def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_path):
     line = f"train {flags} --quiet --run-dir run"
-    code, out, err = run(line, "ulimit -v 8000000;")
+    code, out, err = run(line, "ulimit -v 4000000;")
     assert (code, out, err.count("\n")) == (1, "", 1), err
     assert err.startswith("error: out of memory: this needs about ")
     assert err.endswith(f" GB are free: {loop.LESS_MEMORY}\n")
