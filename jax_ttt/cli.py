@@ -31,6 +31,7 @@ from jax_ttt.runtime import compile_cache, interrupts, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
+_NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -185,18 +186,8 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except (MemoryError, RuntimeError) as error:
         # JAX raises the latter; any other RuntimeError is a fault of ours.
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            return _fail(1, f"out of memory: {_reason(error)}")
+            return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
         raise
-
-
-def _reason(error: Exception) -> str:
-    """Return our own explanation of a lack of memory, or a general one."""
-    if isinstance(error, MemoryError) and str(error).startswith("this needs"):
-        return str(error)
-    return (
-        "smaller numbers need less of it: --num-envs, --games, --at-once or "
-        "--replay-capacity"
-    )
 
 
 def _refusal(error: SettingError) -> str:
@@ -254,9 +245,8 @@ def check_output(flag: str, path: Path | None) -> None:
             raise UsageError(f"{flag} {path}: no folder {path.parent}")
         if path.is_dir():
             raise UsageError(f"{flag} {path}: a folder, not a file")
-        # Some file systems allow it by their permissions and refuse it.
         new = not path.exists()
-        path.open("ab").close()
+        path.open("ab").close()  # permissions alone do not say it
         if new:
             path.unlink()
     except OSError as error:

@@ -8,9 +8,6 @@ import time
 from pathlib import Path
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
-_GROUP = Path("/sys/fs/cgroup")
-_GROUP_FILES = ("memory.max", "memory.current")
-"""The limit of a container and what it uses, in bytes."""
 
 
 def age() -> float | None:
@@ -30,40 +27,15 @@ def peak_mib() -> float | None:
     """Return the peak memory of this process in MiB; None on Windows."""
     # Linux's ru_maxrss includes the parent's memory when it started this process.
     with contextlib.suppress(OSError, KeyError):
-        return _kib("/proc/self/status", "VmHWM") / 2**20
+        status = Path("/proc/self/status").read_text("utf-8", errors="replace")
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        return int(fields["VmHWM"].split()[0]) / 1024
     try:
         import resource
     except ImportError:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
-
-
-def free_bytes() -> int | None:
-    """Return how much more memory this process may take; None if that is unknown.
-
-    It is the least of what the machine, its container and `ulimit -v` leave.
-    """
-    found = []
-    with contextlib.suppress(OSError, KeyError, ValueError):
-        found.append(_kib("/proc/meminfo", "MemAvailable"))
-    with contextlib.suppress(OSError, ValueError):  # "max": no limit
-        limit, used = (int(_GROUP.joinpath(name).read_text()) for name in _GROUP_FILES)
-        found.append(limit - used)
-    with contextlib.suppress(ImportError, OSError, KeyError):
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY:
-            found.append(limit - _kib("/proc/self/status", "VmSize"))
-    return max(min(found), 0) if found else None
-
-
-def _kib(path: str, name: str) -> int:
-    """Return a field of one of Linux's lists in bytes; raises `KeyError`."""
-    text = Path(path).read_text("utf-8", errors="replace")
-    fields = dict(line.split(":", 1) for line in text.splitlines())
-    return int(fields[name].split()[0]) * 1024
 
 
 @functools.cache

@@ -16,7 +16,6 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
-from jax_ttt.runtime import devices
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import divergence, programs, run_state
 from jax_ttt.training.keys import keys, run_key
@@ -138,7 +137,7 @@ class _Fixed(NamedTuple):
         args = key, self.hyper, self.opponent, self.tree
         compiled = made.prepare(_lengths(self.config), *args)
         # Checked here: what is too large for the system ends the process.
-        devices.check_fits(max(map(programs.num_bytes, compiled)), LESS_MEMORY)
+        programs.check_fits(compiled, LESS_MEMORY)
         return made
 
 

@@ -39,16 +39,16 @@ def start(tmp_path):
     """
     started = []
 
-    def begin(command, before="", env=None, **options):
+    def begin(command, before="", env=None):
         given = os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
-        pipes = {"stdin": subprocess.DEVNULL}
-        pipes |= dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         process = subprocess.Popen(
             ["sh", "-c", f'{before} exec "$0" -m jax_ttt.{command}', sys.executable],
             cwd=tmp_path,
             env={name: text for name, text in given.items() if text is not None},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            **pipes | options,
         )
         started.append(process)
         return process
@@ -63,8 +63,8 @@ def start(tmp_path):
 def run(start):
     """Return a function that runs a command: its exit code, stdout and stderr."""
 
-    def finish(command, before="", env=None, **options):
-        process = start(command, before, env, **options)
+    def finish(command, before="", env=None):
+        process = start(command, before, env)
         out, err = process.communicate(timeout=300)
         return process.returncode, out, err
 

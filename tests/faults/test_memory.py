@@ -3,12 +3,13 @@
 import importlib
 from types import SimpleNamespace
 
+import jax
 import pytest
 import tiny
 
 from jax_ttt import cli
-from jax_ttt.runtime import devices, process
-from jax_ttt.training import loop
+from jax_ttt.runtime import devices
+from jax_ttt.training import loop, programs
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -33,13 +34,13 @@ def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_pa
 
 @pytest.mark.fault("F13", "a run that needs more memory than is free")
 def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(process, "free_bytes", lambda: 10_000)
+    monkeypatch.setattr(devices, "free_bytes", lambda: 10_000)
     argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
     assert train.main(argv) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("error: out of memory: this needs about 0.0 GB of memory, ")
-    monkeypatch.setattr(process, "free_bytes", lambda: None)  # unknown
+    assert err.startswith("error: out of memory: this needs about 0.0 GB, ")
+    monkeypatch.setattr(devices, "free_bytes", lambda: None)  # unknown
     assert train.main(argv) == 0, "the folder is free again"
 
 
@@ -56,7 +57,7 @@ def test_a_lack_of_memory_is_one_line(error, capsys):
     assert command([]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("error: out of memory: smaller numbers need less of it: ")
+    assert err.startswith("error: out of memory: lower --num-envs, ")
 
 
 def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
@@ -64,8 +65,11 @@ def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(devices, "current", lambda: device)
     assert devices.free_bytes() == 7_000
-    devices.check_fits(7_000, "less")
-    with pytest.raises(MemoryError, match=r"needs about 0.0 GB .* 0.0 GB are free: le"):
-        devices.check_fits(7_001, "less")
+    compiled = [jax.jit(lambda x: x).lower(1.0).compile()]
+    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_000)
+    programs.check_fits(compiled, "less")
+    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_001)
+    with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
+        programs.check_fits(compiled, "less")
     monkeypatch.setattr(device, "memory_stats", lambda: None)
-    devices.check_fits(10**15, "less")
+    programs.check_fits(compiled, "less")

@@ -51,36 +51,3 @@ def test_the_peak_memory_excludes_that_of_the_parent():
 def test_the_versions_are_those_of_the_libraries_in_use():
     assert process.versions()["jax"] == jax.__version__
     assert process.versions()["numpy"] == np.__version__
-
-
-def test_the_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "_GROUP", tmp_path)
-    usual = process.free_bytes()
-    assert usual is not None
-    assert 2**24 < usual < 2**50
-    (tmp_path / "memory.current").write_text("1000\n")
-    (tmp_path / "memory.max").write_text("max\n")
-    assert process.free_bytes() > 2**24
-    (tmp_path / "memory.max").write_text("5000\n")
-    assert process.free_bytes() == 4000
-    (tmp_path / "memory.max").write_text("500\n")
-    assert process.free_bytes() == 0
-
-
-def test_a_limit_of_the_address_space_counts(monkeypatch):
-    import resource
-
-    used = process._kib("/proc/self/status", "VmSize")
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (used + 2**20, -1))
-    free = process.free_bytes()
-    assert free is not None
-    assert free <= 2**20
-
-
-def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp_path):
-    def unknown(path, name):
-        raise OSError
-
-    monkeypatch.setattr(process, "_GROUP", tmp_path)
-    monkeypatch.setattr(process, "_kib", unknown)
-    assert process.free_bytes() is None
