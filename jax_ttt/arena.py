@@ -14,7 +14,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -49,9 +49,9 @@ class Args(cli.Machine):
     """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
     """The game; by default that of the saved agents, else tic_tac_toe."""
-    games: int = 200
+    games: Annotated[int, NUM_GAMES] = 200
     """Games of each pair whose result is not exact, 1 to 1,048,576."""
-    seed: int = 0
+    seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers. 0 to 4,294,967,295."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the tables."""

@@ -16,13 +16,13 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing import pictures
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, interrupts, process, streams
@@ -74,13 +74,13 @@ class Args:
     extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
-    num_seeds: int | None = None
+    num_seeds: Annotated[int | None, _SEEDS] = None
     """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train, 1
     to 65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
     take about 20 minutes in `proof`, 1,000 about 25 in `ceiling`."""
-    first_seed: int = 1000
+    first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed; the others follow it. 0 to 4,294,967,295."""
-    rounds: int = 9
+    rounds: Annotated[int, _ROUNDS] = 9
     """Measurements of each speed, 1 to 1,000; a third as many of whole processes."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Measure with few rounds, seeds and sizes, and without J. Antognini's whole

@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import importlib.util
 import itertools
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from jax_ttt.runtime import compile_cache, interrupts, streams
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
+_NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -186,11 +186,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except (MemoryError, RuntimeError) as error:
         # JAX raises the latter; any other RuntimeError is a fault of ours.
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            return _fail(
-                1,
-                "out of memory: smaller numbers need less of it: --num-envs, --games, "
-                "--at-once or --replay-capacity",
-            )
+            return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
         raise
 
 
@@ -244,12 +240,17 @@ def check_output(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a file can't be written there."""
     if path is None:
         return
-    if not path.parent.is_dir():
-        raise UsageError(f"{flag} {path}: no folder {path.parent}")
-    if path.is_dir():
-        raise UsageError(f"{flag} {path}: a folder, not a file")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{flag} {path}: not allowed to write there")
+    try:
+        if not path.parent.is_dir():
+            raise UsageError(f"{flag} {path}: no folder {path.parent}")
+        if path.is_dir():
+            raise UsageError(f"{flag} {path}: a folder, not a file")
+        new = not path.exists()
+        path.open("ab").close()  # permissions alone do not say it
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
 def _fail(code: int, message: str) -> int:

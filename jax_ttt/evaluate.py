@@ -15,7 +15,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -53,10 +53,10 @@ class Args(cli.Machine):
     default the newest run below runs/."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
-    games: int | None = None
+    games: Annotated[int | None, NUM_GAMES_IF_ANY] = None
     """Games of a sampled match against random, 0 to 1,048,576; by default 0 where the
     result is exact, else 1,024."""
-    seed: int = 0
+    seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers. 0 to 4,294,967,295."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,

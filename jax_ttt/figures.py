@@ -14,11 +14,11 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
@@ -48,9 +48,9 @@ class Args(cli.Machine):
     """Figures to make. game: a perfect game; random-games: nine random games; values:
     an agent's values of a board; learning: one run; seeds: several runs; growth: the
     published systems; web: the web page, which needs Playwright and chromium."""
-    first_seed: int = 1000
+    first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
-    num_seeds: int = 5
+    num_seeds: Annotated[int, _NUM_SEEDS] = 5
     """Number of seeds in the figures of several runs, 1 to 1,000."""
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import secrets
 import sys
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 
@@ -48,7 +48,7 @@ class Args(cli.Machine):
     """Your side; x, or first, makes the first move. random: drawn for each game."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
-    seed: int | None = None
+    seed: Annotated[int | None, SEED_RANGE] = None
     """Seed of the player's random numbers, 0 to 4,294,967,295; without this flag,
     another one each time."""
 

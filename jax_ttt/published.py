@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, median
+from typing import Annotated
 
 import tyro
 
@@ -22,7 +23,7 @@ from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.published.records import Result
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.results import plain
 from jax_ttt.results.aligned import wrapped
 from jax_ttt.results.commands import PublishedResult, SystemResult
@@ -47,9 +48,9 @@ class Args(cli.Machine):
 
     only: tuple[Preset, ...] = tuple(SYSTEMS)
     """Systems to train, by their presets."""
-    num_seeds: int = 20
+    num_seeds: Annotated[int, _NUM_SEEDS] = 20
     """Agents to train of each system. 1 to 100,000."""
-    first_seed: int = 1000
+    first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed; the others follow it. 0 to 4,294,967,295."""
     csv: Path | None = None
     """File to write a row for each agent to."""

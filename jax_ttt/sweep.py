@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -26,7 +27,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.grid import Point
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.players import names
@@ -36,9 +37,10 @@ from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.interrupts import interruptible
+from jax_ttt.runtime.interrupts import Signals, interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
+_BEFORE = "interrupted before an agent was finished: nothing was lost"
 _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
@@ -63,13 +65,13 @@ class Args(cli.Run):
     finished is kept).
     """
 
-    num_seeds: int = 64
+    num_seeds: Annotated[int, _NUM_SEEDS] = 64
     """Agents to train for each combination of settings. 1 to 100,000."""
-    first_seed: int = 1000
+    first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed; the others follow it. 0 to 4,294,967,295."""
     grid: tuple[str, ...] = ()
     """Settings to vary, each with its values; all combinations are trained."""
-    at_once: int = 0
+    at_once: Annotated[int, _AT_ONCE] = 0
     """Agents to train at once, 1 to 65,536. 0: one on a CPU, and on an accelerator as
     many as fit in its memory."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -93,7 +95,8 @@ def main(argv: Sequence[str] | None) -> int:
         saved = file_to_continue(args.resume, parsing.words(argv))
         args = with_settings(args, saved.sweep)
     points = checked_points(args)
-    with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
+    with interruptible("interrupted", argv is None, leaves=False) as signals:
+        signals.nothing_to_save, signals.first_words = True, _BEFORE
         device = cli.set_up(args, 6)
         if signals:
             return cli.interrupted(signals[0])
@@ -194,7 +197,7 @@ def train_agents(
     points: list[tuple[Point, Config]],
     kept: SweepFile,
     at_once: int | None,
-    signals: list[int],
+    signals: Signals,
 ) -> None:
     """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
@@ -205,6 +208,7 @@ def train_agents(
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         new = sweeps.train_missing(kept, configs, at_once, lambda: bool(signals))
         for agent in new:
+            signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()

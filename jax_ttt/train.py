@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
-BEFORE_TRAINING = "stopping before the training begins; again: leave at once"
-_COMPILING = "stopping when the programs are compiled; again: leave without saving"
+BEFORE_TRAINING = "interrupted before the training began: nothing was lost"
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
 _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
@@ -121,6 +120,7 @@ def main(argv: Sequence[str] | None) -> int:
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     # Who calls `main` with arguments keeps the process.
     with interruptible(_NOT_SAVED, argv is None, BEFORE_TRAINING) as signals:
+        signals.nothing_to_save = True
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args, 6)
@@ -223,7 +223,6 @@ def train_in_folder(
     ):
         schedule = Schedule(args.checkpoint_every, args.keep)
         recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
-        signals.first_words = _COMPILING
         job = config, args.seed, opponent, folder.times
         recorder.follow(resume.run_steps(found, *job, stop), signals)
     return finish(args, folder, recorder.agent, recorder.progress, signals)

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import compiling  # before JAX
+import fault_table
 import hypothesis
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,8 @@ hypothesis.settings.load_profile("tests")
 for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
 KEEP_IN = kept_files.keep_in

@@ -22,7 +22,7 @@ def own_folder(monkeypatch, tmp_path):
 
 
 def run(capsys, *flags):
-    code = sweep.main([*TINY, *flags])
+    code = sweep.main(tiny.joined(TINY, flags))
     return code, *capsys.readouterr()
 
 

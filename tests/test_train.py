@@ -53,7 +53,7 @@ def run(path, *flags, usual=None):
     usual = TINY if usual is None else usual
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main([*usual, "--run-dir", str(path), *flags])
+        code = train.main(smallest.joined([*usual, "--run-dir", str(path)], flags))
     return code, out.getvalue(), err.getvalue()
 
 
@@ -279,6 +279,7 @@ def contents(folder):
     return {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
 
 
+@pytest.mark.fault("F4", "a run in a folder that can't be made, or with an odd name")
 @pytest.mark.parametrize("where", ["run", "file", "file/below", "x" * 300, "../proc"])
 def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
     (tmp_path / "file").write_text("mine")
@@ -370,6 +371,7 @@ def signalling(monkeypatch, *numbers):
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
+@pytest.mark.fault("F2", "signals between chunks")
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_an_interrupted_run_grades_and_saves_what_it_has(
     number, code, tmp_path, monkeypatch
@@ -392,6 +394,7 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.fault("F2", "signals between chunks")
 def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     code, out, _ = run(tmp_path / "run", "--json")
@@ -399,6 +402,7 @@ def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
     assert (code, about["stopped"], about["update"]) == (130, "interrupted", 2)
 
 
+@pytest.mark.fault("F2", "signals between chunks")
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT, signal.SIGINT)
     before = signal.getsignal(signal.SIGINT)
@@ -411,13 +415,17 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP while a run trains")
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_path):
     path = tmp_path / "run"
     flags = ["--num-updates", "1000000000", "--eval-every", "1000000000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "jax_ttt.train", *TINY, *flags, "--run-dir", str(path)],
+        [
+            *(sys.executable, "-m", "jax_ttt.train", "--run-dir", str(path)),
+            *smallest.joined(TINY, flags),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -457,6 +465,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     assert agents.load_agent(path).num_updates == 0
 
 
+@pytest.mark.fault("F4", "files of others in the run's folder")
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
@@ -495,6 +504,7 @@ time.sleep(600)
         process.kill()
 
 
+@pytest.mark.fault("F9", "two runs in one folder, and kill -9 of the first")
 def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     path, process = dead
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
@@ -523,6 +533,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert run(path)[0] == 2  # it holds an agent now
 
 
+@pytest.mark.fault("F4", "files of others in the run's folder")
 def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
     (tmp_path / "config.json").write_text('{"versions": {}, "seed": 1}')
     (tmp_path / "metrics.jsonl").write_text("")
@@ -547,6 +558,7 @@ def test_snapshots_change_no_other_file(tiny, tmp_path):
     assert timeless[0] == timeless[1]
 
 
+@pytest.mark.fault("F2", "signals between chunks")
 def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     assert run(tmp_path / "run")[0] == 130

@@ -34,6 +34,12 @@ def flags(*names):
     ]
 
 
+def joined(usual, flags):
+    """Return the flags with the usual ones before them that are not given again."""
+    pairs = zip(usual[::2], usual[1::2], strict=True)
+    return [*(w for pair in pairs if pair[0] not in flags for w in pair), *flags]
+
+
 def untrained(config):
     """Return an agent of new weights."""
     params = jax.tree.map(lambda x: x, _init_params(config.architecture))

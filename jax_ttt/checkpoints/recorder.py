@@ -105,6 +105,7 @@ class Recorder:
             for self._progress, self.grades in steps:
                 self._take(self._progress)
                 signals.first_words = interrupts.STOPPING
+                signals.nothing_to_save = False
                 if signals:
                     self.save()
                 if self.latest is not None:
@@ -200,8 +201,9 @@ class Recorder:
                 checkpoint = self._checkpoint(state, positions, finished)
                 args = self._folder.path, checkpoint, self._schedule.keep
                 self.latest, self._is_saved = saved.save_checkpoint(*args), True
-            except (OSError, OverflowError) as error:
-                streams.tell(f"warning: no checkpoint was saved: {error}")
+            except (OSError, OverflowError, MemoryError) as error:
+                why = str(error) or "out of memory"
+                streams.tell(f"warning: no checkpoint was saved: {why}")
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(

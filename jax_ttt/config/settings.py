@@ -243,5 +243,7 @@ def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
 def _in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:
     if target.reward_draw != 0:
         yield "reward_draw", "0 in self-play: one's gain is the other's loss"
-    if target.reward_loss != -target.reward_win:
+    if target.reward_win <= 0:
+        yield "reward_win", "above 0 in self-play"
+    elif target.reward_loss != -target.reward_win:
         yield "reward_loss", f"{-target.reward_win} in self-play (-reward_win)"

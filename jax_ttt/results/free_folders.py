@@ -1,5 +1,6 @@
 """Whether a folder is free for a run, and its lock. Imports no JAX."""
 
+import contextlib
 import errno
 import json
 import os
@@ -59,8 +60,9 @@ class FolderLock:
         except FileNotFoundError:
             return False
         if same:
-            os.ftruncate(self._handle, 0)
-            os.write(self._handle, f"{os.getpid()}\n".encode())
+            with contextlib.suppress(OSError):  # a full disk: the number only informs
+                os.ftruncate(self._handle, 0)
+                os.write(self._handle, f"{os.getpid()}\n".encode())
         return same
 
     def close(self) -> None:

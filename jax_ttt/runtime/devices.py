@@ -9,6 +9,10 @@ from typing import Any
 
 import jax
 
+_GROUP = pathlib.Path("/sys/fs/cgroup")
+_GROUP_FILES = ("memory.max", "memory.current")
+"""The limit of a container and what it uses, in bytes."""
+
 
 class DeviceError(Exception):
     """The device is not available; the message says which one, and what to do."""
@@ -71,6 +75,41 @@ def _reason(error: Exception) -> str:
 def current() -> Any:  # noqa: ANN401
     """Return the device in use: the chosen one, or JAX's first."""
     return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+
+
+def free_bytes() -> int | None:
+    """Return the free memory of the device in use; None if that is unknown."""
+    device = current()
+    if device.platform == "cpu":
+        return _free_here()
+    stats = device.memory_stats() or {}
+    if "bytes_limit" not in stats:
+        return None
+    return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
+
+
+def _free_here() -> int | None:
+    """Return the least of what the machine, its container and `ulimit -v` leave."""
+    found = []
+    with contextlib.suppress(OSError, KeyError, ValueError):
+        found.append(_listed("/proc/meminfo", "MemAvailable"))
+    with contextlib.suppress(OSError, ValueError):  # "max": no limit
+        limit, used = (int(_GROUP.joinpath(name).read_text()) for name in _GROUP_FILES)
+        found.append(limit - used)
+    with contextlib.suppress(ImportError, OSError, KeyError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            found.append(limit - _listed("/proc/self/status", "VmSize"))
+    return max(min(found), 0) if found else None
+
+
+def _listed(path: str, name: str) -> int:
+    """Return a size of one of Linux's lists in bytes; raises `KeyError`."""
+    text = pathlib.Path(path).read_text("utf-8", errors="replace")
+    fields = dict(line.split(":", 1) for line in text.splitlines())
+    return int(fields[name].split()[0]) * 1024
 
 
 @functools.cache

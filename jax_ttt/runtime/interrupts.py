@@ -19,11 +19,15 @@ STOPPING = "stopping after these updates; again: leave without saving"
 
 
 class Signals(list[int]):
-    """The signals received so far, and what is shown of the first and the second."""
+    """The signals received so far, and what is shown of the first and the second.
+
+    While `nothing_to_save` is true, a watched process leaves at the first one.
+    """
 
     def __init__(self, first_words: str, last_words: str) -> None:
         super().__init__()
         self.first_words, self.last_words = first_words, last_words
+        self.nothing_to_save = False
 
 
 class EndedAtOnce(KeyboardInterrupt):
@@ -45,9 +49,10 @@ def interruptible(
 
     If `watched`, a terminal shows `first_words` at the first Ctrl-C, even while JAX
     compiles or computes. A second Ctrl-C or SIGTERM raises `EndedAtOnce` as soon as JAX
-    returns; if `watched` and `leaves`, it ends the process immediately instead.
-    `last_words` is the message in both cases; the list's attributes of these names
-    change the messages. A SIGHUP that was ignored before (`nohup`) stays ignored.
+    returns; if `watched` and `leaves`, it ends the process immediately instead. If
+    `watched`, so does the first signal while there is `nothing_to_save`. `last_words`
+    is the message at a second signal; the list's attributes of these names change the
+    messages. A SIGHUP that was ignored before (`nohup`) stays ignored.
     """
     signals = Signals(first_words, last_words)
     watched = watched and os.name == "posix"
@@ -74,7 +79,9 @@ def _answers(signals: Signals, leaves: bool) -> Callable[[int], None]:
 
     def heard(number: int) -> None:
         now = time.monotonic()
-        if not begun:
+        if signals.nothing_to_save:
+            _leave(number, signals.first_words)
+        elif not begun:
             begun.append(now)
             if number == signal.SIGINT:
                 _show(signals.first_words)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 CHUNK = 50
 """Most updates in one call of the compiled program; the host runs between calls."""
+_CHUNK_WORK = 4e11
+"""Most floating-point operations of one call: a second or two on a processor, since a
+signal is answered between calls."""
+LESS_MEMORY = "lower --num-envs, --hidden-size, --replay-capacity or --eval-games"
 
 
 def train_from_scratch(
@@ -48,6 +52,7 @@ def train_from_scratch(
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
+        MemoryError: the device has less free memory than the run needs.
         FloatingPointError: a loss, a gradient or a weight is no longer finite.
     """
     key = run_key(seed)
@@ -129,8 +134,10 @@ class _Fixed(NamedTuple):
     def programs(self, key: np.ndarray) -> Programs:
         """Return the compiled programs of the run with this key."""
         made = Programs(self.config, self.many)
-        lengths = _lengths(self.config)
-        made.prepare(lengths, key, self.hyper, self.opponent, self.tree)
+        args = key, self.hyper, self.opponent, self.tree
+        compiled = made.prepare(_lengths(self.config), *args)
+        # Checked here: what is too large for the system ends the process.
+        programs.check_fits(compiled, LESS_MEMORY)
         return made
 
 
@@ -206,13 +213,26 @@ def _lengths(config: Config) -> set[int]:
     """Return all lengths that `_length` returns during a run."""
     every, end = config.evaluation.eval_every, config.run.num_updates
     spans = {min(every, end), end % every}  # between evaluations
-    return ({CHUNK for n in spans if n >= CHUNK} | {n % CHUNK for n in spans}) - {0}
+    most = longest_chunk(config)
+    return ({most for n in spans if n >= most} | {n % most for n in spans}) - {0}
 
 
 def _length(config: Config, update: int) -> int:
     """Return the number of updates of the next chunk."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
-    return min(CHUNK, to_evaluation, config.run.num_updates - update)
+    most = longest_chunk(config)
+    return min(most, to_evaluation, config.run.num_updates - update)
+
+
+def longest_chunk(config: Config) -> int:
+    """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
+    network, replay = config.network, config.replay
+    hidden, layers = network.hidden_size, network.hidden_layers
+    weights = 0 if network.network == "table" else hidden * (64 + hidden * (layers - 1))
+    rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
+    # Six operations per weight and row: forward, and twice as many backward.
+    work = 6 * weights * rows
+    return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
 
 
 def check_first_move(config: Config) -> None:

@@ -108,12 +108,10 @@ def agents_that_fit(config: Config, most: int = MOST) -> int:
 
     It is 1 on a CPU, else the number that half of the free memory holds, up to `most`.
     """
-    device = devices.current()
-    if device.platform == "cpu":
+    if devices.current().platform == "cpu":
         return 1
-    stats = device.memory_stats() or {}
-    if "bytes_limit" not in stats:
+    free = devices.free_bytes()
+    if free is None:
         return most
-    free = stats["bytes_limit"] - stats.get("bytes_in_use", 0)
     size = loop.size(config, trees.game_tree(config.env_id))
     return int(min(max(0.5 * free // size, 1), most))

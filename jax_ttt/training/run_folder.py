@@ -5,6 +5,7 @@ for each chunk and each evaluation, `snapshots.safetensors` the agents at evalua
 `agent.safetensors` the trained agent, and `times.json` the seconds of the run's parts.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -110,8 +111,12 @@ class RunFolder:
     def write_row(self, row: Row) -> None:
         """Append a row to the metrics and flush it to disk."""
         with self.times.recording("write"):
-            self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
-            self._metrics.flush()
+            try:
+                self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
+                self._metrics.flush()
+            except OSError as error:
+                path = str(self.path / "metrics.jsonl")
+                raise files.WriteError(error.errno, error.strerror, path) from None
 
     def keep_snapshots(
         self, config: Config, seed: int, before: tuple[int, int] | None = None
@@ -156,7 +161,8 @@ class RunFolder:
 
     def close(self) -> None:
         """Close the metrics, and unlock the folder."""
-        self._metrics.close()
+        with contextlib.suppress(OSError):  # a row that `write_row` could not write
+            self._metrics.close()
         self._lock.close()
 
 

@@ -16,7 +16,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -42,7 +42,7 @@ class Args(cli.Machine):
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C, 143 terminated.
     """
 
-    port: int = 8000
+    port: Annotated[int, PORTS] = 8000
     """Port of the page; the next free one if it is taken, any free one if 0. 0 to
     65,535."""
     host: str = "127.0.0.1"
@@ -68,10 +68,9 @@ def main(argv: Sequence[str] | None) -> int:
         return _export(args, args.export)
     for module in ("starlette", "uvicorn"):
         cli.require(module, "web", "the page")
-    data = _data_folder(args.data_dir)
     bound = _bound(args.host, args.port)
     with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
-        code, services = _serve(args, data, bound)
+        code, services = _serve(args, _data_folder(args.data_dir), bound)
         if services is not None:
             services.close()
     if code:

@@ -25,7 +25,8 @@ train = importlib.import_module("jax_ttt.train")
 
 
 def run(path, flags):
-    return train.main([*tiny.flags(), "--run-dir", str(path), *flags.split()])
+    usual = [*tiny.flags(), "--run-dir", str(path)]
+    return train.main(tiny.joined(usual, flags.split()))
 
 
 def rows(path):

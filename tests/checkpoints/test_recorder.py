@@ -117,10 +117,19 @@ def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tre
     assert (path / "agent.safetensors").exists()
 
 
-@pytest.mark.fault("F3", "the disk is full when a checkpoint is saved")
-def test_a_state_that_can_not_be_saved_is_a_warning(begun, tree, monkeypatch, capsys):
+@pytest.mark.fault("F3", "the disk or the memory is full when a checkpoint is saved")
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(28, "No space left on device"), "[Errno 28] No space left on device"),
+        (MemoryError(), "out of memory"),
+    ],
+)
+def test_a_state_that_can_not_be_saved_is_a_warning(
+    error, why, begun, tree, monkeypatch, capsys
+):
     def full(*args):
-        raise OSError(28, "No space left on device")
+        raise error
 
     monkeypatch.setattr(saved, "save_checkpoint", full)
     recorder, path = begun(every=1e-9)
@@ -128,9 +137,7 @@ def test_a_state_that_can_not_be_saved_is_a_warning(begun, tree, monkeypatch, ca
     assert updates(path) == []
     assert (path / "agent.safetensors").exists()
     lines = capsys.readouterr().err.splitlines()
-    assert set(lines) == {
-        "warning: no checkpoint was saved: [Errno 28] No space left on device"
-    }
+    assert set(lines) == {f"warning: no checkpoint was saved: {why}"}
 
 
 @pytest.mark.fault("F11", "the training diverges after a checkpoint")

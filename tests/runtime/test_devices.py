@@ -49,3 +49,38 @@ def test_settings_of_jax_that_prevent_training_are_refused(name):
             devices.choose_device("auto")
     finally:
         jax.config.update(name, False)
+
+
+def test_the_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):
+    monkeypatch.setattr(devices, "_GROUP", tmp_path)
+    usual = devices._free_here()
+    assert usual is not None
+    assert 2**24 < usual < 2**50
+    (tmp_path / "memory.current").write_text("1000\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    free = devices._free_here()
+    assert free is not None
+    assert free > 2**24
+    (tmp_path / "memory.max").write_text("5000\n")
+    assert devices._free_here() == 4000
+    (tmp_path / "memory.max").write_text("500\n")
+    assert devices._free_here() == 0
+
+
+def test_a_limit_of_the_address_space_counts(monkeypatch):
+    import resource
+
+    used = devices._listed("/proc/self/status", "VmSize")
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (used + 2**20, -1))
+    free = devices._free_here()
+    assert free is not None
+    assert free <= 2**20
+
+
+def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp_path):
+    def unknown(path, name):
+        raise OSError
+
+    monkeypatch.setattr(devices, "_GROUP", tmp_path)
+    monkeypatch.setattr(devices, "_listed", unknown)
+    assert devices._free_here() is None

@@ -23,6 +23,7 @@ def wait_for_services(port):
     return json.loads(served.body_of(reply))
 
 
+@pytest.mark.fault("F12", "nonsense for each flag of each command")
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
@@ -38,7 +39,8 @@ def wait_for_services(port):
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_flags_that_are_refused(flags, reason, capsys):
-    assert command.main(["--port", "0", *flags]) == 2
+    usual = [] if flags[0].startswith("--port") else ["--port", "0"]
+    assert command.main([*usual, *flags]) == 2
     assert reason in capsys.readouterr().err
 
 
@@ -77,6 +79,9 @@ def ended(process, number):
     return code, process.communicate()[1]
 
 
+@pytest.mark.fault("F9", "two servers on one port")
+@pytest.mark.fault("F24", "the default address, and another one")
+@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
 def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_path):
     with (
         served.command("--port", "0", folder=tmp_path) as (first, port),
@@ -96,6 +101,7 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
             assert "warning" not in err
 
 
+@pytest.mark.fault("F24", "the default address, and another one")
 def test_another_host_is_warned_of(tmp_path):
     with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (
         process,
@@ -151,6 +157,7 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 """
 
 
+@pytest.mark.fault("F25", "the server and its page: nothing dials out")
 @pytest.mark.slow
 def test_nothing_dials_out(tmp_path):
     """Neither while it starts, nor while it plays and trains."""
@@ -179,6 +186,7 @@ def test_nothing_dials_out(tmp_path):
     assert dialled == {"dialled 127.0.0.1"}
 
 
+@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]

@@ -1,9 +1,13 @@
 """What is wrong with a command line that the parser does not accept. Imports no JAX."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from jax_ttt.config import suggestions
 from jax_ttt.config.command_line.arguments import Argument
+
+_UNPRINTED = {"Cc", "Cs", "Zl", "Zp"}
+"""Categories of Unicode: controls, line ends, and bytes that are not UTF-8."""
 
 
 def flag(field: str) -> str:
@@ -34,7 +38,8 @@ def mistakes(
     prog: str, found: Mapping[str, Argument], words: Sequence[str]
 ) -> Iterator[str]:
     """Yield what is wrong with each flag and its values; `words` are as typed."""
-    known = flags(found)
+    yield from _unreadable(prog, words)
+    known, given = flags(found), set[str]()
     names_players = any(argument.is_positional for argument in found.values())
     for place, word in enumerate(words):
         typed, equals, value = word.partition("=")
@@ -43,6 +48,8 @@ def mistakes(
             continue
         if name not in known:
             yield unexpected(prog, found, typed)
+        elif known[name].name in given:
+            yield f"{name} must be given once"
         elif not known[name].is_switch:
             values = [value] if equals else _values(known[name], after)
             yield from _of_values(name, known[name], values)
@@ -50,6 +57,16 @@ def mistakes(
             yield _of_switch(name, found, value)
         elif after and after[0][:1] != "-" and not names_players:
             yield _of_switch(name, found, after[0])
+        if name in known:
+            given.add(known[name].name)
+
+
+def _unreadable(prog: str, words: Sequence[str]) -> Iterator[str]:
+    for before, word in zip(("", *words), words, strict=False):
+        if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
+            yield f"{prog} can't use {word!r}: it has a control character"
+        if not word and not before.startswith("--"):
+            yield f"{prog} can't use an empty word"
 
 
 def _values(argument: Argument, words: Sequence[str]) -> list[str]:
@@ -82,6 +99,8 @@ def _of_values(name: str, argument: Argument, values: Sequence[str]) -> Iterator
             yield suggestions.one_of(name, argument.choices, value)
         elif argument.type in (int, float) and not _is_number(argument, value):
             yield f"{name} must be {argument.rule}, got {value!r}"
+        elif not value:
+            yield f"{name} needs a value: {argument.metavar}"
 
 
 def _is_number(argument: Argument, value: str) -> bool:
@@ -91,7 +110,8 @@ def _is_number(argument: Argument, value: str) -> bool:
         argument.type(value)
     except ValueError:
         return False
-    return True
+    # Python also reads "1_000", " 1" and the digits of all scripts.
+    return value.isascii() and not set(value) & set("_ ")
 
 
 def left_out(

@@ -40,6 +40,11 @@ FOUND = arguments.arguments(Args)
         ("p --parts", "--parts needs a value: a, b"),
         ("p --parts a c", "--parts must be one of a, b, got 'c'"),
         ("p --no-quiet", "play has no flag --no-quiet"),
+        ("p --seed 1_0", "--seed must be a whole number from 0 to 9, got '1_0'"),
+        ("p --seed ٣", "--seed must be a whole number from 0 to 9, got '٣'"),
+        ("p --seed 1 --seed 1", "--seed must be given once"),
+        ("p --fast --no-fast", "--no-fast must be given once"),
+        ("p\x1b", "play can't use 'p\\x1b': it has a control character"),
     ],
 )
 def test_the_first_mistake_is_explained(words, said):
@@ -58,6 +63,12 @@ def test_the_first_mistake_is_explained(words, said):
 )
 def test_what_the_parser_would_accept_is_refused(words, said):
     assert list(wrong_words.mistakes("play", FOUND, words.split())) == [said]
+
+
+@pytest.mark.parametrize("words", [["p", ""], ["", "p"]])
+def test_an_empty_word_is_refused(words):
+    found = list(wrong_words.mistakes("play", FOUND, words))
+    assert found == ["play can't use an empty word"]
 
 
 @pytest.mark.parametrize(

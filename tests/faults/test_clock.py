@@ -1,0 +1,62 @@
+"""Clocks that jump, files whose times are wrong, and other time zones."""
+
+import importlib
+import itertools
+import json
+import os
+import time
+
+import pytest
+import tiny
+
+from jax_ttt.checkpoints import saved
+
+train = importlib.import_module("jax_ttt.train")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return the folder of a run with its last two checkpoints."""
+    path = tmp_path_factory.mktemp("clock") / "run"
+    argv = [*tiny.flags(), "--quiet", "--checkpoint-every", "0.000001"]
+    assert train.main([*argv, "--run-dir", str(path)]) == 0
+    return path
+
+
+@pytest.mark.fault("F10", "the times of files are in the wrong order, or in the future")
+def test_the_latest_checkpoint_has_the_most_updates(run):
+    latest, *older = saved.paths(run)
+    assert older
+    for place, path in enumerate([latest, *older]):
+        os.utime(path, (place * 10**9, place * 10**9))
+    assert saved.newest(run).path == latest
+    assert saved.newest(run).checkpoint.update == 4
+
+
+@pytest.mark.fault("F10", "the clock jumps back, and the time zone changes")
+def test_seconds_are_not_those_of_the_clock(tmp_path, monkeypatch):
+    back = itertools.count(2_000_000_000, -1_000_000)
+    monkeypatch.setattr(time, "time", lambda: next(back))
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    monkeypatch.chdir(tmp_path)
+    time.tzset()
+    try:
+        for _ in range(2):
+            assert train.main([*tiny.flags(), "--quiet"]) == 0
+            monkeypatch.setenv("TZ", "Pacific/Pago_Pago")
+            time.tzset()
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    runs = list((tmp_path / "runs").iterdir())
+    assert len(runs) == 2
+    for path in runs:
+        rows = [
+            json.loads(x) for x in (path / "metrics.jsonl").read_text().split("\n")[:-1]
+        ]
+        seconds = [row["seconds"] for row in rows]
+        assert seconds == sorted(seconds)
+        assert seconds[0] >= 0
+        times = json.loads((path / "times.json").read_text())
+        assert min(times["seconds"].values()) >= 0
+        assert sum(times["seconds"].values()) <= times["total_seconds"] < 600

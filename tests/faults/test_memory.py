@@ -1,0 +1,75 @@
+"""Runs that need more memory than there is."""
+
+import importlib
+from types import SimpleNamespace
+
+import jax
+import pytest
+import tiny
+
+from jax_ttt import cli
+from jax_ttt.runtime import devices
+from jax_ttt.training import loop, programs
+
+train = importlib.import_module("jax_ttt.train")
+
+
+@pytest.mark.slow
+@pytest.mark.fault("F13", "too many games, too large a network or a replay buffer")
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--num-envs 1048576 --hidden-size 2048",
+        "--hidden-size 16384 --hidden-layers 6",
+        "--preset plain --replay-capacity 16777216 --env-id connect_four",
+    ],
+)
+def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_path):
+    line = f"train {flags} --quiet --run-dir run"
+    code, out, err = run(line, "ulimit -v 4000000;")
+    assert (code, out, err.count("\n")) == (1, "", 1), err
+    assert err.startswith("error: out of memory: this needs about ")
+    assert err.endswith(f" GB are free: {loop.LESS_MEMORY}\n")
+
+
+@pytest.mark.fault("F13", "a run that needs more memory than is free")
+def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(devices, "free_bytes", lambda: 10_000)
+    argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
+    assert train.main(argv) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("error: out of memory: this needs about 0.0 GB, ")
+    monkeypatch.setattr(devices, "free_bytes", lambda: None)  # unknown
+    assert train.main(argv) == 0, "the folder is free again"
+
+
+@pytest.mark.fault("F13", "JAX has no memory left")
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9")],
+)
+def test_a_lack_of_memory_is_one_line(error, capsys):
+    @cli.guarded
+    def command(argv):
+        raise error
+
+    assert command([]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("error: out of memory: lower --num-envs, ")
+
+
+def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
+    stats = {"bytes_limit": 9_000, "bytes_in_use": 2_000}
+    device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
+    monkeypatch.setattr(devices, "current", lambda: device)
+    assert devices.free_bytes() == 7_000
+    compiled = [jax.jit(lambda x: x).lower(1.0).compile()]
+    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_000)
+    programs.check_fits(compiled, "less")
+    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_001)
+    with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
+        programs.check_fits(compiled, "less")
+    monkeypatch.setattr(device, "memory_stats", lambda: None)
+    programs.check_fits(compiled, "less")
