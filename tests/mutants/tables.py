@@ -3,10 +3,10 @@
 import itertools
 from collections.abc import Iterator
 
-from mutants import of_dqn
+from mutants import of_dqn, of_games, of_solver
 from mutants.mutant import Mutant
 
-TABLES = (of_dqn.MUTANTS,)
+TABLES = (of_dqn.MUTANTS, of_games.MUTANTS, of_solver.MUTANTS)
 
 
 def all_mutants() -> Iterator[Mutant]:
