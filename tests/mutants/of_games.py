@@ -333,7 +333,9 @@ NETWORKS = (
                 "actions are mapped by the wrong direction",
             ),
             (
-                "            least &= number == number.min(axis=-1, keepdims=True)\n"[8:],
+                "            least &= number == number.min(axis=-1, keepdims=True)\n"[
+                    8:
+                ],
                 "        pass\n",
                 "large boards are compared by their first cells only",
             ),

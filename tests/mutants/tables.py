@@ -3,10 +3,16 @@
 import itertools
 from collections.abc import Iterator
 
-from mutants import of_dqn, of_games, of_solver
+from mutants import of_dqn, of_games, of_players, of_server, of_solver
 from mutants.mutant import Mutant
 
-TABLES = (of_dqn.MUTANTS, of_games.MUTANTS, of_solver.MUTANTS)
+TABLES = (
+    of_dqn.MUTANTS,
+    of_games.MUTANTS,
+    of_solver.MUTANTS,
+    of_players.MUTANTS,
+    of_server.MUTANTS,
+)
 
 
 def all_mutants() -> Iterator[Mutant]:
