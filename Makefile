@@ -26,6 +26,9 @@ test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 test-slow: $(VENV)/.dev ## run the slow tests: trainings, and games that compile for long
 	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
+mutants: $(VENV)/.dev ## break the source in hundreds of ways, and see the tests fail
+	PYTHONPATH=tests $(RUN) -m mutants $(ARGS)
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -76,4 +79,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow check format bench api agents figures clean outdated
+.PHONY: help train test test-slow mutants check format bench api agents figures clean outdated

@@ -16,142 +16,151 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+# Most of a test's time is the import of these. None of them starts a thread, so each
+# mutant is tested in a fork of this process. PGX would start JAX's threads.
+import flax.nnx  # noqa: F401
+import hypothesis  # noqa: F401
+import jax  # noqa: F401
+import jaxtyping  # noqa: F401
+import optax  # noqa: F401
+import pytest
 
 from mutants import tables
 from mutants.mutant import ROOT, Mutant
 
 COPIED = ("jax_ttt", "tests", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md")
-PYTEST = ("pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider")
+FLAGS = (
+    *("-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of the imports above
+)
+VERDICTS = {0: "SURVIVES", 1: "killed", None: "killed"}
+"""By pytest's exit code; None: the time limit. With others, the tests did not run."""
 _FAILED = re.compile(r"^(?:FAILED|ERROR) tests/\S*?([^/\s]+::\S+)", re.MULTILINE)
-_TIMES = iter(range(10**9))
-
-
-class Ended(NamedTuple):
-    """The tests of a job, ended."""
-
-    code: int | None  # None: the time limit was exceeded
-    seconds: float
-    output: str
 
 
 class Job(NamedTuple):
     """Tests to run, with a mutant or with the unchanged source."""
 
     tests: tuple[str, ...]
-    mutant: Mutant | None
-    limit: float  # seconds
+    mutant: Mutant | None = None
+    limit: float = 1800.0  # seconds
 
 
-class Running(NamedTuple):
-    """A job whose tests run in a copy of the repository."""
+class Ended(NamedTuple):
+    """The tests of a job, ended."""
 
     job: Job
-    copy: Path
-    process: subprocess.Popen
-    begun: float
-    output: Path
+    code: int | None  # None: the time limit was exceeded
+    seconds: float
+    output: str
 
 
-def run_jobs(jobs: Iterable[Job], copies: list[Path]) -> Iterator[tuple[Job, Ended]]:
-    """Run jobs, one at a time in each copy, and yield them as they end."""
-    waiting, free, running = collections.deque(jobs), list(copies), []
+def run_jobs(jobs: Iterable[Job], copies: list[Path]) -> Iterator[Ended]:
+    """Run jobs, one at a time in each copy of the repository."""
+    waiting, running = collections.deque(jobs), {}
     try:
         while waiting or running:
-            while waiting and free:
-                running.append(_start(waiting.popleft(), free.pop()))
+            for copy in copies:
+                if waiting and copy not in running:
+                    job = waiting.popleft()
+                    running[copy] = job, _start(job, copy), time.monotonic()
             time.sleep(0.05)
-            for one in list(running):
-                seconds = time.monotonic() - one.begun
-                code = one.process.poll()
-                if code is None and seconds < one.job.limit:
-                    continue
-                _end(one)
-                running.remove(one)
-                free.append(one.copy)
-                yield one.job, Ended(code, seconds, one.output.read_text("utf-8"))
+            for copy, (job, process, begun) in list(running.items()):
+                ended, status = os.waitpid(process, os.WNOHANG)
+                seconds = time.monotonic() - begun
+                if ended or seconds > job.limit:
+                    _end(*running.pop(copy)[:2], copy)
+                    code = os.waitstatus_to_exitcode(status) if ended else None
+                    yield Ended(job, code, seconds, _output(copy).read_text("utf-8"))
     finally:
-        for one in running:
-            _end(one)
+        for copy, (job, process, _) in running.items():
+            _end(job, process, copy)
 
 
-def _start(job: Job, copy: Path) -> Running:
+def _start(job: Job, copy: Path) -> int:
+    """Apply the job's mutant to a copy, and start the tests; return their process."""
     if job.mutant is not None:
         path = copy / job.mutant.file
         _write(path, job.mutant.applied(path.read_text("utf-8")))
-    output = copy.with_suffix(".output")
-    env = os.environ | {
-        "PYTHONPATH": str(copy),
-        "PYTHONPYCACHEPREFIX": str(copy.with_name("compiled")),
-        "TEST_PROGRAMS": os.environ.get("TEST_PROGRAMS", str(ROOT / ".test_programs")),
-    }
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # it doubles the seconds of most mutants
-    with output.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", *PYTEST, *(f"tests/{name}" for name in job.tests)],
-            cwd=copy,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-        )
-    return Running(job, copy, process, time.monotonic(), output)
+    process = os.fork()
+    if not process:
+        try:
+            os._exit(_test(job.tests, copy))
+        finally:
+            os._exit(70)
+    return process
 
 
-def _end(one: Running) -> None:
-    """End the processes of a job, and take the mutant out of the copy."""
+def _end(job: Job, process: int, copy: Path) -> None:
+    """End a job's processes, and take its mutant out of the copy."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(one.process.pid, signal.SIGKILL)
-    one.process.wait()
-    if one.job.mutant is not None:
-        file = one.job.mutant.file
-        _write(one.copy / file, (ROOT / file).read_text("utf-8"))
+        os.killpg(process, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+    if job.mutant is not None:
+        _write(copy / job.mutant.file, (ROOT / job.mutant.file).read_text("utf-8"))
+
+
+def _test(tests: tuple[str, ...], copy: Path) -> int:
+    """Run tests in this process, a fork; return pytest's exit code."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with _output(copy).open("wb") as file, open(os.devnull, "rb") as nothing:
+        for target, source in enumerate((nothing, file, file)):
+            os.dup2(source.fileno(), target)
+    os.chdir(copy)
+    for name in [name for name in sys.modules if name.startswith("mutants")]:
+        del sys.modules[name]
+    sys.path[:] = [str(copy), *(path for path in sys.path if str(ROOT) not in path)]
+    # For the processes that tests start.
+    os.environ |= {"PYTHONPATH": str(copy), "PYTHONPYCACHEPREFIX": sys.pycache_prefix}
+    return pytest.main([*FLAGS, *(f"tests/{name}" for name in tests)])
+
+
+def _output(copy: Path) -> Path:
+    return copy.with_suffix(".output")
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a source; Python keeps compiled ones by their size and time in seconds."""
+    """Write a source; compiled ones are known by their size and time in seconds."""
+    latest = path.stat().st_mtime
     path.write_text(text, "utf-8")
-    moment = 10**9 + next(_TIMES)
-    os.utime(path, (moment, moment))
+    os.utime(path, (latest + 2, latest + 2))
 
 
 def _copied(folder: Path) -> Path:
-    folder.mkdir()
     for name in COPIED:
-        if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, folder / name)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        folder.mkdir(exist_ok=True)
+        copy(ROOT / name, folder / name)
     return folder
 
 
-def usual_seconds(
-    chosen: list[Mutant], copies: list[Path], say: Callable[[str], None]
-) -> dict[tuple[str, ...], float]:
-    """Run all tests on the unchanged source; return their seconds by group."""
+def run_mutants(chosen: list[Mutant], copies: list[Path]) -> Iterator[tuple[str, str]]:
+    """Run all tests unchanged, then with each mutant; yield its folder and verdict."""
+    limits = {}
     groups = dict.fromkeys(mutant.tests for mutant in chosen)
-    found = {}
-    for job, ended in run_jobs((Job(t, None, 1800) for t in groups), copies):
-        if ended.code != 0:
-            raise SystemExit(f"{' '.join(job.tests)} fails unchanged:\n{ended.output}")
-        found[job.tests] = ended.seconds
-        say(f"passes     {ended.seconds:4.0f} s  {' '.join(job.tests)}")
-    return found
-
-
-def verdict(ended: Ended) -> str:
-    """Return whether a mutant is killed; invalid if pytest could not run the tests."""
-    if ended.code is None:
-        return "killed"
-    return {0: "SURVIVES", 1: "killed"}.get(ended.code, "INVALID")
+    for job, code, seconds, output in run_jobs(map(Job, groups), copies):
+        if code != 0:
+            raise SystemExit(f"{' '.join(job.tests)} fails unchanged:\n{output}")
+        print(f"passes   {seconds:5.0f} s  {' '.join(job.tests)}", flush=True)
+        limits[job.tests] = max(120, 10 * seconds)
+    jobs = (Job(mutant.tests, mutant, limits[mutant.tests]) for mutant in chosen)
+    for (_, mutant, _), code, seconds, output in run_jobs(jobs, copies):
+        verdict = VERDICTS.get(code, "INVALID")
+        by = "time limit" if code is None else "".join(_FAILED.findall(output)[:1])
+        about = f"{mutant.file}: {mutant.fault} ({by[:80]})"
+        print(f"{verdict:8} {seconds:5.0f} s  {about}", flush=True)
+        if verdict == "INVALID":
+            print(output[-3000:], flush=True)
+        yield mutant.folder, verdict
 
 
 def main() -> int:
@@ -166,33 +175,22 @@ def main() -> int:
         if all(word in f"{mutant.file} {mutant.fault}" for word in flags.words)
     ]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the tests too
+    os.environ.setdefault("TEST_PROGRAMS", str(ROOT / ".test_programs"))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     begun, verdicts = time.monotonic(), collections.defaultdict(list)
-    say = lambda text: print(text, flush=True)  # noqa: E731
     with tempfile.TemporaryDirectory() as folder:
+        sys.dont_write_bytecode, sys.pycache_prefix = False, f"{folder}/compiled"
         copies = [_copied(Path(folder) / str(n)) for n in range(flags.workers)]
-        usual = usual_seconds(chosen, copies, say)
-        jobs = [Job(m.tests, m, max(120, 10 * usual[m.tests])) for m in chosen]
-        for job, ended in run_jobs(jobs, copies):
-            assert job.mutant is not None
-            found = verdict(ended)
-            verdicts[job.mutant.folder].append(found)
-            by = _FAILED.findall(ended.output) or [
-                "time limit" if not ended.code else ""
-            ]
-            about = f"{job.mutant.file}: {job.mutant.fault}"
-            say(f"{found:9} {ended.seconds:5.0f} s  {about} ({by[0][:80]})")
-            if found == "INVALID":
-                say(ended.output[-3000:])
+        for name, verdict in run_mutants(chosen, copies):
+            verdicts[name].append(verdict)
     for name, found in sorted(verdicts.items()):
-        say(f"{name}: killed {found.count('killed')} of {len(found)}")
-    every = [one for found in verdicts.values() for one in found]
-    minutes = (time.monotonic() - begun) / 60
-    killed = every.count("killed")
+        print(f"{name}: killed {found.count('killed')} of {len(found)}")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = (used.ru_utime + used.ru_stime) / 60
-    say(f"took {minutes:.1f} minutes, {cpu:.1f} of CPU time")
-    say(f"killed {killed} of {len(every)}")
-    return int(killed < len(every))
+    minutes, cpu = (time.monotonic() - begun) / 60, used.ru_utime + used.ru_stime
+    print(f"{minutes:.1f} minutes, {cpu / 60:.1f} of CPU time")
+    every = [one for found in verdicts.values() for one in found]
+    print(f"killed {every.count('killed')} of {len(every)}")
+    return int(set(every) != {"killed"})
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ EQUATIONS = (
             (
                 "(uniform * num_legal)",
                 "(uniform * legal_action_mask.shape[-1])",
-                "random moves are drawn among all actions, then limited to the legal ones",
+                "random moves are drawn among all actions",
             ),
             (
                 "rank = legal_action_mask.cumsum(axis=-1)",
@@ -64,8 +64,8 @@ EQUATIONS = (
                 "the reward of the other player",
             ),
             (
-                "value = trembling(next_q_values, next_legal_action_mask, tremble, chosen_by)",
-                "value = trembling(next_q_values, next_legal_action_mask, 0.0, chosen_by)",
+                "(next_q_values, next_legal_action_mask, tremble, chosen_by)",
+                "(next_q_values, next_legal_action_mask, 0.0, chosen_by)",
                 "the target does not tremble",
             ),
             (
@@ -119,13 +119,13 @@ EQUATIONS = (
                 "two plies: the player itself trembles",
             ),
             (
-                "waiting = trembling(next_reply_values, legal, tremble, chosen_by=next_q_values)",
-                "waiting = trembling(next_reply_values, legal, tremble)",
+                "(next_reply_values, legal, tremble, chosen_by=next_q_values)",
+                "(next_reply_values, legal, tremble)",
                 "two plies: the opponent plays what is best for us",
             ),
             (
-                "waiting = trembling(next_reply_values, legal, tremble, chosen_by=next_q_values)",
-                "waiting = trembling(next_reply_values, legal, 0.0, chosen_by=next_q_values)",
+                "(next_reply_values, legal, tremble, chosen_by=next_q_values)",
+                "(next_reply_values, legal, 0.0, chosen_by=next_q_values)",
                 "two plies: the opponent does not tremble",
             ),
             (
@@ -195,8 +195,8 @@ EQUATIONS = (
                 "a linear schedule is reversed",
             ),
             (
-                "return optax.join_schedules([line, optax.constant_schedule(end)], [last])",
-                "return line",
+                "optax.join_schedules([line, optax.constant_schedule(end)], [last])",
+                "line",
                 "a linear schedule misses its end by a rounding error",
             ),
             (
@@ -234,8 +234,10 @@ LOSSES = (
         "dqn/test_targets.py",
         [
             (
-                "    del online_net\n    return _td_targets(hyper, batch, target_net(), [None])",
-                "    del target_net\n    return _td_targets(hyper, batch, online_net(), [None])",
+                "del online_net\n"
+                "    return _td_targets(hyper, batch, target_net(), [None])",
+                "del target_net\n"
+                "    return _td_targets(hyper, batch, online_net(), [None])",
                 "no target network",
             ),
             (
@@ -417,8 +419,8 @@ LEARNER = (
                 "the target network is never updated",
             ),
             (
-                "losses.td_targets(config, hyper, network, params, target_params, batch)",
-                "losses.td_targets(config, hyper, network, params, params, batch)",
+                "td_targets(config, hyper, network, params, target_params, batch)",
+                "td_targets(config, hyper, network, params, params, batch)",
                 "the target network is not used",
             ),
             (
@@ -517,8 +519,8 @@ ROLLOUT = (
         "dqn/test_rollout.py dqn/test_learner.py",
         [
             (
-                "    action = replies.opening(before, action, config.opponent.first_move)\n",
-                "",
+                "replies.opening(before, action, config.opponent.first_move)",
+                "action",
                 "the forced first move is not played",
             ),
             (
@@ -631,8 +633,8 @@ OTHERS = (
         "dqn/test_replay.py",
         [
             (
-                "slots = (buffer.next_slot + jnp.arange(num_new)) % capacity",
-                "slots = jnp.minimum(buffer.next_slot + jnp.arange(num_new), capacity - 1)",
+                "(buffer.next_slot + jnp.arange(num_new)) % capacity",
+                "jnp.minimum(buffer.next_slot + jnp.arange(num_new), capacity - 1)",
                 "moves do not wrap around",
             ),
             (

@@ -266,13 +266,13 @@ TRAINING = (
                 "more losses are better",
             ),
             (
-                "{name: getattr(state, name) + getattr(metrics, name) for name in _COUNTS}",
-                "{name: getattr(metrics, name) for name in _COUNTS}",
+                "getattr(state, name) + getattr(metrics, name) for name",
+                "getattr(metrics, name) for name",
                 "counts are those of the last chunk",
             ),
             (
-                "best = dataclasses.replace(new, params=jax.tree.map(np.array, params))",
-                "best = new",
+                "dataclasses.replace(new, params=jax.tree.map(np.array, params))",
+                "new",
                 "the best parameters are overwritten by the next chunk",
             ),
             (
@@ -417,8 +417,8 @@ SETTINGS = (
         "config/test_ranges.py config/parts/test_part.py config/test_settings.py",
         [
             (
-                " or isinstance(value, bool):\n            raise SettingError(field, str(self), value)\n        inside",
-                ":\n            raise SettingError(field, str(self), value)\n        inside",
+                "(int, self.type)) or isinstance(value, bool):",
+                "(int, self.type)):",
                 "True is a number",
             ),
             (

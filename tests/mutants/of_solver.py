@@ -153,8 +153,8 @@ PROOF = (
                 "illegal moves have values",
             ),
             (
-                "return tree.legal_action_mask & (worth == worth.max(axis=1, keepdims=True))",
-                "return tree.legal_action_mask & (worth == worth.max())",
+                "(worth == worth.max(axis=1, keepdims=True))",
+                "(worth == worth.max())",
                 "a drawing move is no best move",
             ),
             (
