@@ -25,7 +25,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.drawing import pictures
 from jax_ttt.results.counting import counted
-from jax_ttt.runtime import interrupts, process, streams
+from jax_ttt.runtime import files, interrupts, process, streams
 
 if TYPE_CHECKING:
     from jax_ttt.benchmarks.timing import Figures
@@ -146,7 +146,7 @@ def write_figures(args: Args, found: dict[str, Any]) -> None:
     """Write and print the figures as JSON, where that is asked for."""
     if args.out:
         text = json.dumps(found, indent=2) + "\n"
-        args.out.write_text(text, encoding="utf-8")
+        files.write_output(args.out, text.encode())
         streams.tell_written(args.out, as_json=args.json)
     if args.json:
         print(json.dumps(found))

@@ -9,7 +9,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
-from jax_ttt.results import rows
+from jax_ttt.results import reading, rows
 from jax_ttt.results.rows import Chunk, Row
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
@@ -98,11 +97,13 @@ def read_metrics(path: Path) -> list[Row]:
         UsageError: there is no such file, or it holds no training.
     """
     try:
-        lines = path.read_text("utf-8").split("\n")
+        with reading.open_bounded(path, reading.MOST_METRICS) as file:
+            lines = file.read().split(b"\n")
         # What stands after the last line break is the half of a line at most.
-        found = [rows.read_row(json.loads(line)) for line in lines[:-1]]
+        found = [rows.read_row(reading.strict_json(line)) for line in lines[:-1]]
     except (OSError, ValueError) as error:
-        raise cli.UsageError(f"{path}: not a run's metrics ({error!r})") from None
+        reason = reading.one_line(error)
+        raise cli.UsageError(f"{path}: not a run's metrics ({reason})") from None
     if not any(isinstance(row, Chunk) for row in found):
         raise cli.UsageError(f"{path}: no training in it")
     if not rows.evaluations(found):

@@ -8,6 +8,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
     interrupts.leave_on_import()
 
+import contextlib
 import dataclasses
 import json
 import sys
@@ -18,17 +19,20 @@ from pathlib import Path
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.checkpoints import sweeps
+from jax_ttt.checkpoints.sweeps import Sweep, SweepFile
 from jax_ttt.config import grid
-from jax_ttt.config.catalogue import GAMES, SEATS
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.command_line import parsing
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.players import names
-from jax_ttt.results import plain
-from jax_ttt.results.aligned import aligned, wrapped
-from jax_ttt.results.commands import GroupResult, Spread, SweepResult
+from jax_ttt.reports import sweep_table
+from jax_ttt.results import plain, saved_runs
+from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
@@ -37,6 +41,11 @@ from jax_ttt.runtime.interrupts import interruptible
 _NUM_SEEDS = Range(int, 1, 100_000)
 _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
+WITH_RESUME = {
+    *("--resume", "--at-once", "--json", "--csv", "--svg"),
+    *("--device", "--no-compile-cache"),
+}
+"""The flags that may be given with `--resume`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,7 +56,8 @@ class Args(cli.Run):
     the same agent that train gives for its seed. On an accelerator many train at once:
     rounding differs there, so they are other agents than those of train.
 
-    Each agent is graded once, at the end of its training.
+    Each agent is graded once, at the end of its training, and then kept in the file
+    runs/<time>-sweep-<preset>.jsonl, from which --resume continues.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C, 143 terminated (what is
     finished is kept).
@@ -66,6 +76,9 @@ class Args(cli.Run):
     """Print one JSON object instead of the table."""
     csv: Path | None = None
     """File to write a row for each agent to."""
+    resume: Path | None = None
+    """Continue a sweep from its file, with its settings. Agents that are finished are
+    not trained again."""
     svg: Path | None = None
     """File for the picture, SVG, PNG or PDF by its ending: the wins of each agent, or
     with a grid the share that is proven; needs the extra `plots`."""
@@ -75,20 +88,55 @@ class Args(cli.Run):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse_settings(Args, argv, "sweep")
+    saved = None
+    if args.resume is not None:
+        saved = file_to_continue(args.resume, parsing.words(argv))
+        args = with_settings(args, saved.sweep)
     points = checked_points(args)
     with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
         device = cli.set_up(args, 6)
         if signals:
             return cli.interrupted(signals[0])
         check_opponents(args, points)
-        groups = [Group(point, config, []) for point, config in points]
         begin = time.perf_counter()
-        try:
-            train_groups(args, groups, signals)
-        finally:  # whatever ended it, keep what is finished
-            finished = [group for group in groups if group.rows]
-            write(args, device, finished, time.perf_counter() - begin)
+        with contextlib.closing(saved or make_file(args)) as kept:
+            old = len(kept.agents)
+            try:
+                train_agents(points, kept, args.at_once or None, signals)
+            finally:  # whatever ended it, show what is finished
+                groups = [Group(*pair, kept.rows(i)) for i, pair in enumerate(points)]
+                finished = [group for group in groups if group.rows]
+                num_new, seconds = len(kept.agents) - old, time.perf_counter() - begin
+                write(args, device, kept, finished, num_new, seconds)
+                if len(kept.agents) < args.num_seeds * len(groups):
+                    again = f"python -m jax_ttt.sweep --resume {kept.path}"
+                    streams.tell(f"to train the others: {again}")
         return cli.interrupted(signals[0]) if signals else 0
+
+
+def file_to_continue(path: Path, words: Sequence[str]) -> SweepFile:
+    """Open the file to continue; refuse flags that would change its settings."""
+    given = {word for word in words if word.startswith("--")}
+    for name in sorted(given - WITH_RESUME):
+        rule = f"left out with --resume, which has the settings of {path}"
+        raise UsageError(f"{name} must be {rule}")
+    return sweeps.continued(path)
+
+
+def with_settings(args: Args, sweep: Sweep) -> Args:
+    """Return the arguments with the settings of a sweep."""
+    fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
+    about = {"source": str(args.resume), "num_seeds": sweep.num_seeds}
+    return dataclasses.replace(args, **sweep.config.parts, **fields, **about)
+
+
+def make_file(args: Args) -> SweepFile:
+    """Make the file of a new sweep."""
+    sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
+    try:
+        return sweeps.new_file(saved_runs.FOLDER, sweep)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from None
 
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
@@ -142,25 +190,38 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
         loop.make_opponent(config, args.first_seed)
 
 
-def train_groups(args: Args, groups: list[Group], signals: list[int]) -> None:
-    """Train every agent, until a signal comes, and add the finished to their groups."""
+def train_agents(
+    points: list[tuple[Point, Config]],
+    kept: SweepFile,
+    at_once: int | None,
+    signals: list[int],
+) -> None:
+    """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
-    from jax_ttt.training import many_agents
 
-    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
-    jobs = [many_agents.Job(group.config, seed) for group in groups for seed in seeds]
-    proven = 0
-    with Bar(total=len(jobs), unit="agent", disable=not sys.stderr.isatty()) as bar:
-        rows = many_agents.train_jobs(jobs, args.at_once or None, lambda: bool(signals))
-        for number, row in enumerate(rows):
-            groups[number // args.num_seeds].rows.append(row)
-            proven += row.is_proven
+    proven = sum(agent.is_proven for agent in kept.agents.values())
+    configs = [config for _, config in points]
+    counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
+    with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
+        new = sweeps.train_missing(kept, configs, at_once, lambda: bool(signals))
+        for agent in new:
+            proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
 
 
-def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
-    """Print the table or the JSON object, and write the files that are asked for."""
+def write(
+    args: Args,
+    device: str,
+    kept: SweepFile,
+    groups: list[Group],
+    num_new: int,
+    seconds: float,
+) -> None:
+    """Print the table or the JSON object, and write the files that are asked for.
+
+    `num_new` agents were trained now, in this many seconds.
+    """
     from jax_ttt.evaluation import agent_groups
 
     found = [
@@ -168,9 +229,17 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
         for group in groups
     ]
     if args.json:
-        print(as_json(args, device, found, seconds))
+        about = {"preset": args.preset, "first_seed": args.first_seed}
+        about |= {"device": device, "file": str(kept.path), "seconds": seconds}
+        result = SweepResult(**about, groups=tuple(found))
+        print(json.dumps(plain.to_dict(result)))
+    elif not groups:
+        print("no agent was finished")
     else:
-        print(groups_table(args, device, found, seconds))
+        about = f"{device}: preset {args.preset}, seeds from {args.first_seed}"
+        print(f"jax_ttt {__version__} on {about}\n")
+        print(sweep_table.groups_table(found, args.config.env_id, args.preset))
+        print(f"\n{sweep_table.time_taken(found, num_new, seconds)}")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}
@@ -189,70 +258,6 @@ def write(args: Args, device: str, groups: list[Group], seconds: float) -> None:
             picture = charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
         streams.tell_written(args.svg, as_json=args.json)
-
-
-def groups_table(
-    args: Args, device: str, groups: Sequence[GroupResult], seconds: float
-) -> str:
-    """Return what came of each combination, a line each, and which seeds failed."""
-    if not groups:
-        return "no agent was finished"
-    num_agents = sum(group.num_agents for group in groups)
-    labels = [grid.point_text(group.settings) or args.preset for group in groups]
-    seats = GAMES[args.config.env_id].seats
-    wins = (f"wins as {seat}, %: mean (range)" for seat in seats)
-    head = ("proven unbeatable (95 %)", *wins, "seconds")
-    lines = [
-        f"jax_ttt {__version__} on {device}: preset {args.preset}, seeds from "
-        f"{args.first_seed}\n",
-        *aligned(["", *labels], [head, *map(_cells, groups)]),
-    ]
-    pairs = list(zip(labels, groups, strict=True))
-    faults = [("not proven", name, group.not_proven or ()) for name, group in pairs]
-    faults += [("diverged", name, group.diverged) for name, group in pairs]
-    for text, name, seeds in faults:
-        if seeds:
-            lines += wrapped(f"{text}, {name}: {', '.join(map(str, seeds))}")
-    each = seconds / num_agents
-    lines += [
-        "",
-        f"{counted(num_agents, 'agent')} in {seconds:.1f} s, {each:.2f} s each;",
-    ]
-    lines[-1] += " the seconds above are of training one, in the median"
-    return "\n".join(lines)
-
-
-def _cells(group: GroupResult) -> tuple[str, ...]:
-    wins = (_wins(group.win_rates.get(seat)) for seat in SEATS)
-    return _proven(group), *wins, f"{group.seconds:.2f}"
-
-
-def _proven(group: GroupResult) -> str:
-    if group.proven is None or group.interval is None:
-        return "by sampling"
-    low, high = (f"{100 * end:.1f}" for end in group.interval)
-    return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
-
-
-def _wins(wins: Spread | None) -> str:
-    if wins is None:
-        return "-"
-    mean, low, high = (100 * rate for rate in (wins.mean, wins.min, wins.max))
-    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
-
-
-def as_json(
-    args: Args, device: str, groups: Sequence[GroupResult], seconds: float
-) -> str:
-    """Return everything as one JSON object."""
-    result = SweepResult(
-        device=device,
-        preset=args.preset,
-        first_seed=args.first_seed,
-        seconds=seconds,
-        groups=tuple(groups),
-    )
-    return json.dumps(plain.to_dict(result))
 
 
 if __name__ == "__main__":

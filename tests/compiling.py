@@ -14,6 +14,9 @@ from pathlib import Path
 
 from jax_ttt.runtime import compile_cache, process
 
+# The many objects that imports make stay; conftest.py turns the collector on again.
+gc.disable()
+
 _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 """The cache of all workers and commands of the tests, never the user's. `make clean`

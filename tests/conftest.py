@@ -1,5 +1,6 @@
 """Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
 
+import functools
 import gc
 import signal
 from pathlib import Path
@@ -12,14 +13,14 @@ import numpy as np
 import pytest
 
 import jax_ttt
+from jax_ttt.config.command_line import field_texts
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, players, registry
+from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 from jax_ttt.reports import text_board
 from jax_ttt.runtime import devices, kept_files
 from jax_ttt.solver import minimax
@@ -65,6 +66,14 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    """Collect once for the errors of finalizers; pytest would do it five times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +95,25 @@ def every_program_is_traced():
     """Cache no traced program in this process: a test may replace traced functions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def found_once():
+    """Find the shapes of each network once, and not for each agent that is read.
+
+    The texts of settings are read once too, and not for each command line.
+    """
+    traced, found = network.shapes, {}
+
+    def once(of):
+        if of.architecture not in found:
+            found[of.architecture] = traced(of)
+        return found[of.architecture]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "shapes", once)
+        patch.setattr(field_texts, "_texts", functools.cache(field_texts._texts))
         yield
 
 
@@ -227,7 +255,8 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    own = network.network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
     agents.save_agent(Agent(config, params, 5, 0), path)

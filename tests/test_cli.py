@@ -423,17 +423,26 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def helps():
+    """Return the helps that were shown, by command and width."""
+    return {}
+
+
 @pytest.fixture
-def shown(monkeypatch, capsys):
+def shown(helps, monkeypatch, capsys):
     """Return the lines of a command's help at a width."""
 
     def show(command, columns):
+        if (command, columns) in helps:
+            return helps[command, columns]
         monkeypatch.setenv("COLUMNS", str(columns))
         module = importlib.import_module(f"jax_ttt.{command}")
         assert exit_code(["--help"], module.main) == 0
         out, err = capsys.readouterr()
         assert err == ""
-        return out.splitlines()
+        helps[command, columns] = out.splitlines()
+        return helps[command, columns]
 
     return show
 

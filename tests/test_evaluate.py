@@ -211,7 +211,10 @@ def other_game(tmp_path_factory):
     return tiny.save_untrained(path, env_id="connect_four")
 
 
-@pytest.mark.parametrize("around", ["", "blend:0.1:", "lookahead:1:"])
+@pytest.mark.parametrize(
+    "around",
+    ["", "blend:0.1:", pytest.param("lookahead:1:", marks=pytest.mark.slow)],
+)
 def test_the_game_is_read_from_the_agent(around, other_game, capsys):
     assert evaluate.main([f"{around}{other_game}", "--games", "8"]) == 0
     out = capsys.readouterr().out

@@ -84,12 +84,14 @@ def test_a_name_that_is_not_there_is_an_error():
         _ = jax_ttt.learn
 
 
-def test_the_command_does_not_hide_the_function():
+def test_the_command_does_not_hide_the_function(monkeypatch):
+    """The import of a module sets it as an attribute of its package."""
+    for name in ("train", "evaluate"):
+        monkeypatch.delitem(sys.modules, f"jax_ttt.{name}", raising=False)
+        monkeypatch.delitem(vars(jax_ttt), name, raising=False)
     command = importlib.import_module("jax_ttt.train")
     assert callable(command.main)
     assert inspect.isfunction(jax_ttt.train)
-    code = """
-import jax_ttt.train, jax_ttt.evaluate
-print(jax_ttt.train.__module__, jax_ttt.evaluate.__name__)
-"""
-    assert in_a_process(code) == ["jax_ttt.api.training", "jax_ttt.evaluate"]
+    assert jax_ttt.train.__module__ == "jax_ttt.api.training"
+    evaluate = importlib.import_module("jax_ttt.evaluate")
+    assert jax_ttt.__dict__["evaluate"] is evaluate

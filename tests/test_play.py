@@ -25,6 +25,13 @@ def agent_path(tmp_path_factory):
     return tiny.save_untrained(folder / "agent.safetensors")
 
 
+@pytest.fixture(scope="module")
+def connect_four(tmp_path_factory):
+    """Return the file of an agent for Connect Four."""
+    path = tmp_path_factory.mktemp("four") / "agent.safetensors"
+    return tiny.save_untrained(path, env_id="connect_four")
+
+
 def command(argv, words, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words)))
     code = play.main([str(arg) for arg in argv])
@@ -85,21 +92,17 @@ def test_a_level_names_the_opponent_and_shows_the_agents_values(
         assert re.search(r"[+-]0\.\d{3} ", out)
 
 
-def test_an_expert_needs_a_game_with_exact_values(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "agent.safetensors"
-    tiny.save_untrained(path, env_id="connect_four")
-    argv = [path, "--level", "expert"]
+def test_an_expert_needs_a_game_with_exact_values(connect_four, monkeypatch, capsys):
+    argv = [connect_four, "--level", "expert"]
     code, out, err = command(argv, "q", monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert err == "error: minimax: needs an enumerable game: tic_tac_toe\n"
 
 
 def test_the_agents_values_decide_where_there_are_no_exact_ones(
-    tmp_path, monkeypatch, capsys
+    connect_four, monkeypatch, capsys
 ):
-    path = tmp_path / "agent.safetensors"
-    tiny.save_untrained(path, env_id="connect_four")
-    code, out, _ = command([path], ["3", "h", "v", "r"], monkeypatch, capsys)
+    code, out, _ = command([connect_four], ["3", "h", "v", "r"], monkeypatch, capsys)
     assert code == 0
     assert re.search(r"hint: \d, which the agent values most \([+-]0\.\d+\); this", out)
     assert re.search(r"move +the agent\n +\d +[+-]0\.\d+\n", out)
@@ -145,12 +148,11 @@ def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
     assert "--seed must be" in err
 
 
-def test_the_game_of_a_blend_is_its_agents(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "agent.safetensors"
-    tiny.save_untrained(path, env_id="connect_four")
-    code, out, _ = command([f"blend:0.5:{path}"], "q", monkeypatch, capsys)
+def test_the_game_of_a_blend_is_its_agents(connect_four, monkeypatch, capsys):
+    name = f"blend:0.5:{connect_four}"
+    code, out, _ = command([name], "q", monkeypatch, capsys)
     assert code == 0
-    assert out.startswith(f"connect_four against blend:0.5:{path}: you are X\n")
+    assert out.startswith(f"connect_four against {name}: you are X\n")
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):
@@ -176,10 +178,8 @@ def until(terminal, text):
     return read
 
 
-@pytest.mark.parametrize(
-    ("typed", "code"),
-    [("\x03", 130), pytest.param("\x04", 0, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("typed", "code"), [("\x03", 130), ("\x04", 0)])
 def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
     """As a person types them: the terminal turns Ctrl-C into a signal."""
     environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}

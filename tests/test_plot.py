@@ -181,7 +181,7 @@ def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
 )
 def test_settings_that_are_none_are_refused(make, capsys, wrong):
     assert plot.main([str(make("one", **wrong))]) == 2
-    assert "config.json: not a run's settings" in said(capsys)
+    assert "config.json: format version 99; this program reads" in said(capsys)
 
 
 def test_the_newest_run_is_drawn_by_default(trained, tmp_path, monkeypatch, capsys):
@@ -226,4 +226,4 @@ def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys):
     shutil.copytree(old, run)
     (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))
     assert plot.main([str(run)]) == 2
-    assert "config.json: not a run's settings" in said(capsys)
+    assert "config.json: format version 99; this program reads" in said(capsys)

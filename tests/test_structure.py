@@ -42,7 +42,11 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("dqn", "players", "evaluation"),
     ),
-    "drawing": ("config",),
+    "checkpoints": (
+        *("config", "runtime", "results", "envs"),
+        *("dqn", "players", "evaluation", "training"),
+    ),
+    "drawing": ("config", "runtime"),
     "reports": (*LOWER, "evaluation", "training"),
     "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
     "benchmarks": (*LOWER, "evaluation", "training", "reports", "terminal"),
@@ -83,9 +87,21 @@ def modules():
     return {".".join(short.with_suffix("").parts): paths[short] for short in paths}
 
 
+@functools.cache
+def syntax(path):
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+@functools.cache
+def nodes(path):
+    """Return all nodes of a file's syntax tree."""
+    return tuple(ast.walk(syntax(path)))
+
+
 def imported(name, path):
     """Yield what a module imports of the package, wherever in the file it stands."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -206,7 +222,7 @@ def test_no_function_is_long():
     long = [
         f"{module}.{node.name}"
         for module, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef)
         and (node.end_lineno or 0) - node.lineno >= MOST_FUNCTION_LINES
     ]
@@ -216,7 +232,7 @@ def test_no_function_is_long():
 def test_only_the_catalogue_compares_a_game_with_a_string():
     found = []
     for module, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if not isinstance(node, ast.Compare):
                 continue
             parts = [ast.unparse(part) for part in (node.left, *node.comparators)]
@@ -229,7 +245,7 @@ def test_only_the_catalogue_compares_a_game_with_a_string():
 
 def has_logic(path):
     """Return whether a module defines a function or a method."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = syntax(path)
     return any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
 
 
@@ -301,7 +317,7 @@ def test_private_fields_are_read_by_their_owner_alone():
             continue
         private = {
             node.attr
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for node in nodes(path)
             if isinstance(node, ast.Attribute)
             and re.match(r"_[^_]", node.attr)
             and ast.unparse(node.value) not in ("self", "cls")
@@ -324,7 +340,7 @@ SHARED_NAMES = {
 def test_public_functions_of_one_name_do_the_same_thing():
     homes = collections.defaultdict(list)
     for module, path in modules().items():
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in syntax(path).body:
             if isinstance(node, ast.FunctionDef) and node.name[0] != "_":
                 homes[node.name].append(module)
     shared = {name: found for name, found in homes.items() if len(found) > 1}
@@ -364,7 +380,7 @@ def other_names(node, of_class=False):
 def test_no_module_has_the_name_of_a_local():
     found = {}
     for path in (*modules().values(), *TESTS.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = syntax(path)
         if both := set(imported_modules(tree)) & set(other_names(tree)):
             found[str(path)] = both
     assert found == {}
@@ -436,7 +452,7 @@ def is_cached(function):
 
 def caches(path):
     """Yield the functions of a module that are cached, with their parameters."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef) and is_cached(node):
             args = node.args
             named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
@@ -530,7 +546,7 @@ def conditions_on_settings(tree):
 def test_few_conditions_ask_for_the_word_of_a_setting():
     """A variant is a function chosen once, not a word that many modules test."""
     found = {
-        module: len(set(conditions_on_settings(ast.parse(path.read_text("utf-8")))))
+        module: len(set(conditions_on_settings(syntax(path))))
         for module, path in modules().items()
     }
     found = {module: number for module, number in found.items() if number}

@@ -3,19 +3,22 @@
 import csv
 import json
 import signal
+from pathlib import Path
 
-import made
 import pytest
 import tiny
 
 from jax_ttt import sweep
-from jax_ttt.config.settings import Config
-from jax_ttt.evaluation import agent_groups
-from jax_ttt.reports import charts
 from jax_ttt.training.programs import Programs
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
 TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch, tmp_path):
+    """Keep the sweeps' files out of the checkout."""
+    monkeypatch.chdir(tmp_path)
 
 
 def run(capsys, *flags):
@@ -88,8 +91,48 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
     code, out, err = run(capsys, "--num-seeds", "64", "--csv", str(path))
     assert code == 130
     assert "0 of 2 (" in out
-    assert err == "error: interrupted\n"
+    (kept,) = Path("runs").iterdir()
+    again = f"to train the others: python -m jax_ttt.sweep --resume {kept}"
+    assert err == f"{again}\nerror: interrupted\n"
     assert len(path.read_text().splitlines()) == 3
+
+
+def agents_in(out):
+    """Return the agents of a sweep's JSON object, without their times."""
+    (group,) = json.loads(out)["groups"]
+    return [agent | {"seconds": 0} for agent in group["agents"]]
+
+
+def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(
+    capsys, monkeypatch
+):
+    """The result is that of a sweep that was never interrupted."""
+    _, out, _ = run(capsys, "--num-seeds", "3", "--json")
+    whole = json.loads(out)
+    path = Path(whole["file"])
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:3]) + lines[3][:50])
+    real, calls = Programs.start, []
+    monkeypatch.setattr(
+        Programs, "start", lambda self, *args: calls.append(1) or real(self, *args)
+    )
+    again = ["--resume", str(path), "--json"]
+    assert sweep.main(again) == 0
+    continued = capsys.readouterr().out
+    assert agents_in(continued) == agents_in(out)
+    assert len(calls) == 1
+    calls.clear()
+    assert sweep.main(again[:2]) == 0
+    assert "3 agents, 0 of them trained now;" in capsys.readouterr().out
+    assert calls == []
+
+
+@pytest.mark.parametrize("flag", ["--tau 0.1", "--num-seeds 9", "--preset=table"])
+def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
+    code = sweep.main(["--resume", "sweep.jsonl", *flag.split()])
+    name = flag.partition(" ")[0].partition("=")[0]
+    rule = "must be left out with --resume, which has the settings of sweep.jsonl"
+    assert (code, capsys.readouterr().err) == (2, f"error: {name} {rule}\n")
 
 
 @pytest.mark.parametrize(
@@ -135,49 +178,3 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
-
-
-def lines_of(points, seeds):
-    """Return the lines of a sweep's table whose agents all can be beaten."""
-    exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
-    rows = [made.agent(seed, exact) for seed in seeds]
-    groups = [agent_groups.group_summary(rows, Config(), point) for point in points]
-    return sweep.groups_table(sweep.Args(), "cpu", groups, 9.0).splitlines()
-
-
-def test_the_table_fits_100_columns():
-    """A label for which there is no room stands above its row."""
-    wins = "100.000 (100.000 to 100.000)   25.000 (25.000 to 25.000)"
-    lines = lines_of([{}], range(1000, 1064))
-    assert max(map(len, lines)) <= 100
-    assert lines[3].startswith("default ")
-    assert wins in lines[3]
-    grid = [{"num_updates": 300, "replay_capacity": 4096, "tau": t} for t in (0.1, 0.2)]
-    lines = lines_of(grid, range(1000, 1064))
-    assert max(map(len, lines)) <= 100
-    assert lines[3] == "num_updates=300 replay_capacity=4096 tau=0.1"
-    assert wins in lines[4]
-    assert lines[4].index("100.000 (") == lines[6].index("100.000 (")
-    text = " ".join(" ".join(lines).split())
-    seeds = ", ".join(map(str, range(1000, 1064)))
-    assert f"not proven, {lines[3]}: {seeds}" in text
-
-
-def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven(tmp_path):
-    """Neither is anything said to be beatable."""
-    rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]
-    config = Config.of(env_id="connect_four")
-    found = agent_groups.group_summary(rows, config, {"tau": 0.1})
-    assert (found.proven, found.interval, found.not_proven) == (None,) * 3
-    args = sweep.Args(**config.parts)
-    text = sweep.groups_table(args, "cpu", [found], 1.0)
-    assert "by sampling" in text
-    assert "not proven" not in text
-    assert "75.000 (75.000 to 75.000)" in text
-    drawn = [
-        charts.agents_chart(config, rows, "connect_four").svg,
-        charts.grid_chart([found], "connect_four").svg,
-    ]
-    assert "connect_four: sampled" in drawn[0]
-    assert "proven" not in drawn[0] + drawn[1]
-    assert ">50 %</text>" in drawn[1]

@@ -589,6 +589,7 @@ def check_sampled_run(env_id, path):
     assert all(np.isfinite(leaf).all() for leaf in leaves)
 
 
+@pytest.mark.slow
 def test_connect_four_trains_by_the_same_code(tmp_path):
     check_sampled_run("connect_four", tmp_path / "run")
 

@@ -23,8 +23,8 @@ from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.ranges import Part
 
-FORMAT_VERSION = 2  # of agents' files and of config.json
-READABLE = (1, 2)  # format versions that this program reads
+FORMAT_VERSION = 3  # of agents' files and of config.json
+READABLE = (1, 2, 3)  # format versions that this program reads
 
 PARTS: dict[str, type[Part]] = {
     "run": RunSettings,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jax_ttt.config.errors import Refused, UsageError
 from jax_ttt.drawing import shapes, themes
 from jax_ttt.drawing.themes import Theme
+from jax_ttt.runtime import files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,14 +42,15 @@ class Picture:
         Raises:
             Refused: the file has another ending, or there is no such file of this
                 picture.
+            WriteError: the file can't be written.
         """
         ending = file_ending(path)
         if ending == ".svg":
-            path.write_text(self.svg, "utf-8")
+            files.write_output(path, self.svg.encode())
         elif self.rendered is None:
             raise Refused(f"{path}: the boards of this game are drawn as .svg only")
         else:
-            path.write_bytes(self.rendered(ending[1:]))
+            files.write_output(path, self.rendered(ending[1:]))
 
 
 def file_ending(path: Path) -> str:

@@ -16,15 +16,18 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
 from jax_ttt.players.names import Spec
-from jax_ttt.results import plain, tensor_files
+from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
+from jax_ttt.results.tensor_files import TensorSpec
 from jax_ttt.runtime import files, named_arrays
 
 if TYPE_CHECKING:
     from jax_ttt.networks.q_network import Network
 
 UPDATES_DONE = Range(int, 0, 10**9)
+_TRANSPOSED = ".kernel"
+"""The end of the names of tensors whose axes have another order in files."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +89,12 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = _file(path)
-    return _read(path, *tensor_files.contents(path), env_id)
+    with tensor_files.open_tensors(path) as file:
+        found = _described(path, file.about, env_id)
+        structure = check_specs(path, found.config, file.specs)
+        tensors = file.tensors()
+    params = _params(path, structure, tensors)
+    return dataclasses.replace(found, params=params)
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -120,20 +128,22 @@ def _file(path: Path) -> Path:
 
 def _described_game(path: Path) -> EnvId:
     """Return the game of an agent, read from its description."""
-    named = tensor_files.description(path).get("env_id")
+    return _game_of(path, tensor_files.description(path))
+
+
+def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
+    named = about.get("env_id")
+    if named is None:  # for instance, snapshots
+        raise AgentError(f"{path}: not an agent")
     if isinstance(named, str) and named in GAMES:
         return named
-    raise AgentError(f"{path}: made for {named!r}, which is an unknown game")
+    named = reading.one_line(repr(named))
+    raise AgentError(f"{path}: made for {named}, which is an unknown game")
 
 
-def _read(
-    path: Path,
-    about: dict[str, Any],
-    tensors: dict[str, np.ndarray],
-    env_id: str | None,
-) -> Agent:
-    """Return the agent of a file's contents, all of which are checked."""
-    game = about.get("env_id")
+def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
+    """Return the agent of a description, all of which is checked, without weights."""
+    game = _game_of(path, about)
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
     with tensor_files.describing(path):
@@ -148,7 +158,7 @@ def _read(
     architecture = config.architecture.as_dict()
     if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
-    return Agent(config, params_of(path, config, tensors), seed, updates, score)
+    return Agent(config, None, seed, updates, score)
 
 
 def settings_of(about: dict[str, Any]) -> Config:
@@ -164,25 +174,44 @@ def settings_of(about: dict[str, Any]) -> Config:
     return config
 
 
+def check_specs(path: Path, config: Config, specs: dict[str, TensorSpec]) -> Any:  # noqa: ANN401
+    """Return the network's pytree with shapes as leaves; nothing is allocated.
+
+    Raises:
+        AgentError: a name, a shape or a dtype of a tensor is not the network's.
+    """
+    from jax_ttt.players import network
+
+    structure = network.shapes(network.network_of(config.architecture))
+    expected = {}
+    for name, leaf in named_arrays.flat(structure).items():
+        shape = leaf.shape[::-1] if name.endswith(_TRANSPOSED) else leaf.shape
+        expected[name] = TensorSpec(np.dtype(leaf.dtype), shape)
+    if specs != expected:
+        game = config.env_id
+        raise AgentError(f"{path}: its weights don't fit a network for {game}")
+    return structure
+
+
 def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
     """Return the weights as the network's pytree, checked against its shapes.
 
     Raises:
         AgentError: the weights of the file don't fit, or one is not finite.
     """
-    from jax_ttt.players import network
+    specs = {name: TensorSpec(t.dtype, t.shape) for name, t in tensors.items()}
+    return _params(path, check_specs(path, config, specs), tensors)
 
-    own = network.network_of(config.architecture)
-    flat = named_arrays.flat(network.shapes(own))
-    leaves = {name: _transposed(name, tensor) for name, tensor in tensors.items()}
-    if {n: (t.shape, t.dtype) for n, t in flat.items()} != {
-        n: (t.shape, t.dtype) for n, t in leaves.items()
-    }:
-        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
+
+def _params(path: Path, structure: Any, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
+    """Return tensors of the right shapes as the network's pytree, copied."""
+    import jax.numpy as jnp
+
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    return network.params_from(own, leaves)
+    leaves = {n: jnp.array(_transposed(n, t)) for n, t in tensors.items()}
+    return named_arrays.unflat(leaves, structure)
 
 
 def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
@@ -196,4 +225,4 @@ def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:
 
     A kernel is `(inputs, outputs)` in files and `(outputs, inputs)` in networks.
     """
-    return np.ascontiguousarray(tensor.T) if name.endswith(".kernel") else tensor
+    return np.ascontiguousarray(tensor.T) if name.endswith(_TRANSPOSED) else tensor

@@ -5,6 +5,7 @@ The agent may be a table or a network; the game must be enumerable.
 
 import csv
 import dataclasses
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import text_board
 from jax_ttt.results import plain
+from jax_ttt.runtime import files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,16 +52,17 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]
 
 def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
     """Write one line per position: board, to_move, q0, q1 and so on, move."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        names = [f"q{action}" for action in range(num_actions)]
-        writer.writerow(["board", "to_move", *names, "move"])
-        for row in rows:
-            cells = ["" if value is None else value for value in row.q_values]
-            writer.writerow([row.board, row.to_move, *cells, row.move])
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    names = [f"q{action}" for action in range(num_actions)]
+    writer.writerow(["board", "to_move", *names, "move"])
+    for row in rows:
+        cells = ["" if value is None else value for value in row.q_values]
+        writer.writerow([row.board, row.to_move, *cells, row.move])
+    files.write_output(path, text.getvalue().encode())
 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
     """Write a list with one position per line."""
     lines = ",\n".join(json.dumps(plain.to_dict(row), allow_nan=False) for row in rows)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    files.write_output(path, f"[\n{lines}\n]\n".encode())

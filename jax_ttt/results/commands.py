@@ -69,6 +69,7 @@ class SweepResult:
     device: str
     preset: str
     first_seed: int
+    file: str  # in which the agents are kept
     seconds: float  # of the whole command
     groups: tuple[GroupResult, ...]
 

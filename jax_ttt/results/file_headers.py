@@ -1,10 +1,11 @@
 """The header of an agent's file, which says what the agent is for. Needs no JAX."""
 
-import json
 from pathlib import Path
 
-_MOST = 2**20
-"""Bytes of a header that are read; an agent's has a few thousand."""
+from jax_ttt.results import reading
+
+_MOST = 2**30
+"""Bytes of the largest file whose header is read."""
 
 
 def saved_game(path: Path) -> str | None:
@@ -14,10 +15,10 @@ def saved_game(path: Path) -> str | None:
     """
     path = path / "agent.safetensors" if path.is_dir() else path
     try:
-        with path.open("rb") as file:
+        with reading.open_bounded(path, _MOST) as file:
             size = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(min(size, _MOST)))
-        game = json.loads(header["__metadata__"]["jax_ttt"])["env_id"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            header = reading.strict_json(file.read(min(size, reading.MOST_JSON)))
+        game = reading.strict_json(header["__metadata__"]["jax_ttt"])["env_id"]
+    except (AttributeError, ValueError, KeyError, TypeError):
         return None
     return game if isinstance(game, str) else None

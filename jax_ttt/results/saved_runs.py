@@ -1,10 +1,10 @@
 """The runs that `train` has saved below a folder, `runs/` unless named. No JAX."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.results import reading
 from jax_ttt.results.commands import RunSummary
 from jax_ttt.results.rows import Evaluated, read_row
 
@@ -47,7 +47,7 @@ def saved_in(folder: Path) -> list[Path]:
 
 def _summary(run: Path) -> RunSummary | None:
     try:
-        about = json.loads((run / "config.json").read_text("utf-8"))
+        about = reading.json_file(run / "config.json")
         known: dict[str, Any] = {
             "env_id": str(about["config"]["env_id"]),
             "preset": str(about["preset"]),
@@ -66,13 +66,13 @@ def _summary(run: Path) -> RunSummary | None:
 
 def _last_evaluation(metrics: Path) -> Evaluated | None:
     """Return the last row with grades near the end of a run's metrics."""
-    with metrics.open("rb") as file:
+    with reading.open_bounded(metrics, reading.MOST_METRICS) as file:
         size = file.seek(0, 2)
         file.seek(max(size - _TAIL, 0))
         lines = file.read().split(b"\n")
     # The first line may lack its beginning, the last one its end.
     for line in reversed(lines[1 if size > _TAIL else 0 : -1]):
-        row = read_row(json.loads(line))
+        row = read_row(reading.strict_json(line))
         if isinstance(row, Evaluated):
             return row
     return None

@@ -1,6 +1,5 @@
 """The settings that a run wrote to its `config.json`. Imports no JAX."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.results import reading
 
 
 class SavedSettings(NamedTuple):
@@ -26,19 +26,20 @@ def read_settings(path: Path) -> SavedSettings:
     """
     path = path / "config.json" if path.is_dir() else path
     try:
-        about = json.loads(path.read_text("utf-8"))
+        about = reading.json_file(path)
         version = about.get("format_version", 1)
-        if version not in READABLE:
-            raise ValueError(f"format version {version!r}")
+        if not reading.is_version(version, READABLE):
+            raise UsageError(f"{path}: {reading.other_version(version, READABLE)}")
         seed, preset = about["seed"], about["preset"]
         SEED_RANGE.check("seed", seed)
         if preset not in PRESETS:
             raise ValueError(f"preset {preset!r}")
         return SavedSettings(config_from_dict(about["config"]), preset, seed)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file") from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+    except UsageError:
+        raise
+    except reading.UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, SettingError) else repr(error)
+        reason = reading.one_line(reason)
         raise UsageError(f"{path}: not a run's settings ({reason})") from None

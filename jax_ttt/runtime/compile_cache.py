@@ -13,6 +13,8 @@ from pathlib import Path
 
 from jax_ttt.runtime import streams
 
+MAX_BYTES = 2 * 2**30
+"""Size of a cache folder above which the files not used for longest are dropped."""
 _FLAGS = ("flags", "Features")
 """Names of the row in `/proc/cpuinfo` that lists a processor's features: x86, Arm."""
 
@@ -42,6 +44,8 @@ def use(wanted: bool = True) -> bool:
             streams.tell(f"no compilation cache in {path}: {error.strerror}")
             return False
         jax.config.update("jax_compilation_cache_dir", str(path))
+        kept_files.drop_oldest(path, MAX_BYTES)
+    _check_programs()
     # By default JAX keeps only programs that took a second or more to compile.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
@@ -49,6 +53,55 @@ def use(wanted: bool = True) -> bool:
     if "://" not in used:  # JAX also accepts folders in cloud storage
         kept_files.keep_in(Path(used))
     return True
+
+
+class CheckedPrograms:
+    """JAX's cache of compiled programs, as files with checksums.
+
+    JAX's own one takes a flipped bit for a good program, warns of each damaged file in
+    each process, and never replaces the file. Here a damaged file is one that is
+    absent. The checksum stands after JAX's entry, so JAX can read the files too.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def get(self, key: str) -> bytes | None:
+        """Return the program of a key, or None."""
+        from jax_ttt.runtime import kept_files
+
+        return kept_files.read_checked(self._file(key))
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a program, if the folder allows it."""
+        from jax_ttt.runtime import kept_files
+
+        kept_files.write_checked(self._file(key), value)
+
+    def _file(self, key: str) -> Path:
+        return self._path / f"{key}-cache"
+
+
+def _check_programs() -> None:
+    """Let JAX use `CheckedPrograms`, unless it is set up for another kind of cache."""
+    import jax
+
+    size = getattr(jax.config, "jax_compilation_cache_max_size", -1)
+    checks = getattr(jax.config, "jax_compilation_cache_check_contents", False)
+    used: str = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    if size != -1 or checks or "://" in used:
+        return
+    try:  # JAX has no public way; without this one, its own cache is used
+        from jax._src import compilation_cache as internal
+
+        if callable(internal.get_file_cache):
+            internal.get_file_cache = _checked_programs
+    except (ImportError, AttributeError):
+        return
+
+
+def _checked_programs(path: str) -> tuple[CheckedPrograms, str]:
+    return CheckedPrograms(path), path
 
 
 def folder() -> Path:
@@ -70,20 +123,23 @@ def folder() -> Path:
 def make_private(path: Path) -> None:
     """Make the folder for this user only, since the programs in it are run.
 
+    The folder above may be a link, if it is the user's own; the folder itself may not.
+
     Raises:
-        OSError: the folder can't be made, or other users can write to it.
+        OSError: the folder can't be made; it, or the folder above, belongs to another
+            user, or other users can write to it.
     """
     for folder in (path.parent, path):  # `mode` does not apply to further parents
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "nt":  # folders in the user's profile are private
         return
-    about = path.lstat()
-    if not stat.S_ISDIR(about.st_mode):
+    for about in (path.parent.lstat(), path.parent.stat(), path.lstat()):
+        if about.st_uid != os.getuid():
+            raise PermissionError(0, "it belongs to another user")
+        if about.st_mode & 0o022 and not stat.S_ISLNK(about.st_mode):
+            raise PermissionError(0, "other users can write to it")
+    if not stat.S_ISDIR(path.lstat().st_mode):
         raise OSError(0, "not a folder")
-    if about.st_uid != os.getuid():
-        raise PermissionError(0, "it belongs to another user")
-    if about.st_mode & 0o022:
-        raise PermissionError(0, "other users can write to it")
     if not os.access(path, os.W_OK):
         raise PermissionError(0, "no permission to write to it")
 

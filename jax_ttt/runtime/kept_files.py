@@ -1,7 +1,7 @@
 """A cache of files for later processes, in the folder of JAX's own cache.
 
 The key of a file is its name, our sources, the versions of the libraries, JAX's
-settings and the device. A damaged file is ignored.
+settings and the device. A damaged file is computed again.
 """
 
 import contextlib
@@ -35,12 +35,7 @@ def read(name: str) -> bytes | None:
     path = _path(name)
     if path is None:
         return None
-    try:
-        kept = path.read_bytes()
-    except OSError:
-        return None
-    digest, contents = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
-    return contents if hashlib.sha256(contents).digest() == digest else None
+    return read_checked(path)
 
 
 def keep(name: str, contents: bytes) -> None:
@@ -48,9 +43,54 @@ def keep(name: str, contents: bytes) -> None:
     path = _path(name)
     if path is None or _digest() != _sources():  # sources were edited meanwhile
         return
-    with contextlib.suppress(OSError):  # the next process computes it again
+    write_checked(path, contents)
+
+
+def read_checked(path: Path) -> bytes | None:
+    """Return what `write_checked` wrote; None if it is absent or damaged."""
+    try:
+        kept = path.read_bytes()
+        contents, digest = kept[:-_DIGEST_BYTES], kept[-_DIGEST_BYTES:]
+        if hashlib.sha256(contents).digest() != digest:
+            return None
+        os.utime(path)  # the files that were not used for longest are dropped first
+    except OSError:
+        return None
+    return contents
+
+
+def write_checked(path: Path, contents: bytes) -> None:
+    """Write contents and their SHA-256 after them, if the folder allows it."""
+    with contextlib.suppress(OSError):  # the next process computes them again
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        files.write_whole(path, hashlib.sha256(contents).digest() + contents)
+        content = contents + hashlib.sha256(contents).digest()
+        files.write_whole(path, content, mode=0o600, synced=False)
+
+
+def drop_oldest(folder: Path, most: int) -> int:
+    """Remove the files that were not used for longest, if all have over `most` bytes.
+
+    A tenth more is removed, so that not every process has to. Returns the number of
+    files removed. Temporary files of processes that have ended are removed too.
+    """
+    files.remove_leftovers(folder)
+    removed, found = 0, []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                about = entry.stat(follow_symlinks=False)
+                found.append((about.st_mtime_ns, about.st_size, entry.path))
+    total = sum(size for _, size, _ in found)
+    if total <= most:
+        return 0
+    for _, size, path in sorted(found):
+        if total <= most * 0.9:
+            break
+        with contextlib.suppress(OSError):  # another process may have removed it
+            os.unlink(path)
+            removed += 1
+        total -= size
+    return removed
 
 
 def _path(name: str) -> Path | None:

@@ -3,7 +3,6 @@
 A flat dictionary can be read, passed on and stored without a library's classes.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -78,23 +77,37 @@ def one_of_stack(stack: Named, place: int, blank: np.generic) -> Named:
     return found
 
 
-def is_stack(stack: Named, dtype: DTypeLike, number: int, most: int) -> bool:
-    """Return whether arrays can be the result of `stacked`, of `number` items.
+def item_shapes(
+    stack: Named, dtype: DTypeLike, number: int
+) -> dict[str, tuple[int, ...]] | None:
+    """Return the shapes of an item of a stack, with all its rows.
 
-    Each has this dtype, and an item of it at most `most` entries with all its rows.
+    Only the dtypes and shapes are read. None if arrays of these can't be the result of
+    `stacked`, of `number` items of this dtype.
     """
     masks = {name: leaf for name, leaf in stack.items() if name.endswith(_ROWS)}
-    if any(leaf.dtype != bool or leaf.ndim != 1 for leaf in masks.values()):
-        return False
+    if any(leaf.dtype != bool or len(leaf.shape) != 1 for leaf in masks.values()):
+        return None
+    found: dict[str, tuple[int, ...]] = {}
     for name in stack.keys() - masks.keys():
         leaf = stack[name]
-        if leaf.dtype != dtype or leaf.ndim < 2 or len(leaf) != number:
-            return False
-        rows = masks.pop(name + _ROWS, np.ones(leaf.shape[1], bool))
-        size = len(rows) * math.prod(leaf.shape[2:])
-        if np.count_nonzero(rows) != leaf.shape[1] or size > most:
-            return False
-    return not masks
+        if leaf.dtype != dtype or len(leaf.shape) < 2 or leaf.shape[0] != number:
+            return None
+        mask = masks.pop(name + _ROWS, None)
+        rows = leaf.shape[1] if mask is None else mask.shape[0]
+        if rows < leaf.shape[1]:
+            return None
+        found[name] = rows, *leaf.shape[2:]
+    return None if masks else found
+
+
+def has_its_rows(stack: Named) -> bool:
+    """Return whether the masks of a stack, whose shapes fit, mark as many rows."""
+    return all(
+        np.count_nonzero(mask) == stack[name.removesuffix(_ROWS)].shape[1]
+        for name, mask in stack.items()
+        if name.endswith(_ROWS)
+    )
 
 
 def _name(path: tuple[Any, ...]) -> str:

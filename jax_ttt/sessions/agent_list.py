@@ -7,7 +7,6 @@ request holds the server.
 import collections
 import dataclasses
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
+from jax_ttt.results import reading
 from jax_ttt.results.saved_runs import saved_in
 from jax_ttt.runtime import files
 from jax_ttt.serving.replies import Refusal
@@ -197,7 +197,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 def _preset(path: Path) -> str | None:
     try:
-        preset: Any = json.loads(path.read_text("utf-8"))["preset"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        preset: Any = reading.json_file(path)["preset"]
+    except (ValueError, KeyError, TypeError):
         return None
     return preset[:60] if isinstance(preset, str) else None

@@ -18,7 +18,7 @@ from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.results import tensor_files
-from jax_ttt.results.tensor_files import AgentError
+from jax_ttt.results.tensor_files import AgentError, TensorSpec
 from jax_ttt.runtime import files, named_arrays, streams
 from jax_ttt.runtime.named_arrays import Named
 
@@ -128,26 +128,44 @@ def read_snapshots(path: Path) -> Snapshots:
             or its weights don't fit the network of its settings.
     """
     path = path / FILE if path.is_dir() else path
-    about, tensors = tensor_files.contents(path)
-    if about.get("kind") != _KIND:
-        raise AgentError(f"{path}: not the snapshots of a run")
-    with tensor_files.describing(path):
-        config, seed = agents.settings_of(about), about["seed"]
-        SEED_RANGE.check("seed", seed)
-        updates = tuple(about["updates"])
-        for update in updates:
-            agents.UPDATES_DONE.check("updates", update)
-        if not updates or list(updates) != sorted({*updates}):
-            raise ValueError("updates are not ascending")
-    most = tensor_files.MAX_BYTES // np.dtype(np.float32).itemsize
-    if not named_arrays.is_stack(tensors, np.float16, len(updates), most):
-        raise AgentError(f"{path}: its tensors are not those of {len(updates)} agents")
+    with tensor_files.open_tensors(path) as file:
+        about = file.about
+        if about.get("kind") != _KIND:
+            raise AgentError(f"{path}: not the snapshots of a run")
+        with tensor_files.describing(path):
+            config, seed = agents.settings_of(about), about["seed"]
+            SEED_RANGE.check("seed", seed)
+            updates = _updates(about["updates"])
+        shapes = named_arrays.item_shapes(file.specs, np.float16, len(updates))
+        if shapes is None:
+            raise _misfit(path, updates)
+        wanted = {n: TensorSpec(np.dtype(np.float32), s) for n, s in shapes.items()}
+        agents.check_specs(path, config, wanted)
+        tensors = file.tensors()
+    if not named_arrays.has_its_rows(tensors):
+        raise _misfit(path, updates)
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
     found = Snapshots(path, config, seed, updates, tensors)
     found.agent(updates[-1])  # refused if the weights don't fit
     return found
+
+
+def _misfit(path: Path, updates: tuple[int, ...]) -> AgentError:
+    number = len(updates)
+    return AgentError(f"{path}: its tensors are not those of {number} agents")
+
+
+def _updates(value: object) -> tuple[int, ...]:
+    """Return the updates of a description; raises `ValueError` if they are none."""
+    if not isinstance(value, list):
+        raise ValueError("updates must be a list")
+    for update in value:
+        agents.UPDATES_DONE.check("updates", update)
+    if not value or list(value) != sorted({*value}):
+        raise ValueError("updates are not ascending")
+    return tuple(value)
 
 
 def _rounded(tensor: np.ndarray) -> np.ndarray:

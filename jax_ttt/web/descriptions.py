@@ -4,7 +4,6 @@ The methods compute with JAX, so they run in the worker thread.
 """
 
 import collections
-import json
 import time
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.history import history_row, measured_row
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results import rows
+from jax_ttt.results import reading, rows
 from jax_ttt.results.grades import Rates
 from jax_ttt.results.rows import Chunk
 from jax_ttt.serving.replies import Refusal
@@ -149,10 +148,10 @@ def read_history(metrics: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     loss = None
     try:
-        if metrics.stat().st_size > MOST_METRICS:
-            return []
-        for line in metrics.read_text("utf-8").splitlines():
-            row = rows.read_row(json.loads(line))
+        with reading.open_bounded(metrics, MOST_METRICS) as file:
+            lines = file.read(MOST_METRICS).splitlines()
+        for line in lines:
+            row = rows.read_row(reading.strict_json(line))
             if isinstance(row, Chunk):
                 loss = row.loss
             elif row.exact is not None:
@@ -160,7 +159,7 @@ def read_history(metrics: Path) -> list[dict[str, Any]]:
                 about = {"games": row.games, "loss": loss, "seconds": row.seconds}
                 proven = row.exact.unbeatable
                 found.append(history_row(row.update, rates, proven, **about))
-    except (OSError, ValueError, RecursionError):
+    except ValueError:
         pass  # a run that is being written ends with half a line
     return found
 

@@ -57,7 +57,8 @@ def rewrite(path, **changes):
         about = json.loads(file.metadata()["jax_ttt"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     about |= changes
-    path.write_bytes(safetensors.numpy.save(tensors, {"jax_ttt": json.dumps(about)}))
+    text = json.dumps(about, sort_keys=True)
+    path.write_bytes(safetensors.numpy.save(tensors, {"jax_ttt": text}))
 
 
 def test_what_is_saved_comes_back(agent, saved):
@@ -168,7 +169,7 @@ USUAL = Config().architecture.as_dict()
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format_version": 99}, "format version 99; this program reads 1 and 2"),
+        ({"format_version": 99}, "format version 99; this program reads 1, 2 and 3"),
         ({"env_id": "connect_four"}, "made for connect_four, not for tic_tac_toe"),
         ({"config": FIELDS | {"env_id": "hex"}}, "its game does not match"),
         ({"config": FIELDS | {"more": 1}}, "more must be absent"),
@@ -185,7 +186,7 @@ USUAL = Config().architecture.as_dict()
         ({"config": FIELDS | {"hidden_size": "8"}}, "damaged description"),
         ({"config": 3}, "damaged description"),
         ({"config": None}, "damaged description"),
-        ({"sha256": "0" * 64}, "weights were changed"),
+        ({"sha256": "0" * 64}, "contents were changed"),
         ({"seed": "x"}, ""),
         ({"num_updates": []}, ""),
         ({"score": 3}, "score must be an object, got 3"),

@@ -1,6 +1,7 @@
 """The settings that a run wrote: what is read, and what is refused."""
 
 import json
+import os
 
 import pytest
 
@@ -27,13 +28,57 @@ def test_what_a_run_wrote_is_read(preset, tmp_path):
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"config": {"tau": 2.0}}, "tau must be a number above 0 and at most 1, got 2"),
         ({"config": {"nonsense": 1}}, "nonsense must be absent"),
-        ({"format_version": 99}, "format version 99"),
     ],
 )
 def test_what_no_run_writes_is_refused(wrong, why, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(ABOUT | wrong))
     with pytest.raises(UsageError, match=f"not a run's settings .*{why}"):
         read_settings(tmp_path)
+
+
+@pytest.mark.parametrize("version", [0, 99, True, "3", None, 3.0])
+@pytest.mark.fault("F6", "config.json of a version that this program does not read")
+def test_another_version_is_named(version, tmp_path):
+    (tmp_path / "config.json").write_text(
+        json.dumps(ABOUT | {"format_version": version})
+    )
+    reason = f"format version {version!r}; this program reads 1, 2 and 3"
+    with pytest.raises(UsageError, match=reason):
+        read_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format_version": 2, "preset": "table", "seed": 7, "config": {"tau": NaN}}',
+        '{"format_version": 2, "preset": "table", "seed": 7, "seed": 8, "config": {}}',
+        '{"format_version": 2, "preset": "table", "seed": true, "config": {}}',
+        '{"format_version": 2, "preset": "table", "seed": 7, "config": {"tau": 1e999}}',
+        "[" * 100_000,
+        '{"a":' * 1000 + "1" + "}" * 1000,
+        " " * 2**20 + "{}",
+        '"\\ud800"',
+        "1" * 5000,
+    ],
+    ids=["nan", "twice", "true", "huge", "deep", "nested", "long", "text", "digits"],
+)
+@pytest.mark.fault("F16", "a hostile config.json: NaN, a name twice, deep, long")
+def test_hostile_settings_are_refused_in_one_line(text, tmp_path):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_settings(tmp_path)
+    message = str(error.value).removeprefix(str(tmp_path))
+    assert message.isprintable()
+    assert len(message) < 400
+
+
+@pytest.mark.fault("F5", "config.json is a FIFO, or a folder")
+def test_what_is_no_file_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "config.json").mkdir()
+    for path in (tmp_path / "fifo", tmp_path):
+        with pytest.raises(UsageError, match="not a regular file"):
+            read_settings(path)
 
 
 def test_a_file_that_is_absent_or_no_json_is_refused(tmp_path):

@@ -6,7 +6,9 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import jax
 import pytest
 import tiny
 
@@ -59,6 +61,97 @@ def test_another_users_folder_is_not_used(tmp_path, monkeypatch):
         compile_cache.make_private(path)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+@pytest.mark.fault("F25", "the cache folder is planted, or others can write above it")
+def test_a_folder_below_one_of_others_is_not_used(tmp_path, monkeypatch):
+    """Whoever can write to the folder above can put another one in its place."""
+    above = tmp_path / "above"
+    above.mkdir(mode=0o700)
+    compile_cache.make_private(above / "cache")
+    above.chmod(0o777)
+    with pytest.raises(PermissionError, match="other users can write"):
+        compile_cache.make_private(above / "cache")
+    above.chmod(0o700)
+    (tmp_path / "link").symlink_to(above)  # the user's own link to another disk
+    compile_cache.make_private(tmp_path / "link" / "cache")
+    real = Path.lstat
+    uid = os.getuid()
+
+    def planted(path):
+        about = list(real(path))
+        about[4] = uid + 1 if path.name == "link" else about[4]
+        return os.stat_result(about)
+
+    monkeypatch.setattr(Path, "lstat", planted)
+    with pytest.raises(PermissionError, match="another user"):
+        compile_cache.make_private(tmp_path / "link" / "cache")
+
+
+def test_a_program_is_kept_with_its_checksum(tmp_path):
+    cache = compile_cache.CheckedPrograms(str(tmp_path / "new"))
+    assert cache.get("a") is None
+    cache.put("a", b"program" * 100)
+    assert cache.get("a") == b"program" * 100
+    (path,) = (tmp_path / "new").iterdir()
+    assert path.name == "a-cache"
+    assert path.read_bytes().startswith(b"program")  # JAX reads it too
+
+
+@pytest.mark.parametrize("damage", ["cut off", "a bit flipped", "empty", "JAX's own"])
+@pytest.mark.fault("F5", "a compiled program in the cache is damaged")
+def test_a_damaged_program_is_absent_and_then_replaced(damage, tmp_path):
+    cache = compile_cache.CheckedPrograms(str(tmp_path))
+    cache.put("a", b"program" * 100)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    flipped = bytes([whole[0] ^ 1]) + whole[1:]
+    path.write_bytes(
+        {
+            **{"cut off": whole[:100], "a bit flipped": flipped, "empty": b""},
+            "JAX's own": whole[:-32],
+        }[damage]
+    )
+    assert cache.get("a") is None
+    cache.put("a", b"program")
+    assert cache.get("a") == b"program"
+
+
+def test_a_program_that_cannot_be_kept_is_no_error(tmp_path):
+    cache = compile_cache.CheckedPrograms(str(tmp_path))
+    (tmp_path / "a-cache").mkdir()
+    cache.put("a", b"program")
+    assert cache.get("a") is None
+    (tmp_path / "file").touch()
+    cache = compile_cache.CheckedPrograms(str(tmp_path / "file"))
+    cache.put("a", b"program")
+    assert cache.get("a") is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("jax_compilation_cache_max_size", 10**9),
+        ("jax_compilation_cache_dir", "gs://bucket/programs"),
+    ],
+)
+def test_another_kind_of_cache_is_left_to_jax(setting, value, monkeypatch):
+    internal: Any = importlib.import_module("jax._src.compilation_cache")
+
+    def before(path):
+        raise AssertionError(path)
+
+    monkeypatch.setattr(internal, "get_file_cache", before)
+    old = getattr(jax.config, setting)
+    jax.config.update(setting, value)
+    try:
+        compile_cache._check_programs()
+        assert internal.get_file_cache is before
+    finally:
+        jax.config.update(setting, old)
+    compile_cache._check_programs()
+    assert isinstance(internal.get_file_cache("x")[0], compile_cache.CheckedPrograms)
+
+
 def test_each_kind_of_processor_has_its_own_folder(monkeypatch):
     here = compile_cache.folder()
     assert here == compile_cache.folder()
@@ -82,6 +175,7 @@ def programs(folder, wanted="wanted"):
         text=True,
         check=True,
     )
+    assert not done.stderr  # no warning of a damaged file
     misses, hits = map(int, done.stdout.split())
     return misses, hits
 
@@ -91,12 +185,64 @@ def test_a_second_process_compiles_nothing(tmp_path):
     compiled, read_back = programs(tmp_path)
     assert compiled > 0
     assert programs(tmp_path) == (0, compiled + read_back)
-    entries = [path for path in tmp_path.iterdir() if path.name.endswith("-cache")]
-    assert entries
-    for entry in entries:
-        entry.write_bytes(entry.read_bytes()[:100])  # as after a crash
-    programs(tmp_path)  # the result is still correct
     assert programs(tmp_path, "unwanted") == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.fault("F5", "all compiled programs are cut off, flipped or empty")
+def test_a_damaged_cache_costs_a_compile_and_no_run(tmp_path):
+    """Nothing is printed, and the next process compiles nothing again."""
+    compiled, read_back = programs(tmp_path)
+    every = compiled + read_back
+
+    def flip(path):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+
+    def to_folder(path):
+        path.unlink()
+        path.mkdir()
+
+    for damage in (
+        lambda path: path.write_bytes(path.read_bytes()[:100]),  # as after a crash
+        flip,
+        lambda path: path.write_bytes(b""),
+    ):
+        entries = [*tmp_path.glob("*-cache")]
+        assert len(entries) == every
+        for entry in entries:
+            damage(entry)
+        assert programs(tmp_path) == (every, 0)
+        assert programs(tmp_path) == (0, every)
+    for entry in tmp_path.glob("*-cache"):
+        to_folder(entry)
+    assert programs(tmp_path) == (every, 0)
+
+
+@pytest.mark.slow
+def test_a_start_drops_the_oldest_programs_of_the_users_folder(tmp_path):
+    """Only of the folder that is chosen here, never of one that the user has named."""
+    code = (
+        "from jax_ttt.runtime import compile_cache as c; c.MAX_BYTES = 999; c.use();"
+        "print(c.folder())"
+    )
+    env = {k: v for k, v in os.environ.items() if not k.startswith("JAX_COMPILATION")}
+    env |= {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    env |= {"PYTHONPATH": str(Path(compile_cache.__file__).parents[2])}
+    command = [sys.executable, "-c", code]
+    for named in (False, True):
+        done = subprocess.run(command, env=env, capture_output=True, check=True)
+        folder = Path(done.stdout.decode().strip())
+        assert folder.is_relative_to(tmp_path)
+        for number in range(10):
+            (folder / f"{number}-cache").write_bytes(bytes(200))
+            os.utime(folder / f"{number}-cache", (number, number))
+        more = {"JAX_COMPILATION_CACHE_DIR": str(folder)} if named else {}
+        subprocess.run(command, env=env | more, check=True)
+        left = sorted(path.name for path in folder.iterdir())
+        kept = range(10) if named else range(6, 10)
+        assert left == [f"{number}-cache" for number in kept]
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])

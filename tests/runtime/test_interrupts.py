@@ -61,13 +61,13 @@ def trains(path):
     return metrics.exists() and '"chunk"' in metrics.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "number", "code"),
     [
         ("writing to", signal.SIGINT, 130),  # it compiles
-        # It trains:
-        pytest.param(ROW, signal.SIGINT, 130, marks=pytest.mark.slow),
-        pytest.param(ROW, signal.SIGTERM, 143, marks=pytest.mark.slow),
+        (ROW, signal.SIGINT, 130),  # it trains
+        (ROW, signal.SIGTERM, 143),
     ],
 )
 def test_a_second_signal_ends_a_process_at_once(moment, number, code, tmp_path):
@@ -184,9 +184,9 @@ def importing(module, times, command, tmp_path, stream: int = subprocess.PIPE):
     ("module", "command"),
     [
         ("tyro", "jax_ttt.train"),
-        ("tyro", "jax_ttt train"),
-        ("tyro", "jax_ttt.bench"),
-        ("jax", "jax_ttt.evaluate random"),
+        pytest.param("tyro", "jax_ttt train", marks=pytest.mark.slow),
+        pytest.param("tyro", "jax_ttt.bench", marks=pytest.mark.slow),
+        pytest.param("jax", "jax_ttt.evaluate random", marks=pytest.mark.slow),
         ("jax", "jax_ttt arena"),
     ],
 )

@@ -79,7 +79,9 @@ def test_a_stack_gives_back_each_item_without_the_rows_that_are_blank_in_all():
         **{"c": (2, 2), "c.rows": (3,)},
     }
     assert stack["c.rows"].tolist() == [False, True, True]
-    assert named_arrays.is_stack(stack, np.float64, 2, 6)
+    shapes = named_arrays.item_shapes(stack, np.float64, 2)
+    assert shapes == {name: leaf.shape for name, leaf in ARRAYS.items()}
+    assert named_arrays.has_its_rows(stack)
     for place, item in enumerate((ARRAYS, other)):
         found = named_arrays.one_of_stack(stack, place, np.float64(0))
         assert found.keys() == item.keys()
@@ -88,18 +90,23 @@ def test_a_stack_gives_back_each_item_without_the_rows_that_are_blank_in_all():
 
 
 @pytest.mark.parametrize(
-    ("changes", "number", "most"),
+    ("changes", "number"),
     [
-        ({}, 2, 6),
-        ({}, 1, 5),
-        ({"a": ARRAYS["a"][None].astype(np.float32)}, 1, 6),
-        ({"a": np.zeros(1)}, 1, 6),
-        ({"c.rows": np.array([True, True, False])}, 1, 6),
-        ({"c.rows": np.array([[True]])}, 1, 6),
-        ({"d.rows": np.array([True])}, 1, 6),
+        ({}, 2),
+        ({"a": ARRAYS["a"][None].astype(np.float32)}, 1),
+        ({"a": np.zeros(1)}, 1),
+        ({"c.rows": np.array([[True]])}, 1),
+        ({"c.rows": np.array([])}, 1),
+        ({"c.rows": np.zeros(0, bool)}, 1),
+        ({"d.rows": np.array([True])}, 1),
     ],
 )
-def test_other_arrays_are_no_stack(changes, number, most):
+def test_arrays_of_other_shapes_are_no_stack(changes, number):
     stack = named_arrays.stacked([ARRAYS], np.float64(0))
-    assert named_arrays.is_stack(stack, np.float64, 1, 6)
-    assert not named_arrays.is_stack(stack | changes, np.float64, number, most)
+    assert named_arrays.item_shapes(stack, np.float64, 1)
+    assert named_arrays.item_shapes(stack | changes, np.float64, number) is None
+
+
+def test_a_mask_marks_as_many_rows_as_are_there():
+    stack = named_arrays.stacked([ARRAYS], np.float64(0))
+    assert not named_arrays.has_its_rows(stack | {"c.rows": np.array([True] * 3)})

@@ -1,5 +1,6 @@
 """Connections that are slow, many, or end too early; a small application."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -12,6 +13,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from jax_ttt.serving import connections
+
+SOON = 0.3
+"""Seconds until the deadline of a request in tests of deadlines."""
 
 
 async def answer(request):
@@ -27,14 +31,24 @@ async def large(request):
 
 
 async def slow(request):
-    await threading_sleep()
+    await asyncio.sleep(3 * SOON)
     return PlainTextResponse("late")
 
 
-async def threading_sleep():
-    import asyncio
+class Held:
+    """Requests that are answered only when a test says so."""
 
-    await asyncio.sleep(1.5)
+    def __init__(self):
+        self.num, self.let_go = 0, threading.Event()
+
+    async def answer(self, request):
+        self.num += 1
+        while not self.let_go.is_set():
+            await asyncio.sleep(0.01)
+        return PlainTextResponse("let go")
+
+
+HELD = Held()
 
 
 APP = Starlette(
@@ -43,6 +57,7 @@ APP = Starlette(
         Route("/echo", echo, methods=["POST"]),
         Route("/large", large),
         Route("/slow", slow),
+        Route("/held", HELD.answer),
         Route("/files", echo, methods=["POST"]),
     ]
 )
@@ -57,8 +72,8 @@ def port():
 @pytest.fixture
 def soon(monkeypatch):
     """Let the deadlines come soon."""
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
-    monkeypatch.setattr(connections, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", SOON)
+    monkeypatch.setattr(connections, "LINGER_SECONDS", 0.1)
 
 
 def opened(port, data=b""):
@@ -92,7 +107,7 @@ def is_answered(port):
 def test_half_a_request_is_refused_in_time(port, soon, sent):
     begin = time.monotonic()
     reply = rest_of(opened(port, sent))
-    assert 0.4 < time.monotonic() - begin < 8
+    assert 0.8 * SOON < time.monotonic() - begin < 8
     assert served.status_of(reply) == 408
     assert "content-security-policy" in served.headers_of(reply)
 
@@ -106,7 +121,7 @@ def test_a_byte_now_and_then_does_not_move_the_deadline(port, soon):
             time.sleep(0.05)
     except OSError:
         pass
-    assert 0.4 < time.monotonic() - begin < 8
+    assert 0.8 * SOON < time.monotonic() - begin < 8
     client.close()
 
 
@@ -121,7 +136,7 @@ def test_a_client_that_does_not_read_is_left(port, soon):
     client.settimeout(5)
     client.connect(("127.0.0.1", port))
     client.sendall(served.request(port, path="/large"))
-    time.sleep(1.5)
+    time.sleep(3 * SOON)
     assert len(rest_of(client)) < 2**23
 
 
@@ -142,13 +157,14 @@ def test_waiting_connections_make_room_for_a_new_one(port):
 
 
 def test_more_requests_than_places_are_refused_and_the_others_answered(port):
-    request = served.request(port, path="/slow")
+    request = served.request(port, path="/held")
     most = connections.MOST_CONNECTIONS
     held = [opened(port, request) for _ in range(most)]
-    time.sleep(0.3)
+    served.wait_until(lambda: HELD.num == most)
     begin = time.monotonic()
     assert served.status_of(served.exchange(port, request)) == 503
     assert time.monotonic() - begin < 4
+    HELD.let_go.set()
     assert {served.status_of(rest_of(client)) for client in held} == {200}
     assert is_answered(port)
 

@@ -28,19 +28,23 @@ def entrant(name, env_id="tic_tac_toe"):
     return registry.enter(names.read_name(name, env_id), env_id, KEY)
 
 
-def at(position, opponent):
+@pytest.fixture(scope="module")
+def states():
+    """Return the states of all positions as NumPy arrays: slices are not compiled."""
+    return jax.device_get(trees.env_states("tic_tac_toe"))
+
+
+def at(position, states, opponent):
     """Return a session whose board is a position of the tree."""
-    state = jax.tree.map(
-        lambda x: x[position : position + 1], trees.env_states("tic_tac_toe")
-    )
+    state = jax.device_put(jax.tree.map(lambda x: x[position : position + 1], states))
     return Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
 
 
-def test_a_hint_always_keeps_the_exact_value(agent_path):
+def test_a_hint_always_keeps_the_exact_value(agent_path, states):
     opponent = entrant(str(agent_path))
     tree = trees.enumerated("tic_tac_toe")
     for position in tree.decisions[::40]:
-        game = at(int(position), opponent)
+        game = at(int(position), states, opponent)
         own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
         cells = np.asarray(tree.obs[position]).reshape(9, 2)
         board = "".join(own if a else other if b else "-" for a, b in cells)
@@ -77,9 +81,10 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
     game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
     agent, chosen = agents.load_agent(agent_path), set()
     for seed in range(6):
-        key = jax.random.key(seed)
+        rng = np.random.default_rng(seed)
         params = jax.tree.map(
-            lambda x, key=key: x + jax.random.normal(key, x.shape), agent.params
+            lambda x, rng=rng: x + rng.normal(size=x.shape).astype(np.float32),
+            agent.params,
         )
         other = dataclasses.replace(agent, params=params)
         rows = session.move_values(game, other)

@@ -55,30 +55,6 @@ def test_flags_are_refused_before_jax_is_imported(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-)
-def test_a_signal_while_jax_is_loaded_ends_it(tmp_path, number, code):
-    with served.command("--port", "0", folder=tmp_path) as (process, port):
-        page = served.exchange(port, served.request(port))
-        assert served.status_of(page) == 200, "the page is there before JAX"
-        begin = time.monotonic()
-        process.send_signal(number)
-        assert process.wait(10) == code
-        assert time.monotonic() - begin < 4, "2 s on a machine that is not busy"
-        assert "Traceback" not in process.communicate()[1]
-
-
-def test_two_servers_have_two_ports(tmp_path):
-    with (
-        served.command("--port", "0", folder=tmp_path) as (_, port),
-        served.command("--port", str(port), folder=tmp_path) as (_, other),
-    ):
-        assert port < other < port + 100
-        reply = served.exchange(other, served.request(other))
-        assert served.status_of(reply) == 200
-
-
 def listeners(process):
     """Return the addresses at which a process and its threads listen."""
     inodes = set()
@@ -92,11 +68,32 @@ def listeners(process):
     return {c[1].partition(":")[0] for c in cells if c[9] in inodes and c[3] == "0A"}
 
 
-def test_without_flags_only_this_machine_is_served(tmp_path):
-    with served.command("--port", "0", folder=tmp_path) as (process, _):
-        assert listeners(process) == {"0100007F"}
-        process.terminate()
-        assert "warning" not in process.communicate()[1]
+def ended(process, number):
+    """Send a signal while JAX is loaded; return the exit code and stderr."""
+    begin = time.monotonic()
+    process.send_signal(number)
+    code = process.wait(10)
+    assert time.monotonic() - begin < 4, "2 s on a machine that is not busy"
+    return code, process.communicate()[1]
+
+
+def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_path):
+    with (
+        served.command("--port", "0", folder=tmp_path) as (first, port),
+        served.command("--port", str(port), folder=tmp_path) as (second, other),
+    ):
+        assert port < other < port + 100
+        page = served.exchange(other, served.request(other))
+        assert served.status_of(page) == 200, "the page is there before JAX"
+        for process, number, code in (
+            (second, signal.SIGINT, 130),
+            (first, signal.SIGTERM, 143),
+        ):
+            assert listeners(process) == {"0100007F"}
+            found, err = ended(process, number)
+            assert found == code
+            assert "Traceback" not in err
+            assert "warning" not in err
 
 
 def test_another_host_is_warned_of(tmp_path):

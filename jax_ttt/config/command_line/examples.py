@@ -27,6 +27,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "sweep": {
         "--num-seeds 64": "Count how many of 64 agents are proven.",
         "--preset table --grid tremble=0.5,0.7 tau=0.05,0.1": "Compare four settings.",
+        "--resume runs/SWEEP.jsonl": "Continue a sweep that was interrupted.",
     },
     "published": {
         "--only article matlab --num-seeds 5": "Reproduce two of the systems.",

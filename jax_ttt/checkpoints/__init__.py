@@ -1,0 +1,1 @@
+"""What a run or a sweep needs to continue, as files."""

@@ -1,0 +1,181 @@
+"""A sweep's file: its settings, and a line for each agent that is finished. No JAX.
+
+Each line is a JSON object with the SHA-256 of its other fields. The first describes the
+sweep. A line without its end, of a process that was killed, is ignored.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import itertools
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
+from jax_ttt.results import plain
+from jax_ttt.results.rows import AgentResult
+from jax_ttt.runtime import files
+
+_MOST = 2**30
+"""Bytes of the largest file that is read; an agent's line has about a thousand."""
+
+
+Agents = dict[tuple[int, int], AgentResult]
+"""Finished agents, by the index of their combination of settings, and their seed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """What a sweep trains."""
+
+    config: Config
+    preset: Preset
+    grid: tuple[str, ...]  # as the flag --grid
+    first_seed: int
+    num_seeds: int
+
+
+class SweepFile:
+    """The file of a sweep that is running: each finished agent is written at once."""
+
+    def __init__(self, path: Path, file: TextIO, sweep: Sweep, agents: Agents) -> None:
+        self.path, self.sweep, self.agents = path, sweep, agents
+        self._file = file
+
+    def add(self, group: int, agent: AgentResult) -> None:
+        """Add a finished agent; `group` is the index of its combination of settings.
+
+        It is on the disk when the method returns.
+        """
+        self.agents[group, agent.seed] = agent
+        _write(self._file, {"group": group, "agent": plain.to_dict(agent)})
+
+    def rows(self, group: int) -> list[AgentResult]:
+        """Return the finished agents of a combination, in the order of their seeds."""
+        found = (agent for (g, _), agent in self.agents.items() if g == group)
+        return sorted(found, key=lambda agent: agent.seed)
+
+    def close(self) -> None:
+        """Close the file; another process may then continue the sweep."""
+        self._file.close()
+
+
+def train_missing(
+    kept: SweepFile,
+    configs: Sequence[Config],
+    at_once: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[AgentResult]:
+    """Train the agents of a sweep that its file lacks, until `stop()`, and add them.
+
+    `configs` are the settings of each combination; the rest is as in
+    `many_agents.train_jobs`.
+    """
+    from jax_ttt.training import many_agents
+
+    seeds = range(kept.sweep.first_seed, kept.sweep.first_seed + kept.sweep.num_seeds)
+    every = itertools.product(range(len(configs)), seeds)
+    missing = [place for place in every if place not in kept.agents]
+    jobs = [many_agents.Job(configs[group], seed) for group, seed in missing]
+    trained = many_agents.train_jobs(jobs, at_once, stop)
+    for (group, _), agent in zip(missing, trained, strict=False):  # it may be stopped
+        kept.add(group, agent)
+        yield agent
+
+
+def new_file(parent: Path, sweep: Sweep) -> SweepFile:
+    """Make the file `<time>-sweep-<preset>.jsonl` in `parent`.
+
+    A number is added to the name if there is such a file.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-sweep-{sweep.preset}"
+    for count in range(1, 1000):
+        path = parent / f"{name}{f'.{count}' if count > 1 else ''}.jsonl"
+        if not path.exists():
+            file = files.locked(path)
+            about = {"format_version": FORMAT_VERSION}
+            _write(file, vars(sweep) | about | {"config": sweep.config.as_dict()})
+            return SweepFile(path, file, sweep, {})
+    raise FileExistsError(f"{parent / name}")
+
+
+def continued(path: Path) -> SweepFile:
+    """Open the file of a sweep to continue it.
+
+    Raises:
+        UsageError: there is no such file, it is damaged or no sweep's, or another
+            process is writing to it.
+    """
+    try:
+        if not path.is_file():
+            what = "not a file" if path.exists() else "no such file"
+            raise UsageError(f"{path}: {what}")
+        with contextlib.ExitStack() as opened:
+            file = opened.enter_context(files.locked(path))
+            sweep, agents, size = _contents(path)
+            file.truncate(size)
+            opened.pop_all()  # it stays open
+            return SweepFile(path, file, sweep, agents)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def _contents(path: Path) -> tuple[Sweep, Agents, int]:
+    """Return the sweep, its finished agents, and the bytes of the whole lines."""
+    try:
+        if path.stat().st_size > _MOST:
+            raise ValueError(f"larger than {_MOST:,} bytes")
+        text = path.read_bytes()
+        size = text.rfind(b"\n") + 1
+        first, *others = map(_checked, text[:size].splitlines())
+        agents = [plain.record_from_dict(AgentResult, row["agent"]) for row in others]
+        pairs = zip(others, agents, strict=True)
+        return _sweep(first), {(row["group"], a.seed): a for row, a in pairs}, size
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        raise UsageError(f"{path}: damaged, or no sweep's file ({reason})") from None
+
+
+def _sweep(about: dict[str, Any]) -> Sweep:
+    version = about["format_version"]
+    if version not in READABLE:
+        raise ValueError(f"format version {version!r}")
+    if about["preset"] not in PRESETS:
+        raise ValueError(f"preset {about['preset']!r}")
+    return Sweep(
+        config=config_from_dict(about["config"]),
+        preset=about["preset"],
+        grid=tuple(about["grid"]),
+        first_seed=about["first_seed"],
+        num_seeds=about["num_seeds"],
+    )
+
+
+def _write(file: TextIO, fields: dict[str, Any]) -> None:
+    """Append a line; it is on the disk when the function returns."""
+    file.write(json.dumps(fields | {"sha256": _digest(fields)}) + "\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _checked(line: bytes) -> dict[str, Any]:
+    """Return the fields of a line, whose digest is right."""
+    fields = json.loads(line)
+    if not isinstance(fields, dict) or fields.pop("sha256", None) != _digest(fields):
+        raise ValueError("a line was changed")
+    return fields
+
+
+def _digest(fields: dict[str, Any]) -> str:
+    text = json.dumps(fields, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
