@@ -13,11 +13,12 @@ from pathlib import Path
 
 import jax
 
+from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS, seat_name
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades
 from jax_ttt.players import names, registry
-from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
+from jax_ttt.players.shipped import CERTIFICATES, SHIPPED, SNAPSHOTS
 from jax_ttt.results.grades import FullExact, Rates
 from jax_ttt.training import snapshots
 
@@ -39,6 +40,13 @@ same bytes again.
 
 {agents}
 
+A certificate has an agent's move in every position that it can reach, and the SHA-256
+of the agent's file. `python docs/check_certificate.py FILE` plays all games against
+these moves, without this package; see
+[proof.md](proof.md#a-proof-that-others-can-check).
+
+{certificates}
+
 The grades are exact, over all {positions:,} positions. A test computes them
 again from the files. [players.md](players.md) explains the rows.
 
@@ -58,16 +66,29 @@ def train() -> None:
             shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
 
 
+def certify() -> None:
+    """Write the certificate of each agent into the package."""
+    for name, path in CERTIFICATES.items():
+        code = evaluate.main([f"shipped:{name}", "--certificate", str(path)])
+        if code:
+            raise SystemExit(code)
+
+
 def page() -> str:
-    """Return the text of the page: how the agents were made, and their grades."""
+    """Return the text of the page: how the agents were made, proofs and grades."""
     agents = [
         (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
         for name, path in SHIPPED.items()
+    ]
+    certificates = [
+        (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
+        for name, path in CERTIFICATES.items()
     ]
     columns = [shown(grades(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
         agents=table(("agent", "trained with", "size"), agents),
+        certificates=table(("agent", "certificate"), certificates),
         positions=trees.enumerated(DEFAULT).num_positions,
         grades=table(("", *(name for name, *_ in agents)), rows),
     )
@@ -121,4 +142,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     train()
+    certify()
     PAGE.write_text(page(), "utf-8")

@@ -9,6 +9,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
+import hashlib
 import json
 import sys
 from collections.abc import Sequence
@@ -20,10 +21,12 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, EnvId
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
+from jax_ttt.players.names import Spec
 from jax_ttt.results import plain
+from jax_ttt.results.certificates import Certificate
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import FullGrades
@@ -41,7 +44,7 @@ class Args(cli.Machine):
     In an enumerable game, the grades are exact and say whether the player is proven
     unbeatable.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
 
     agent: tyro.conf.Positional[str | None] = None
@@ -59,6 +62,10 @@ class Args(cli.Machine):
     with its board, to_move, q0 to q8 and move."""
     policy_json: Path | None = None
     """File to write the policy to as JSON."""
+    certificate: Path | None = None
+    """File to write a certificate to: the player's move in every position that it can
+    reach, as JSON, which docs/check_certificate.py checks without this program. A
+    player that can be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
 
@@ -76,10 +83,7 @@ def main(argv: Sequence[str] | None) -> int:
     spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
-    for field, path in files(args).items():
-        if spec.kind != "agent":
-            raise SettingError(field, "used with a saved agent", name)
-        cli.check_output(cli.flag(field), path)
+    check_outputs(args, spec)
     device = cli.set_up(args, 2)
 
     import jax
@@ -88,46 +92,121 @@ def main(argv: Sequence[str] | None) -> int:
     from jax_ttt.evaluation import player_grades
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import result_text
-    from jax_ttt.reports.progress_table import coloured_verdict
     from jax_ttt.runtime import compile_events
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with compile_events.Status(f"grading {name}"):
+        before = stamp(spec) if args.certificate else ()
         entrant = registry.enter(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
+        certificate = certified(args, spec, env_id, entrant, tree)
+        if args.certificate and stamp(spec) != before:
+            raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         key, player = match_key, (entrant.probs, entrant.seats)
         grades = player_grades.grade_player(env_id, args.games, entrant, key, tree)
         verdict = result_text.verdict(env_id, grades, tree, *player)
     if args.json:
         print(as_json(name, env_id, entrant, grades, verdict))
-        write_policy(args, entrant, tree)
-        return 0
-    if streams.is_coloured(sys.stdout):
-        verdict = coloured_verdict(verdict)
-    title = f"{name}: {env_id}"
-    if entrant.agent:
-        title += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    if learned := result_text.learned_seat(env_id, entrant.seats):
-        title += f", {learned}"
-    print(f"{title}, on {device}\n")
-    print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
+    else:
+        print(f"{title(name, env_id, entrant)}, on {device}\n")
+        verdict = in_colour(verdict)
+        print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
     write_policy(args, entrant, tree)
+    if certificate is not None:
+        write_certificate(args, *certificate)
     return 0
 
 
 def files(args: Args) -> dict[str, Path]:
-    """Return the files of the policy that are asked for, by their fields."""
-    paths = {name: getattr(args, name) for name in ("policy_csv", "policy_json")}
+    """Return the files that are asked for, by their fields."""
+    fields = ("policy_csv", "policy_json", "certificate")
+    paths = {name: getattr(args, name) for name in fields}
     return {name: path for name, path in paths.items() if path}
 
 
+def check_outputs(args: Args, spec: Spec) -> None:
+    """Refuse files that can't be written, or that this player does not have."""
+    for field, path in files(args).items():
+        if spec.kind != "agent" and field != "certificate":
+            raise SettingError(field, "used with a saved agent", spec.name)
+        cli.check_output(cli.flag(field), path)
+        if field == "certificate" and path.exists() and not path.is_file():
+            raise UsageError(f"{cli.flag(field)} {path}: not a regular file")
+        saved = saved_agent(spec)
+        if saved and path.exists() and path.samefile(saved[1]):
+            raise UsageError(f"{cli.flag(field)} {path}: the agent's own file")
+
+
 def check_files(args: Args, env_id: EnvId) -> None:
-    """Refuse to write the policy of a game that can't be enumerated."""
+    """Refuse to write a policy or certificate of a game that can't be enumerated."""
     for field in files(args) if env_id not in ENUMERABLE else ():
         rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
         raise SettingError(field, rule, env_id)
+
+
+def saved_agent(spec: Spec) -> tuple[str, Path] | None:
+    """Return the name and file of the saved agent that a player is, or has within it.
+
+    None for other players.
+    """
+    while spec.inner is not None:
+        spec = spec.inner
+    if spec.kind != "agent":
+        return None
+    path = spec.path
+    return spec.name, path / "agent.safetensors" if path.is_dir() else path
+
+
+def stamp(spec: Spec) -> tuple[int, ...]:
+    """Return numbers that change when the player's file is replaced."""
+    if (saved := saved_agent(spec)) is None:
+        return ()
+    found = saved[1].stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def certified(
+    args: Args, spec: Spec, env_id: EnvId, entrant: "Entrant", tree: "Tree | None"
+) -> tuple[Certificate, str] | None:
+    """Return the certificate if it is asked for, and why a seat is not in it."""
+    from jax_ttt.reports import certificates
+
+    if args.certificate is None or tree is None:
+        return None
+    player, sha256 = spec.name, ""
+    if saved := saved_agent(spec):
+        name, path = saved
+        player = f"{player.removesuffix(name)}AGENT"
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    moves, missing = certificates.proven_moves(entrant, env_id, tree)
+    certificate = Certificate(
+        env_id=env_id,
+        player=player,
+        sha256=sha256,
+        num_positions=sum(map(len, moves.values())),
+        moves=moves,
+    )
+    return certificate, missing
+
+
+def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
+    """Return what is graded, in words: the player, its game, seed and seat."""
+    from jax_ttt.reports import result_text
+
+    words = f"{name}: {env_id}"
+    if entrant.agent:
+        words += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
+    learned = result_text.learned_seat(env_id, entrant.seats)
+    return f"{words}, {learned}" if learned else words
+
+
+def in_colour(verdict: str) -> str:
+    """Return the verdict as it is printed: coloured in a terminal."""
+    from jax_ttt.reports.progress_table import coloured_verdict
+
+    return coloured_verdict(verdict) if streams.is_coloured(sys.stdout) else verdict
 
 
 def as_json(
@@ -148,13 +227,15 @@ def as_json(
 
 
 def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
-    """Write the files that are asked for, and say so."""
+    """Write the files of the policy that are asked for, and say so."""
     from jax_ttt.reports import export
 
     agent, probs = entrant.agent, entrant.probs
     if agent is None or probs is None or tree is None:
         return
     for field, path in files(args).items():
+        if field == "certificate":
+            continue
         rows = export.decisions(agent, probs, tree)
         if field == "policy_csv":
             export.write_decisions_csv(path, rows, probs.shape[1])
@@ -162,6 +243,19 @@ def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
             export.write_decisions_json(path, rows)
         size = counted(len(tree.decisions), "row")
         streams.tell_written(path, size, args.json)
+
+
+def write_certificate(args: Args, certificate: Certificate, missing: str) -> None:
+    """Write the certificate, and say so."""
+    from jax_ttt.runtime.files import write_whole
+
+    if args.certificate is None:
+        return
+    write_whole(args.certificate, certificate.as_bytes())
+    size = counted(certificate.num_positions, "position")
+    streams.tell_written(args.certificate, size, args.json)
+    if missing:
+        streams.tell(f"note: the certificate is for one seat only; {missing}")
 
 
 if __name__ == "__main__":

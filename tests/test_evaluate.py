@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import functools
+import hashlib
 import importlib
 import io
 import json
@@ -13,7 +14,8 @@ import pytest
 import tiny
 
 from jax_ttt import evaluate
-from jax_ttt.players import agents, names
+from jax_ttt.players import agents, names, registry
+from jax_ttt.runtime import files
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -260,3 +262,125 @@ def test_evaluate_proves_the_seat_that_was_learned(name, one_seat, capsys):
         "unbeatable: no line of play by any opponent wins against it, "
         "as X (5,478 positions)"
     )
+
+
+# Certificates.
+
+
+def certify(argv):
+    """Write a certificate and return its bytes."""
+    path = Path(argv[-1])
+    assert evaluate.main([*map(str, argv[:-1]), "--certificate", str(path)]) == 0
+    return path.read_bytes()
+
+
+def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, capsys):
+    """Neither on its path, nor on the flags, nor on an earlier file."""
+    run, path = tmp_path / "run", tmp_path / "certificate.json"
+    run.mkdir()
+    shutil.copy(one_seat, run / "agent.safetensors")
+    path.write_text("an earlier file")
+    written = certify([one_seat, path])
+    out, err = capsys.readouterr()
+    assert out.endswith(f"\nwrote {path}: 99 positions\n")
+    assert err == ""
+    for argv in ([run, path], [run, "--json", "--seed", "3", "--games", "4", path]):
+        assert certify(argv) == written
+    out, err = capsys.readouterr()
+    assert json.loads(out.splitlines()[-1])["agent"] == str(run)
+    assert err == f"wrote {path}: 99 positions\n"
+    found = json.loads(written)
+    digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()
+    assert (found["player"], found["sha256"]) == ("AGENT", digest)
+    assert list(found["moves"]) == ["first"], "the seat that it learned"
+
+
+def test_a_player_without_a_file_has_a_certificate_without_a_checksum(tmp_path):
+    found = json.loads(certify(["blend:0:minimax-first", tmp_path / "certificate"]))
+    assert (found["player"], found["sha256"]) == ("blend:0:minimax-first", "")
+    assert found["num_positions"] == 546
+
+
+def test_a_player_around_an_agent_is_named_with_the_agents_checksum(one_seat, tmp_path):
+    found = json.loads(certify([f"blend:0:{one_seat}", tmp_path / "certificate"]))
+    digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()
+    assert (found["player"], found["sha256"]) == ("blend:0:AGENT", digest)
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_note_names_the_seat_that_is_not_proven(
+    flags, one_seat, tmp_path, capsys, monkeypatch
+):
+    enter = registry.enter
+    both = {"seats": ("first", "second")}
+    monkeypatch.setattr(registry, "enter", lambda *a: enter(*a)._replace(**both))
+    found = json.loads(certify([one_seat, *flags, tmp_path / "certificate"]))
+    assert list(found["moves"]) == ["first"]
+    note = capsys.readouterr().err.splitlines()[-1]
+    start = "note: the certificate is for one seat only; as O it loses the game X"
+    assert note.startswith(start)
+
+
+@pytest.mark.fault("certificate", "a certificate is asked for a player that can lose")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("RUN", "no certificate: as X it loses the game X"),
+        ("random", "as O it loses the game X"),
+        ("minimax", "no certificate: as X it has more than one move on ---------; as "),
+        ("mcts-online:2", "no certificate, since its moves are random"),
+    ],
+)
+def test_a_player_that_is_not_proven_has_no_certificate(
+    name, reason, run_dir, tmp_path, capsys
+):
+    path = tmp_path / "certificate.json"
+    path.write_text("an earlier file")
+    refusal = refuse([name.replace("RUN", str(run_dir)), "--certificate", path], capsys)
+    assert reason in refusal
+    assert path.read_text() == "an earlier file"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_certificate_of_a_game_that_is_not_enumerable_is_refused(
+    other_game, tmp_path, capsys
+):
+    path = tmp_path / "certificate.json"
+    for flags in ([other_game], ["random", "--env-id", "connect_four"]):
+        refusal = refuse([*flags, "--certificate", path], capsys)
+        assert "--certificate must be used with an enumerable game" in refusal
+        assert "got 'connect_four'" in refusal
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.fault("certificate", "FILE is a folder, a device, the agent's own file")
+def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
+    before = one_seat.read_bytes()
+    for path, reason in (
+        (tmp_path, "a folder, not a file"),
+        (tmp_path / "none" / "file", f"no folder {tmp_path / 'none'}"),
+        ("/dev/null", "not a regular file"),
+        (one_seat, "the agent's own file"),
+    ):
+        refusal = refuse([one_seat, "--certificate", path], capsys)
+        assert refusal == f"error: --certificate {path}: {reason}\n"
+    assert one_seat.read_bytes() == before
+
+
+@pytest.mark.fault("certificate", "the agent's file is replaced while it is proven")
+def test_a_certificate_is_of_the_file_that_was_read(
+    one_seat, tmp_path, capsys, monkeypatch
+):
+    path = tmp_path / "agent.safetensors"
+    shutil.copy(one_seat, path)
+    enter = registry.enter
+
+    def replaced_after(*args):
+        entrant = enter(*args)
+        files.write_whole(path, one_seat.read_bytes())
+        return entrant
+
+    monkeypatch.setattr(registry, "enter", replaced_after)
+    refusal = refuse([path, "--certificate", tmp_path / "certificate"], capsys)
+    assert "its file was replaced meanwhile; try again" in refusal
+    assert evaluate.main([str(path)]) == 0, "without a certificate it does not matter"

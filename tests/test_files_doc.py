@@ -17,7 +17,7 @@ import tiny
 from jax_ttt import arena, evaluate, published, runs, sweep
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.reports import export
-from jax_ttt.results import commands, grades, plain, rows
+from jax_ttt.results import certificates, commands, grades, plain, rows
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -34,7 +34,7 @@ TINY = tiny.flags("num_envs", "hidden_size", "num_updates")
 def records():
     """Return every record that is written, by its name."""
     found: dict[str, Any] = {"Decision": export.Decision}
-    for module in (grades, rows, commands):
+    for module in (grades, rows, commands, certificates):
         for name, kind in vars(module).items():
             if dataclasses.is_dataclass(kind) and kind is not rows.Step:
                 found[name] = kind
@@ -200,11 +200,14 @@ def written(tmp_path_factory):
     run, policy = folder / "run", folder / "policy.json"
     few = ["--eval-every", "2", "--eval-games", "8", "--run-dir"]
     full = [run, "--games", "40", "--policy-json", policy]
+    certificate = ["--certificate", folder / "certificate.json"]
     found = [
         ("TrainResult", printed(train, *TINY, *few, run)),
         *of_run(run),
         ("EvaluateResult", printed(evaluate, *full)),
         ("EvaluateResult", printed(evaluate, "random")),
+        ("EvaluateResult", printed(evaluate, "minimax-first", *certificate)),
+        ("Certificate", json.loads(certificate[1].read_text("utf-8"))),
         ("RunsResult", printed(runs, folder)),
         *(("Decision", row) for row in json.loads(policy.read_text("utf-8"))),
     ]

@@ -94,9 +94,8 @@ def optimal_move_rate(
     decided = np.zeros(tree.num_positions, bool)
     reached = np.zeros(tree.num_positions, bool)
     for seat in seats:
-        own = tree.moves_of(seat) & ~tree.terminal
-        decided |= own
-        reached |= proof.reachable(tree, probs, seat) & own
+        decided |= tree.moves_of(seat) & ~tree.terminal
+        reached |= proof.decided(tree, probs, seat)
     return OptimalMoveRate(
         all=float(good[decided].mean()),
         reachable=float(good[reached].mean()),

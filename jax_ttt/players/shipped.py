@@ -15,3 +15,7 @@ SNAPSHOTS: dict[str, Path] = {
     name: _FOLDER / f"{name}-snapshots.safetensors" for name in SHIPPED
 }
 """The snapshots of their trainings, by the same names."""
+CERTIFICATES: dict[str, Path] = {
+    name: _FOLDER / f"{name}.certificate.json" for name in SHIPPED
+}
+"""Their certificates, by the same names: the proofs that they never lose."""

@@ -83,6 +83,13 @@ def reachable(
     return reached
 
 
+def decided(
+    tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat
+) -> Bool[np.ndarray, " P"]:
+    """Return the reachable positions in which the policy in this seat has to move."""
+    return reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
+
+
 def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
     """Count the lines of play of the policy in this seat against any opponent."""
     moves = playable(tree, probs, seat)

@@ -1,12 +1,16 @@
 """The agents that come with the package: small, named, and proven again."""
 
+import hashlib
+import json
+
 import jax
 import numpy as np
 import pytest
 
+from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS
 from jax_ttt.players import agents, names, network, registry
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import CERTIFICATES, SHIPPED
 from jax_ttt.solver import proof
 
 every_agent = pytest.mark.parametrize("name", SHIPPED)
@@ -38,6 +42,20 @@ def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
     blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
     assert agents.game([blend], None) == DEFAULT
     assert registry.enter(blend, DEFAULT, jax.random.key(0)).seats == SEATS
+
+
+@every_agent
+def test_a_certificate_is_that_of_the_agent(name, tmp_path):
+    """The agent gives the same bytes again, and its file has the checksum."""
+    path = tmp_path / "certificate.json"
+    assert evaluate.main([f"shipped:{name}", "--certificate", str(path)]) == 0
+    assert CERTIFICATES[name].read_bytes() == path.read_bytes()
+    digest = hashlib.sha256(SHIPPED[name].read_bytes()).hexdigest()
+    assert json.loads(path.read_text())["sha256"] == digest
+
+
+def test_every_agent_has_a_certificate():
+    assert CERTIFICATES.keys() == SHIPPED.keys()
 
 
 def test_an_agent_is_refused_in_another_game():

@@ -1,0 +1,100 @@
+"""Check a certificate: the proof that a player of tic-tac-toe never loses.
+
+python check_certificate.py FILE
+
+FILE holds the player's move in every position that it can reach. This program plays all
+games that an opponent can bring about against these moves. It needs Python 3.8 or later
+and nothing else. Exit codes: 0 no line of play beats the player; 1 the certificate does
+not show that, and a line on stderr says why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+ROWS = (0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)
+ROWS += (0, 4, 8), (2, 4, 6)  # all lines of three cells; cells are numbered row by row
+STONES = {"first": "X", "second": "O"}  # by seat; X makes the first move
+TYPES = {"format_version": int, "env_id": str, "player": str, "sha256": str}
+TYPES.update({"result": str, "num_positions": int, "moves": dict})
+MOST_BYTES = 100_000  # of a certificate; most have about 8,000
+
+
+def check_games(own: str, moves: dict[str, object]) -> None:
+    """Play all games against the player of the stones `own`, the shortest first.
+
+    A board is its nine cells: X, O, or - if free. Raises ValueError if a game is lost,
+    if a move is missing or illegal, or if there is a move for any other board.
+    """
+    seen, decided = set(), set()
+    games = [("-" * 9, "")]  # boards and the moves before them; the loop adds to it
+    for board, line in games:
+        if board in seen:
+            continue
+        seen.add(board)
+        where = f"as {own} on {board} after{line or ' no move'}"
+        mover, other = "XO" if board.count("X") == board.count("O") else "OX"
+        if any(board[a] == board[b] == board[c] == other for a, b, c in ROWS):
+            if other != own:
+                raise ValueError(f"it has lost {where}")
+            continue  # it has won
+        cells = [cell for cell in range(9) if board[cell] == "-"]
+        if mover == own and cells:
+            move = moves.get(board)
+            if type(move) is not int or move not in cells:
+                raise ValueError(f"it has no legal move {where}")
+            decided.add(board)
+            cells = [move]
+        for cell in cells:
+            after = board[:cell] + mover + board[cell + 1 :]
+            games.append((after, f"{line} {mover}{cell}"))
+    for board in moves:
+        if board not in decided:
+            raise ValueError(f"it never has to move as {own} on {board[:9]!r}")
+
+
+def check(certificate: object) -> str:
+    """Return what a certificate proves; raises ValueError if any claim is wrong."""
+    if type(certificate) is not dict or certificate.keys() != TYPES.keys():
+        raise ValueError(f"it must have exactly the fields {', '.join(TYPES)}")
+    for name, kind in TYPES.items():
+        if type(certificate[name]) is not kind:
+            raise ValueError(f"{name} must be of the type {kind.__name__}")
+    if certificate["format_version"] != 1:
+        raise ValueError("only certificates of version 1 can be checked")
+    if certificate["env_id"] != "tic_tac_toe":
+        raise ValueError(f"the game {certificate['env_id'][:20]!r} can't be checked")
+    moves = certificate["moves"]
+    if not moves or not moves.keys() <= STONES.keys():
+        raise ValueError("moves must be those of the seats first, second or both")
+    for seat, of_seat in moves.items():
+        if type(of_seat) is not dict:
+            raise ValueError(f"the moves of {seat} must be an object")
+        check_games(STONES[seat], of_seat)
+    number = sum(map(len, moves.values()))
+    if (certificate["result"], certificate["num_positions"]) != ("never loses", number):
+        raise ValueError(f"its claim must be: never loses, {number} positions")
+    seats = " and ".join(f"as {STONES[seat]}" for seat in moves)
+    return f"no line of play beats it, {number:,} positions ({seats})"
+
+
+def unique(pairs: list) -> dict:
+    """Return an object of JSON; raises ValueError if it has a name twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("an object has a name twice")
+    return dict(pairs)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python check_certificate.py FILE")
+    try:
+        if not os.path.isfile(sys.argv[1]) or os.path.getsize(sys.argv[1]) > MOST_BYTES:
+            raise ValueError(f"not a file of at most {MOST_BYTES:,} bytes")
+        with open(sys.argv[1], encoding="ascii") as file:
+            certificate = json.load(file, object_pairs_hook=unique)
+        print(f"checked: {check(certificate)}")
+    except (OSError, ValueError, RecursionError) as error:
+        sys.exit(f"{sys.argv[1]!r} is refused: {error}")
