@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from mutants import of_dqn, of_games, of_players, of_server, of_solver
+from mutants import of_dqn, of_files, of_games, of_players, of_server, of_solver
 from mutants.mutant import Mutant
 
 TABLES = (
@@ -12,6 +12,7 @@ TABLES = (
     of_solver.MUTANTS,
     of_players.MUTANTS,
     of_server.MUTANTS,
+    of_files.MUTANTS,
 )
 
 
