@@ -346,7 +346,7 @@ SESSIONS = (
     ),
     *mutants(
         "sessions/backup.py",
-        "sessions/test_backup.py web/test_game_routes.py",
+        "sessions/test_backup.py",
         [
             (
                 'if texts["result"] != result_of(tree, position, SEAT_OF[side]):',

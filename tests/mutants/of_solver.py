@@ -311,12 +311,12 @@ EVALUATION = (
                 "the worst opponent is content with a draw",
             ),
             (
-                "own = tree.moves_of(seat) & ~tree.terminal",
-                "own = tree.moves_of(seat)",
+                "decided |= tree.moves_of(seat) & ~tree.terminal",
+                "decided |= tree.moves_of(seat)",
                 "finished games count as decisions",
             ),
             (
-                "reached |= proof.reachable(tree, probs, seat) & own",
+                "reached |= proof.decided(tree, probs, seat)",
                 "reached |= proof.reachable(tree, probs, seat)",
                 "the opponent's decisions count",
             ),
