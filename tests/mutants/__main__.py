@@ -19,6 +19,7 @@ import signal
 import sys
 import tempfile
 import time
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -121,7 +122,14 @@ def _test(tests: tuple[str, ...], copy: Path) -> int:
     sys.path[:] = [str(copy), *(path for path in sys.path if str(ROOT) not in path)]
     # For the processes that tests start.
     os.environ |= {"PYTHONPATH": str(copy), "PYTHONPYCACHEPREFIX": sys.pycache_prefix}
-    return pytest.main([*FLAGS, *(f"tests/{name}" for name in tests)])
+
+    @pytest.hookimpl(trylast=True)
+    def as_named(items: list[pytest.Item]) -> None:
+        place = {copy / "tests" / name: n for n, name in enumerate(tests)}
+        items.sort(key=lambda item: place.get(item.path, 0))
+
+    plugin = types.SimpleNamespace(pytest_collection_modifyitems=as_named)
+    return pytest.main([*FLAGS, *(f"tests/{name}" for name in tests)], [plugin])
 
 
 def _output(copy: Path) -> Path:

@@ -126,3 +126,10 @@ def test_a_body_needs_its_length_and_its_type(method):
     ):
         about = host | {"content_length": "2", "content_type": kind}
         assert status(checked, method, **about) == 415
+
+
+def test_a_request_that_only_reads_has_no_body():
+    about = {"host": "127.0.0.1:8000", "content_type": "application/json"}
+    for method in ("GET", "HEAD"):
+        assert status(Checked(app, 8000), method, **about, content_length="2") == 400
+        assert status(Checked(app, 8000), method, **about, content_length="0") is None
