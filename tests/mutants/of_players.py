@@ -428,8 +428,8 @@ SETTINGS = (
             ),
             (
                 "self.low <= value <= self.high",
-                "self.low <= value < self.high",
-                "the end of a range is outside",
+                "self.low <= value <= self.high + 1",
+                "a range ends one too late",
             ),
             (
                 "if not inside or (self.above_low and value == self.low):",
