@@ -181,7 +181,7 @@ def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
 )
 def test_settings_that_are_none_are_refused(make, capsys, wrong):
     assert plot.main([str(make("one", **wrong))]) == 2
-    assert "config.json: format version 99; this program reads" in said(capsys)
+    assert "config.json: not a run's settings" in said(capsys)
 
 
 def test_the_newest_run_is_drawn_by_default(trained, tmp_path, monkeypatch, capsys):

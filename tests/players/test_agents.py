@@ -12,10 +12,11 @@ import pytest
 import safetensors.numpy
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.config.settings import Config, default
+from jax_ttt.config.settings import FORMAT_VERSION, Config, default
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
+from jax_ttt.results import tensor_files
 from jax_ttt.results.grades import Grades
 
 CONFIG = Config.of(hidden_size=8, eval_games=0)
@@ -106,7 +107,7 @@ def test_a_truncated_file_is_refused_at_any_length(saved):
 
 
 def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
-    """A flip in the score or the seed may load; the weights are then unchanged."""
+    """A flip that loads is one of the form of the header: the agent is the same."""
     whole = saved.read_bytes()
     header = 8 + int.from_bytes(whole[:8], "little")
     random = np.random.default_rng(0)
@@ -123,6 +124,7 @@ def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
         except agents.AgentError:
             refuse(saved)
             continue
+        assert dataclasses.replace(loaded, params=agent.params) == agent
         for a, b in zip(
             jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
         ):
@@ -233,6 +235,31 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     assert Config.of(env_id=env_id).network.canonical  # what new agents learn with
     assert agent.score.sampled is not None  # its seats are `as_first`, `as_second`
     assert [agent.score.sampled.seat(seat).num_games for seat in SEATS] == [1, 1]
+
+
+@pytest.mark.fault("F6", "agent files of all earlier formats, kept since then")
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_an_agent_of_each_format_loads_and_gives_a_file_of_this_one(version, tmp_path):
+    """The same agent gives the same bytes, whichever format it was read from."""
+    path = DATA / f"agent-{version}-tic_tac_toe.safetensors"
+    agent = agents.load_agent(path)
+    new = agents.agent_file(agent)
+    (tmp_path / "new").write_bytes(new)
+    about = tensor_files.description(tmp_path / "new")
+    assert about["format_version"] == FORMAT_VERSION
+    assert agents.agent_file(agents.load_agent(tmp_path / "new")) == new
+    is_same = tensor_files.description(path)["version"] == about["version"]
+    if version == FORMAT_VERSION and is_same:
+        assert new == path.read_bytes()
+
+
+def test_the_third_format_has_the_agent_that_was_saved():
+    agent = agents.load_agent(DATA / "agent-3-tic_tac_toe.safetensors")
+    assert (agent.seed, agent.num_updates) == (7, 2)
+    assert agent.config == Config.of(hidden_size=2, num_updates=2, eval_games=0)
+    assert agent.score == Grades(exact=made.exact((0.5,), (0.25,)))
+    kernel = agents.tensors_of(agent.params)["layers.layers.2.kernel"]
+    np.testing.assert_allclose(kernel.flat[:2], [-0.6224426, -0.4940043], rtol=1e-6)
 
 
 def test_an_agent_of_the_second_format_loads_without_its_useless_settings():

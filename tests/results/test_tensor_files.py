@@ -1,5 +1,8 @@
 """Files of tensors with a description: what is read is what was written."""
 
+import hashlib
+import os
+
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -42,6 +45,52 @@ def test_any_changed_bit_of_the_weights_is_refused(path):
         path.write_bytes(changed)
         with pytest.raises(AgentError, match="changed after they were saved"):
             tensor_files.contents(path)
+
+
+@pytest.mark.fault("F5", "the description of a file is changed, its weights are not")
+def test_any_changed_value_of_the_description_is_refused(path):
+    whole = path.read_bytes()
+    for old, new in ((b'seed\\": 1', b'seed\\": 3'), (b"tic_tac_toe", b"tic_tac_tof")):
+        assert old in whole
+        path.write_bytes(whole.replace(old, new))
+        with pytest.raises(AgentError, match="its contents were changed"):
+            tensor_files.contents(path)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_checksum_of_older_formats_is_of_the_weights_only(version, path):
+    about = ABOUT | {"format_version": version}
+    path.write_bytes(tensor_files.as_bytes(about, TENSORS))
+    found = tensor_files.contents(path)[0]
+    (_, first), (_, second) = sorted(TENSORS.items())
+    content = b"n" + first.tobytes() + b"values" + second.tobytes()
+    assert found["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_names_shapes_and_dtypes_are_part_of_the_checksum():
+    tensor = np.zeros((2, 3), np.float32)
+    others = (
+        *({"a": tensor}, {"b": tensor}, {"a": tensor.T}, {"a": tensor.reshape(6)}),
+        *({"a": tensor.view(np.int32)}, {"a": tensor[:1], "b": tensor[1:]}),
+    )
+    digests = {tensor_files._digest(ABOUT, tensors) for tensors in others}
+    assert len(digests) == len(others)
+
+
+def test_a_byte_that_is_no_boolean_is_refused(path):
+    mask = np.array([True, False])
+    odd = mask.view(np.uint8) * 2
+    path.write_bytes(tensor_files.as_bytes(ABOUT, {"a": odd.view(bool)}))
+    with pytest.raises(AgentError, match="no boolean"):
+        tensor_files.contents(path)
+
+
+def test_a_file_that_shrinks_while_it_is_open_is_refused(path):
+    path.write_bytes(tensor_files.as_bytes(ABOUT, {"a": np.zeros(10**6)}))
+    with tensor_files.open_tensors(path) as file:
+        os.truncate(path, path.stat().st_size - 8)
+        with pytest.raises(AgentError, match="ends early"):
+            file.tensors()
 
 
 @pytest.mark.parametrize("length", [0, 7, 100, -1])
