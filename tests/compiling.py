@@ -9,6 +9,7 @@ import ctypes
 import functools
 import gc
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +22,9 @@ _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 """The cache of all workers and commands of the tests, never the user's. `make clean`
 removes it."""
+TRACED = _KEPT / "traced"
+"""The traced programs of the tests' own processes, which check shapes; the commands
+keep theirs elsewhere."""
 SETTINGS = {
     "jax_enable_compilation_cache": True,
     "jax_compilation_cache_dir": str(_KEPT / compile_cache.folder().name),
@@ -29,6 +33,13 @@ SETTINGS = {
     "jax_disable_most_optimizations": True,
 }
 os.environ |= {name.upper(): str(value) for name, value in SETTINGS.items()}
+
+# Even if Python writes no bytecode: compiling all sources and rewriting all tests'
+# assertions takes 9 s in each worker.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(_KEPT / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # XLA's older code generator compiles faster. Later releases do not have the flag, and
 # an unknown flag aborts the process.
@@ -39,7 +50,7 @@ if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
     # of xdist inherit the flags.
     os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x != _OLDER), _OLDER])
 
-_MOST_MIB = 900
+_MOST_MIB = 1050
 
 
 def set_up():

@@ -9,6 +9,7 @@ import compiling  # before JAX
 import hypothesis
 import jax
 import jax.numpy as jnp
+import layout
 import numpy as np
 import pytest
 
@@ -38,6 +39,7 @@ for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 TESTS = Path(__file__).parent
+KEEP_IN = kept_files.keep_in
 LONGEST = (
     "test_train.py",
     "dqn/test_variants.py",
@@ -91,11 +93,27 @@ def bounded_memory():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def every_program_is_traced():
-    """Cache no traced program in this process: a test may replace traced functions."""
+def one_folder_of_programs():
+    """Let no command choose where this process keeps its traced programs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
+        KEEP_IN(compiling.TRACED)
         yield
+
+
+@pytest.fixture(autouse=True)
+def replaced_functions_are_traced(request, one_folder_of_programs):
+    """Trace every program anew in a test that may replace traced functions."""
+    names = request.fixturenames
+    may_replace = "monkeypatch" in names and "traced_functions_stay" not in names
+    KEEP_IN(None if may_replace else compiling.TRACED)
+    yield
+    KEEP_IN(compiling.TRACED)
+
+
+@pytest.fixture
+def traced_functions_stay():
+    """Say that the test uses `monkeypatch`, but replaces no traced function."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -198,24 +216,9 @@ def row_by_row(host_tree):
 
 
 @pytest.fixture
-def drawn(monkeypatch):
+def drawn():
     """Return a function that draws a picture and returns its figure."""
-    from matplotlib.figure import Figure
-
-    figures = []
-    savefig = Figure.savefig
-
-    def kept(figure, *args, **kwargs):
-        figures.append(figure)
-        savefig(figure, *args, **kwargs)
-
-    monkeypatch.setattr(Figure, "savefig", kept)
-
-    def draw(function, *args, **kwargs):
-        function(*args, **kwargs)
-        return figures.pop()
-
-    return draw
+    return layout.drawn
 
 
 @pytest.fixture

@@ -2,13 +2,44 @@
 
 import itertools
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+import pytest
+
+
+def drawn(function, *args, **kwargs):
+    """Call what draws a picture, and return its figure.
+
+    It is laid out and drawn once, in memory: no file is made of it.
+    """
+    from matplotlib.figure import Figure
+
+    figures = []
+
+    def kept(figure, *args, **kwargs):
+        figures.append(figure)
+        draw(figure)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", kept)
+        function(*args, **kwargs)
+    return figures.pop()
+
+
+def draw(figure):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure).draw()
 
 
 def tick_labels(axis):
     """Return the labels of an axis that are shown."""
+    from matplotlib import rc_context
+
     low, high = sorted(axis.get_view_interval())
-    ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    (tick,) = axis.get_major_ticks(1)
+    # How many ticks an axis has depends on the size of the style's letters.
+    with rc_context({"font.size": tick.label1.get_size()}):
+        ticks = axis.get_major_ticks()
+    ticks = [tick for tick in ticks if low <= tick.get_loc() <= high]
     shown = [tick.label1 for tick in ticks if tick.label1.get_visible()]
     return [text for text in shown if text.get_text()]
 
@@ -40,7 +71,8 @@ def overlap(one, other):
 
 def assert_readable(figure):
     """Check that texts are inside, and that legends and tick labels hide nothing."""
-    FigureCanvasAgg(figure).draw()
+    if figure.stale:  # not drawn since its last change
+        draw(figure)
     edge = figure.bbox
     for text in texts(figure):
         box = text.get_window_extent()

@@ -1,4 +1,4 @@
-"""Invented results for tests: rates, grades, rows of metrics and steps."""
+"""Invented data for tests: moves, rates, grades, rows of metrics and steps."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from jax_ttt.dqn.equations import Transition
 from jax_ttt.results.grades import Exact, Rates, Sampled, SampledRates, SeatExact
 from jax_ttt.results.grades import mean_rates as mean
 from jax_ttt.results.rows import AgentResult, Chunk, Evaluated
@@ -79,6 +80,11 @@ def with_seat(grades, seat, **changes):
     """Return grades with other results in one seat."""
     changed = dataclasses.replace(grades.seat(seat), **changes)
     return dataclasses.replace(grades, **{seat: changed})
+
+
+def transition(**arrays: Any) -> Transition:
+    """Return moves of NumPy arrays, which compiled functions also take."""
+    return Transition(**arrays)
 
 
 def progress(update, seconds=0.5, evaluation=None, num_agents=None):

@@ -417,6 +417,17 @@ def test_what_is_no_file_is_refused(tmp_path, capsys):
         assert line.endswith(" is refused: not a file of at most 100,000 bytes")
 
 
+@pytest.mark.fault("certificate", "a file that may not be read")
+def test_a_file_that_cannot_be_read_is_refused(honest, capsys, monkeypatch):
+    def forbidden(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os.path, "getsize", forbidden)  # root may read every file
+    code, line = checked(honest["network"], capsys)
+    assert code == 1
+    assert "is refused: [Errno 13] Permission denied" in line
+
+
 def test_it_is_short_and_needs_nothing_but_the_standard_library():
     text = CHECKER.read_text("utf-8")
     assert len(text.splitlines()) <= 100
@@ -433,11 +444,11 @@ def test_it_is_short_and_needs_nothing_but_the_standard_library():
 def pythons():
     """Return the interpreters of this machine that can run the checker."""
     versions = [f"3.{minor}" for minor in range(8, 16)]
-    found = {shutil.which(f"python{version}") for version in versions}
+    found = {shutil.which(f"python{version}") or sys.executable for version in versions}
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     for version in versions:
         found |= {str(path) for path in root.glob(f"versions/{version}.*/bin/python")}
-    return [sys.executable, *sorted(found - {None, sys.executable})]
+    return [sys.executable, *sorted(found - {sys.executable})]
 
 
 def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):

@@ -20,15 +20,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tiny
 
 import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import module_of
 from jax_ttt.config import grid
 from jax_ttt.config.settings import PART_OF, Config
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents, network
-from jax_ttt.players.network import network_of
+from jax_ttt.players import network
 from jax_ttt.reports import export
 from jax_ttt.runtime import compile_cache
 
@@ -184,13 +183,10 @@ def empty_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def policy_csv(tree, host_tree, q_star, empty_folder):
     """Put the policy of a perfect agent where the code runs."""
-    config = Config.of(network="table")
-    empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
-    agent = agents.Agent(config, params, 0, 0)
-    probs = np.asarray(
-        network.greedy_policy(network_of(config.architecture), params, tree)
-    )
+    empty = tiny.untrained(Config.of(network="table"))
+    params = jax.tree.map(lambda _: jnp.asarray(q_star), empty.params)
+    agent = dataclasses.replace(empty, params=params)
+    probs = np.asarray(network.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
     export.write_decisions_csv(
         path, export.decisions(agent, probs, host_tree), num_actions=9
@@ -210,7 +206,7 @@ def run_blocks(page):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page not in (PROOF, API)], ids=lambda p: p.name
 )
-@pytest.mark.usefixtures("empty_folder")
+@pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
     run_blocks(page)
 

@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -353,13 +354,14 @@ def test_the_certificate_of_a_game_that_is_not_enumerable_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.fault("certificate", "FILE is a folder, a device, the agent's own file")
+@pytest.mark.fault("certificate", "FILE is a folder, a FIFO, the agent's own file")
 def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
     before = one_seat.read_bytes()
+    os.mkfifo(tmp_path / "pipe")
     for path, reason in (
         (tmp_path, "a folder, not a file"),
         (tmp_path / "none" / "file", f"no folder {tmp_path / 'none'}"),
-        ("/dev/null", "not a regular file"),
+        (tmp_path / "pipe", "not a regular file"),
         (one_seat, "the agent's own file"),
     ):
         refusal = refuse([one_seat, "--certificate", path], capsys)

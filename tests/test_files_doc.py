@@ -199,7 +199,7 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     run, policy = folder / "run", folder / "policy.json"
     few = ["--eval-every", "2", "--eval-games", "8", "--run-dir"]
-    full = [run, "--games", "40", "--policy-json", policy]
+    full = [run, "--games", "8", "--policy-json", policy]
     certificate = ["--certificate", folder / "certificate.json"]
     found = [
         ("TrainResult", printed(train, *TINY, *few, run)),
@@ -211,7 +211,7 @@ def written(tmp_path_factory):
         ("RunsResult", printed(runs, folder)),
         *(("Decision", row) for row in json.loads(policy.read_text("utf-8"))),
     ]
-    several = ["--num-seeds", "2", "--grid", "tau=0.1,0.2"]
+    several = ["--num-seeds", "1", "--grid", "tau=0.1,0.2"]
     found.append(("SweepResult", printed(sweep, *TINY, *several)))
     pair = ["random", "mcts-online:2", "--games", "4"]
     found.append(("ArenaResult", printed(arena, *pair)))

@@ -5,17 +5,15 @@ import json
 import shutil
 from pathlib import Path
 
-import jax
 import layout
 import made
 import pytest
+import tiny
 
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
 from jax_ttt.results import plain
 
 EVALUATION = plain.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
@@ -44,8 +42,7 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agents.save_agent(agents.Agent(config, params, 0, 0), folder / "agent.safetensors")
+    agents.save_agent(tiny.untrained(config), folder / "agent.safetensors")
     return folder
 
 
@@ -87,19 +84,21 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert "the game is over" in said(capsys)
 
 
-@pytest.mark.parametrize("name", ["picture.png", "picture.pdf"])
-def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained, name):
-    start = {"picture.png": b"\x89PNG", "picture.pdf": b"%PDF-"}[name]
-    path = trained / name
+def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained):
+    """Of each kind of picture, one file; a game is shapes, the others are figures."""
     runs = [str(make("one")), str(make("other", tau=0.5))]
-    for flags in (
-        runs[:1],
-        runs,
-        [str(trained), "--game"],
-        [str(trained), "--values", "X...O...X", "--theme", "dark"],
+    values = [str(trained), "--values", "X...O...X", "--theme", "dark"]
+    starts = {".png": b"\x89PNG", ".pdf": b"%PDF-"}
+    for ending, flags in (
+        (".png", runs[:1]),
+        (".pdf", runs),
+        (".png", [str(trained), "--game"]),
+        (".pdf", [str(trained), "--game"]),
+        (".png", values),
     ):
+        path = trained / f"picture{ending}"
         assert plot.main([*flags, "--svg", str(path)]) == 0
-        assert path.read_bytes().startswith(start)
+        assert path.read_bytes().startswith(starts[ending])
         path.unlink()
 
 
@@ -184,12 +183,14 @@ def test_settings_that_are_none_are_refused(make, capsys, wrong):
     assert "config.json: not a run's settings" in said(capsys)
 
 
-def test_the_newest_run_is_drawn_by_default(trained, tmp_path, monkeypatch, capsys):
+def test_the_newest_run_is_drawn_by_default(
+    trained, tmp_path, monkeypatch, capsys, drawn
+):
     folder = tmp_path / "work" / "runs"
     folder.mkdir(parents=True)
     trained.rename(folder / "one")
     monkeypatch.chdir(folder.parent)
-    assert plot.main([]) == 0
+    assert drawn(plot.main, []).get_suptitle() == "one"
     run = Path("runs") / "one"
     assert said(capsys) == f"the newest run: {run}\nwrote {run / 'curve.svg'}\n"
 
@@ -211,13 +212,13 @@ def test_what_does_not_go_together_is_refused(
         assert why in said(capsys)
 
 
-def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys):
+def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys, drawn):
     """Its settings had no version, and held values without effect."""
     old = Path(__file__).parent / "data" / "run-1"
     settings = json.loads((old / "config.json").read_text())
     assert "format_version" not in settings
     picture = tmp_path / "curve.svg"
-    assert plot.main([str(old), "--svg", str(picture)]) == 0
+    assert drawn(plot.main, [str(old), "--svg", str(picture)]).axes
     assert f"wrote {picture}" in said(capsys)
     about = plot.about(old)[0]
     assert about.startswith("default num_envs=8 num_updates=4 hidden_size=8 ")

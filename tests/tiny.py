@@ -4,6 +4,8 @@ Programs are compiled per settings, so these tests share their programs. Compila
 takes nearly all of the tests' time.
 """
 
+import functools
+
 import jax
 
 from jax_ttt.config.presets import PRESETS
@@ -32,10 +34,22 @@ def flags(*names):
     ]
 
 
+def untrained(config):
+    """Return an agent of new weights."""
+    params = jax.tree.map(lambda x: x, _init_params(config.architecture))
+    return Agent(config, params, 0, 0)
+
+
+@functools.cache
+def _init_params(architecture):
+    """Return the weights of seed 0, by one program in place of one per operation."""
+    init_params = jax.jit(q_network.init_params)
+    return init_params(network_of(architecture), jax.random.key(0))
+
+
 def save_untrained(path, **fields):
     """Save an untrained agent and return its path."""
     config = Config.of(**{"hidden_size": FIELDS["hidden_size"]} | fields)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path.parent.mkdir(parents=True, exist_ok=True)
-    agents.save_agent(Agent(config, params, 0, 0), path)
+    agents.save_agent(untrained(config), path)
     return path

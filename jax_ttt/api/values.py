@@ -13,8 +13,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, MoveError
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import one_game
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents, session
+from jax_ttt.players import agents, network, session
 from jax_ttt.reports import boards, text_board
 
 
@@ -128,7 +127,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     if not legal:
         raise MoveError("the game is over, so no move has a value")
     obs = states[-1].observation
-    found = np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]
+    found = np.asarray(network.board_values(agent.network, agent.params, obs))[0]
     exact = session.minimax_values(env_id, states[-1])
     return Values(
         env_id,

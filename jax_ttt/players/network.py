@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.dqn import equations
@@ -41,6 +41,14 @@ def params_from(network: Network, named: Named) -> nnx.State:
     """Return the network's pytree of weights, copied from leaves by name."""
     arrays = {name: jnp.array(leaf) for name, leaf in named.items()}
     return named_arrays.unflat(arrays, shapes(network))
+
+
+@jax.jit
+def board_values(
+    network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
+) -> Float[Array, "B A"]:
+    """Return the action values of boards, in one program."""
+    return q_network.q_values(network, params, obs)
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:

@@ -21,7 +21,7 @@ from jax_ttt.config.errors import MoveError
 from jax_ttt.envs import one_game, pgx_games, positions, stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.one_game import Result
-from jax_ttt.networks import q_network
+from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import minimax
@@ -190,4 +190,4 @@ def _q_values(
     if agent is None:
         return None
     obs = env_state.observation
-    return np.asarray(q_network.q_values(agent.network, agent.params, obs))[0]
+    return np.asarray(network.board_values(agent.network, agent.params, obs))[0]

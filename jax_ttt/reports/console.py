@@ -104,13 +104,12 @@ def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
     import jax
 
     from jax_ttt.envs import pgx_games
-    from jax_ttt.networks import q_network
-    from jax_ttt.players.network import network_of, params_from
+    from jax_ttt.players.network import board_values, network_of, params_from
 
     start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     network = network_of(config.architecture)
     weights = params_from(network, params)
-    values = np.asarray(q_network.q_values(network, weights, start.observation))[0]
+    values = np.asarray(board_values(network, weights, start.observation))[0]
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]

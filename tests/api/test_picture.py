@@ -7,31 +7,58 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 import pytest
+from matplotlib.figure import Figure
 
 import jax_ttt
 from jax_ttt.api.run import Runs
 
 
-def test_it_draws_moves_and_results(run, tmp_path, promoted_ranks):
+def test_it_draws_moves(tmp_path, promoted_ranks):
     path = tmp_path / "board.svg"
     board = jax_ttt.draw([4, 0], path)
     assert path.read_text("utf-8") == board.svg
     assert jax_ttt.draw([4, 0], theme="dark").svg != board.svg
     assert jax_ttt.draw([3], env_id="connect_four").svg != board.svg
-    values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
-    runs = {"all": Runs(run.config, (run,))}
+
+
+def test_it_draws_results_as_boards(run):
     game = jax_ttt.new_game("minimax-first").play(4)
-    table = jax_ttt.cross_table(["random", "minimax"])
-    things = (run, run.agent, values, runs, jax_ttt.prove("random"), game, table)
-    for thing in things:
+    for thing in (run.agent, jax_ttt.prove("random"), game):
         drawn = jax_ttt.draw(thing)
         assert "</svg>" in drawn.svg
         assert jax_ttt.draw(thing, theme="dark").svg != drawn.svg
 
 
-@pytest.mark.parametrize("thing", ["board", "game", "run", "values", "table"])
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF-")])
-def test_it_writes_png_and_pdf(run, tmp_path, thing, ending, start):
+def test_it_draws_results_as_figures(run, monkeypatch):
+    values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
+    runs = {"all": Runs(run.config, (run,))}
+    behind = []
+
+    def savefig(figure, *args, **kwargs):
+        behind.append(figure.get_facecolor()[:3])
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    for thing in (run, values, runs, jax_ttt.cross_table(["random", "minimax"])):
+        jax_ttt.draw(thing)
+        jax_ttt.draw(thing, theme="dark")
+        light, dark = behind
+        assert min(light) == 1
+        assert max(dark) < 0.1
+        behind.clear()
+
+
+# Boards are shapes, the others are figures: each is written as both.
+@pytest.mark.parametrize(
+    ("thing", "ending"),
+    [
+        ("board", "png"),
+        ("game", "pdf"),
+        ("run", "png"),
+        ("values", "pdf"),
+        ("table", "png"),
+    ],
+)
+def test_it_writes_png_and_pdf(run, tmp_path, thing, ending):
     found = {
         "board": lambda: [4, 0],
         "game": lambda: jax_ttt.new_game("minimax-first").play(4),
@@ -41,6 +68,7 @@ def test_it_writes_png_and_pdf(run, tmp_path, thing, ending, start):
     }[thing]()
     path = tmp_path / f"picture.{ending}"
     assert "</svg>" in jax_ttt.draw(found, path, theme="dark").svg
+    start = {"png": b"\x89PNG", "pdf": b"%PDF-"}[ending]
     assert path.read_bytes().startswith(start)
 
 
@@ -105,8 +133,8 @@ def test_a_theme_and_a_game_are_checked(run):
 
 def test_it_draws_states_of_pgx():
     env = pgx.make("tic_tac_toe")
-    start = jax.vmap(env.init)(jax.random.split(jax.random.key(0), 4))
-    after = jax.vmap(env.step)(start, jnp.array([4, 0, 8, 4]))
+    start = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), 4))
+    after = jax.jit(jax.vmap(env.step))(start, jnp.array([4, 0, 8, 4]))
     one = jax.tree.map(lambda x: x[0], after)
     assert jax_ttt.draw(one).svg == jax_ttt.draw([4]).svg
     assert jax_ttt.draw(after).svg != jax_ttt.draw(start).svg

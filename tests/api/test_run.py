@@ -29,12 +29,11 @@ def test_the_table_reaches_the_ceiling(run):
     assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
-def test_a_run_is_printed_shown_and_drawn(run, drawn):
+def test_a_run_is_printed_shown_and_drawn(run):
     assert repr(run).startswith("Step 400: ")
     assert repr(run).endswith("unbeatable")
-    assert "<svg" in run._repr_html_()
-    titles = [axes.get_title() for axes in drawn(run.picture).axes]
-    assert "as X, exact" in titles
+    _, picture = run._repr_html_().split("<svg")
+    assert ">as X, exact<" in picture
 
 
 @pytest.mark.usefixtures("without_matplotlib")
@@ -59,12 +58,10 @@ def test_runs_count_those_that_diverged(runs):
     assert repr(Runs(runs.config, (), (7, 8))).endswith("; diverged: seeds 7, 8")
 
 
-def test_runs_are_shown_and_drawn(runs, drawn):
-    shown = runs._repr_html_()
+def test_runs_are_shown_and_drawn(runs):
+    shown, picture = runs._repr_html_().split("<svg")
     assert shown.count("seed 1: Step 400") == 2
-    assert "<svg" in shown
-    (legend,) = drawn(runs.picture).legends
-    assert legend.get_texts()[0].get_text() == "2 runs: mean and range of 2"
+    assert ">2 runs: mean and range of 2<" in picture
 
 
 def test_groups_of_runs_are_compared(runs, run, drawn):

@@ -84,8 +84,7 @@ def test_a_preset_in_place_of_the_seed_is_recognized():
 
 
 @pytest.mark.usefixtures("optimized")
-def test_it_stops_at_the_first_proof():
-    run = jax_ttt.train(seed=1, preset="table", keep_agents=True)
+def test_it_stops_at_the_first_proof(run):
     stopped = jax_ttt.train(seed=1, preset="table", until_proven=True)
     assert stopped.is_proven
     first = next(agent for agent in run.agents if agent.score.is_proven)

@@ -1,14 +1,12 @@
 """Action values of a board, and the move with the highest value."""
 
-import jax
 import numpy as np
 import pytest
+import tiny
 
 import jax_ttt
 from jax_ttt.api.agent import Agent
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
 
 
 def test_values_are_those_of_the_network(agent):
@@ -54,19 +52,17 @@ def test_values_need_a_board(agent, board, named):
         jax_ttt.best_move(agent, board)
 
 
-def test_they_are_printed_and_drawn(agent, drawn):
+def test_they_are_printed_and_drawn(agent):
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert repr(values).startswith("{2: +1.000, 5: ")
-    figure = drawn(values.picture)
-    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
-    assert {"X", "O", "+1.00"} <= texts
-    assert "<svg" in values._repr_html_()
+    _, picture = values._repr_html_().split("<svg")
+    for text in ("X", "O", "+1.00"):
+        assert f">{text}<" in picture
 
 
 def test_in_other_games_they_are_printed(promoted_ranks):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    agent = Agent.of(agents.Agent(config, params, 1, 0))
+    agent = Agent.of(tiny.untrained(config))
     values = jax_ttt.q_values(agent, [3, 3])
     assert list(values) == list(range(7))
     assert values.exact is None

@@ -87,6 +87,7 @@ def run(tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 def test_a_new_game_takes_one_record(run):
     done = run(
         "from jax_ttt import cli\n"

@@ -149,13 +149,14 @@ def games(tree):
     """
     visited = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).visited)
     filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
-    games = []
-    for rows in visited:
-        boards = filled[rows]
-        boards = boards[np.argsort(boards.sum(axis=1))]
-        assert boards.sum(axis=1).tolist() == list(range(1, len(boards) + 1))
-        games.append(np.diff(boards, axis=0, prepend=False).argmax(axis=1).tolist())
-    return games
+    game, row = np.nonzero(visited)
+    row_at = np.full((NUM_GAMES, 9), -1)  # by the number of moves before
+    row_at[game, filled[row].sum(axis=1) - 1] = row
+    lengths = visited.sum(axis=1)
+    # One row after each move of a game.
+    assert ((row_at >= 0) == (np.arange(9) < lengths[:, None])).all()
+    cells = np.diff(filled[row_at], axis=1, prepend=False).argmax(axis=2)
+    return [moves[:n].tolist() for moves, n in zip(cells, lengths, strict=True)]
 
 
 def not_greedy(moves):

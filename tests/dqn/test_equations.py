@@ -14,8 +14,10 @@ from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.solver import outcomes, policies, proof
 
-LEGAL = jnp.array([[True, True, False]])
-Q = jnp.array([[0.2, -0.6, 0.9]])  # the highest value is of an illegal move
+LEGAL = np.array([[True, True, False]])
+Q = np.array([[0.2, -0.6, 0.9]], np.float32)  # the highest value is of an illegal move
+td_target = jax.jit(equations.td_target)
+two_ply_targets = jax.jit(equations.two_ply_targets)
 
 
 @pytest.mark.parametrize(
@@ -31,30 +33,32 @@ Q = jnp.array([[0.2, -0.6, 0.9]])  # the highest value is of an illegal move
     ],
 )
 def test_td_target_by_hand(reward, discount, tremble, target):
-    found = equations.td_target(
-        jnp.array([reward]), jnp.array([discount]), Q, LEGAL, tremble
+    found = td_target(
+        np.array([reward], np.float32),
+        np.array([discount], np.float32),
+        Q,
+        LEGAL,
+        tremble,
     )
     assert float(found[0]) == pytest.approx(target, abs=1e-6)
 
 
 def test_double_dqn_by_hand():
     """One network chooses action 1; the other gives its value, -0.6."""
-    chosen_by = jnp.array([[0.1, 0.3, 9.0]])
-    args = jnp.array([0.5]), jnp.array([-1.0]), Q, LEGAL
-    assert float(equations.td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(
-        1.1
-    )
-    found = equations.td_target(*args, tremble=0.5, chosen_by=chosen_by)
+    chosen_by = np.array([[0.1, 0.3, 9.0]], np.float32)
+    args = np.array([0.5], np.float32), np.array([-1.0], np.float32), Q, LEGAL
+    assert float(td_target(*args, chosen_by=chosen_by)[0]) == pytest.approx(1.1)
+    found = td_target(*args, tremble=0.5, chosen_by=chosen_by)
     assert float(found[0]) == pytest.approx(0.5 + 0.5 * 0.6 + 0.5 * 0.2)
-    same = equations.td_target(*args, tremble=0.25, chosen_by=Q)
-    assert float(same[0]) == pytest.approx(float(equations.td_target(*args, 0.25)[0]))
+    same = td_target(*args, tremble=0.25, chosen_by=Q)
+    assert float(same[0]) == pytest.approx(float(td_target(*args, 0.25)[0]))
 
 
 @pytest.mark.parametrize("junk", [jnp.inf, -jnp.inf, jnp.nan])
 def test_the_values_of_a_finished_board_have_no_effect(junk):
-    q_values = jnp.full((1, 3), junk)
-    found = equations.td_target(
-        jnp.array([-1.0]), jnp.array([0.0]), q_values, LEGAL, 0.5
+    q_values = np.full((1, 3), junk, np.float32)
+    found = td_target(
+        np.array([-1.0], np.float32), np.array([0.0], np.float32), q_values, LEGAL, 0.5
     )
     assert float(found[0]) == -1
 
@@ -75,7 +79,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     step = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
     after, move = step(env, env_state, jnp.asarray(action, jnp.int32), 1.0)
     child = np.asarray(tree.successor)[parent, action]
-    target = equations.td_target(
+    target = td_target(
         move.reward, move.discount, jnp.asarray(q_star[child]), after.legal_action_mask
     )
     assert (np.asarray(target) != q_star[parent, action]).sum() == 0
@@ -103,8 +107,9 @@ def chi_square(counts):
 
 
 def explore(epsilon, seed=0, num_games=40_000):
-    legal = jnp.tile(jnp.array([[1, 0, 1, 1, 0, 1, 0, 0, 1]], bool), (num_games, 1))
-    q_values = jnp.zeros((num_games, 9)).at[:, 3].set(1.0)
+    legal = np.tile(np.array([[1, 0, 1, 1, 0, 1, 0, 0, 1]], bool), (num_games, 1))
+    q_values = np.zeros((num_games, 9), np.float32)
+    q_values[:, 3] = 1.0
     uniform = jax.random.uniform(jax.random.key(seed), (num_games,))
     action = jax.jit(equations.epsilon_greedy)(
         uniform, q_values, legal, jnp.float32(epsilon)
@@ -137,32 +142,34 @@ def test_random_moves_are_uniform_and_always_legal():
 
 
 def test_the_loss_by_hand():
-    q_values = jnp.array([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]])
-    action = jnp.array([0, 1, 0, 1])
-    target = jnp.array([1.0, 1.0, -1.0, 0.0])
-    live = jnp.array([True, True, False, True])
+    q_values = np.array([[0.5, 9.0], [0.0, 3.0], [7.0, 7.0], [0.0, 0.0]], np.float32)
+    action = np.array([0, 1, 0, 1], np.int32)
+    target = np.array([1.0, 1.0, -1.0, 0.0], np.float32)
+    live = np.array([True, True, False, True])
+    loss = jax.jit(equations.loss, static_argnums=4)
     # Huber: 0.5 ** 2 / 2 = 0.125; 2 - 0.5 = 1.5; finished: 0; 0; mean of four games.
-    assert float(equations.loss(q_values, action, target, live)) == pytest.approx(
-        1.625 / 4
-    )
-    squared = equations.loss(q_values, action, target, live, optax.l2_loss)
+    assert float(loss(q_values, action, target, live)) == pytest.approx(1.625 / 4)
+    squared = loss(q_values, action, target, live, optax.l2_loss)
     assert float(squared) == pytest.approx((0.125 + 2) / 4)
 
 
 def test_only_the_played_cell_of_an_unfinished_game_has_a_gradient():
-    q_values = jax.random.normal(jax.random.key(0), (6, 9))
-    action = jnp.array([0, 3, 8, 1, 2, 4])
-    live = jnp.array([True, True, False, True, False, True])
-    grads = jax.grad(equations.loss)(q_values, action, jnp.full(6, 5.0), live)
-    played = jax.nn.one_hot(action, 9, dtype=bool) & live[:, None]
+    q_values = np.random.default_rng(0).normal(size=(6, 9)).astype(np.float32)
+    action = np.array([0, 3, 8, 1, 2, 4], np.int32)
+    live = np.array([True, True, False, True, False, True])
+    target = np.full(6, 5, np.float32)
+    grads = np.asarray(
+        jax.jit(jax.grad(equations.loss))(q_values, action, target, live)
+    )
+    played = np.eye(9, dtype=bool)[action] & live[:, None]
     assert ((grads != 0) == played).all()
     assert grads[0, 0] == pytest.approx(-1 / 6)  # slope 1 of Huber, mean of 6 games
 
 
 def test_no_gradient_flows_through_the_target():
     def target(q_values):
-        return equations.td_target(
-            jnp.zeros(1), -jnp.ones(1), q_values, LEGAL, 0.5
+        return td_target(
+            np.zeros(1, np.float32), -np.ones(1, np.float32), q_values, LEGAL, 0.5
         ).sum()
 
     assert not jax.grad(target)(Q).any()
@@ -176,14 +183,12 @@ def test_one_polyak_step(tau, expected):
 
 def test_two_ply_targets_by_hand():
     """Rows: the opponent moves next, the mover moves next, the game is over."""
-    reward = jnp.array([0.25, 0.25, 1.0])
-    discount = jnp.array([-0.5, 0.5, 0.0])
-    q_values = jnp.tile(jnp.array([[0.5, -0.25, 9.0]]), (3, 1))
-    replies = jnp.tile(jnp.array([[-0.75, 0.25, 9.0]]), (3, 1))
-    legal = jnp.tile(jnp.array([[True, True, False]]), (3, 1))
-    mover, waiting = equations.two_ply_targets(
-        reward, discount, q_values, replies, legal, 0.5
-    )
+    reward = np.array([0.25, 0.25, 1.0], np.float32)
+    discount = np.array([-0.5, 0.5, 0.0], np.float32)
+    q_values = np.array([[0.5, -0.25, 9.0]] * 3, np.float32)
+    replies = np.array([[-0.75, 0.25, 9.0]] * 3, np.float32)
+    legal = np.array([[True, True, False]] * 3)
+    mover, waiting = two_ply_targets(reward, discount, q_values, replies, legal, 0.5)
     # The next mover plays action 0 (-0.75) or, half of the time, any (mean -0.25).
     trembled, best = -0.5, 0.5
     expected = [0.25 + 0.5 * trembled, 0.25 + 0.5 * best, 1.0]
@@ -193,10 +198,10 @@ def test_two_ply_targets_by_hand():
 
 
 def test_two_ply_targets_ignore_the_values_of_a_finished_board():
-    junk = jnp.full((1, 2), jnp.inf)
-    legal = jnp.ones((1, 2), bool)
-    one = jnp.ones(1)
-    mover, waiting = equations.two_ply_targets(one, 0 * one, junk, -junk, legal, 0.5)
+    junk = np.full((1, 2), np.inf, np.float32)
+    legal = np.ones((1, 2), bool)
+    one = np.ones(1, np.float32)
+    mover, waiting = two_ply_targets(one, 0 * one, junk, -junk, legal, 0.5)
     assert (float(mover[0]), float(waiting[0])) == (1, -1)
 
 

@@ -24,14 +24,18 @@ LOCKSTEP = CONFIG.replace(
 )
 AVERAGED = CONFIG.replace(average_span=1.0)
 NETWORK = network_of(CONFIG.architecture)
-_UPDATE = jax.jit(learner.update, static_argnums=0)
+_q_values = jax.jit(q_network.q_values)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _update(config, hyper, network, state):
+    drawn = random_numbers.of_update(config, state.key, state.update)
+    return learner.update(config, hyper, network, state, SELF, drawn)
 
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    drawn = random_numbers.of_update(config, state.key, state.update)
-    network = network_of(config.architecture)
-    return _UPDATE(config, config.hyper, network, state, SELF, drawn)
+    return _update(config, config.hyper, network_of(config.architecture), state)
 
 
 def train(config, state, num_updates):
@@ -121,9 +125,14 @@ def test_the_agent_is_the_average_of_its_parameters():
 
 def test_averaging_does_not_change_the_training(trained):
     """Without a span, the agent is the network itself."""
-    state, _ = trained
-    averaged, _ = train(AVERAGED, start(0, AVERAGED), 10)
-    assert np.array_equal(numbers(state.average_params)[1], numbers(state.params)[1])
+    state, averaged = start(0), start(0, AVERAGED)
+    for _ in range(10):
+        (state, _), (averaged, _) = (
+            do_update(CONFIG, state),
+            do_update(AVERAGED, averaged),
+        )
+    for one in (state, trained[0]):
+        assert np.array_equal(numbers(one.average_params)[1], numbers(one.params)[1])
     assert np.array_equal(numbers(averaged.params)[1], numbers(state.params)[1])
     assert not np.array_equal(
         numbers(averaged.average_params)[1], numbers(averaged.params)[1]
@@ -163,25 +172,25 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
     )
     before = state.env_state
     action, after, move, _ = play_by_hand(OTHER, state)
-    legal = after.legal_action_mask
+    legal = np.asarray(after.legal_action_mask)
     chosen, worth = (
-        q_network.q_values(network_of(OTHER.architecture), params, after.observation)
+        np.asarray(_q_values(network_of(OTHER.architecture), params, after.observation))
         for params in (state.params, state.target_params)
     )
-    choice = jnp.where(legal, chosen, -9.0).argmax(axis=1)
-    assert (choice != jnp.where(legal, worth, -9.0).argmax(axis=1)).any()
-    best = worth[jnp.arange(16), choice]
-    mean = jnp.where(legal, worth, 0.0).sum(axis=1) / legal.sum(axis=1)
-    target = move.reward - 0.5 * best - 0.5 * mean  # no game is over yet
+    choice = np.where(legal, chosen, -9.0).argmax(axis=1)
+    assert (choice != np.where(legal, worth, -9.0).argmax(axis=1)).any()
+    best = worth[np.arange(16), choice]
+    mean = np.where(legal, worth, 0.0).sum(axis=1) / legal.sum(axis=1)
+    # No game is over yet.
+    target = np.asarray(move.reward) - 0.5 * best - 0.5 * mean.astype(np.float32)
 
-    @jax.jit
     def loss_fn(params):
         q_values = q_network.q_values(
             network_of(OTHER.architecture), params, before.observation
         )
-        return ((q_values[jnp.arange(16), action] - target) ** 2).sum() / 32
+        return ((q_values[np.arange(16), action] - target) ** 2).sum() / 32
 
-    grads = jax.grad(loss_fn)(state.params)
+    grads = jax.jit(jax.grad(loss_fn))(state.params)
     new, _ = do_update(OTHER, state)
     for old, grad, found in zip(
         *map(numbers, (state.params, grads, new.params)), strict=True
@@ -292,7 +301,6 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     action, after, move, _ = play_by_hand(LOCKSTEP, state)
     assert 0 < int(move.live.sum()) < 16
 
-    @jax.jit
     def loss_fn(params):
         next_q = q_network.q_values(
             network_of(LOCKSTEP.architecture), state.target_params, after.observation
@@ -310,7 +318,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         huber = jnp.where(small, error**2 / 2, jnp.abs(error) - 0.5)
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
-    loss, grads = jax.value_and_grad(loss_fn)(state.params)
+    loss, grads = jax.jit(jax.value_and_grad(loss_fn))(state.params)
     optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)

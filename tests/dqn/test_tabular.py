@@ -1,9 +1,11 @@
 """Learning in tables: published test cases, keys, symmetries, means, two tables."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 from jax.tree_util import Partial
@@ -33,15 +35,21 @@ CONFIG = Config.of(
     reward_loss=0.0,
 )
 KEYS = ["position", "after-state", "hash"]
-_UPDATE = jax.jit(learner.update, static_argnums=0)
 _LEARN = jax.jit(learner.learn_from, static_argnums=0)
+_TARGETS = jax.jit(losses.td_targets, static_argnums=0)
+_Q_VALUES = jax.jit(q_network.q_values)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _update(config, hyper, network, state, opponent):
+    drawn = random_numbers.of_update(config, state.key, state.update)
+    return learner.update(config, hyper, network, state, opponent, drawn)
 
 
 def update(config, state, opponent):
     """Do one update, compiled."""
-    drawn = random_numbers.of_update(config, state.key, state.update)
     network = network_of(config.architecture)
-    return _UPDATE(config, config.hyper, network, state, opponent, drawn)
+    return _update(config, config.hyper, network, state, opponent)
 
 
 def learn(config, state, batch, key):
@@ -58,23 +66,25 @@ def _reply(replies, key, env_state):
 
 def scripted(replies):
     """Return an opponent that plays these moves in order."""
-    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
+    moves = np.array([*replies, *[0] * (5 - len(replies))], np.int32)
     return Versus("scripted", Partial(_reply, moves))
 
 
 def obs_of(cells):
     """Return PGX observations of boards of 1 (the mover's stone), -1 and 0."""
     cells = np.asarray(cells).reshape(-1, 3, 3)
-    return jnp.asarray(np.stack([cells == 1, cells == -1], axis=-1))
+    return np.stack([cells == 1, cells == -1], axis=-1)
+
+
+def q_values_of(network, params, obs):
+    return np.asarray(_Q_VALUES(network, params, obs))
 
 
 def value(config, state, mine, yours, action):
     """Return the agent's value of a move on a board with these stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
-    q_values = q_network.q_values(
-        network_of(config.architecture), state.params, obs_of(cells)
-    )
+    q_values = q_values_of(network_of(config.architecture), state.params, obs_of(cells))
     return float(q_values[0, action])
 
 
@@ -143,14 +153,14 @@ def test_a_lost_game_lowers_the_second_players_first_move():
 def transition(cells, action, reward):
     """Return the last move of a game, on this board."""
     obs = obs_of(cells)
-    return equations.Transition(
+    return made.transition(
         obs=obs,
-        action=jnp.array([action], jnp.int32),
-        reward=jnp.array([reward], jnp.float32),
-        discount=jnp.zeros(1),
+        action=np.array([action], np.int32),
+        reward=np.array([reward], np.float32),
+        discount=np.zeros(1, np.float32),
         next_obs=obs,
-        next_legal_action_mask=jnp.ones((1, 9), bool),
-        live=jnp.ones(1, bool),
+        next_legal_action_mask=np.ones((1, 9), bool),
+        live=np.ones(1, bool),
     )
 
 
@@ -173,17 +183,16 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
     for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
-        q_values = q_network.q_values(
+        q_values = q_values_of(
             network_of(config.architecture), state.params, obs_of(cells)
         )[0]
         assert_near(q_values[np.array(moves)], [0.9, -0.45])
     for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_network.q_values(
+        q_values = q_values_of(
             network_of(config.architecture), state.params, obs_of(cells)
         )
-        assert (
-            equations.greedy(q_values, jnp.asarray(cells.reshape(1, 9) == 0))[0] == best
-        )
+        legal = jnp.asarray(cells.reshape(1, 9) == 0)
+        assert equations.greedy(jnp.asarray(q_values), legal)[0] == best
 
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
@@ -198,8 +207,8 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
     moves = [transition(*row) for row in rows]
-    batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *moves)
-    batch = batch._replace(live=jnp.array([True, True, True, False]))
+    batch = jax.tree.map(lambda *leaves: np.concatenate(leaves), *moves)
+    batch = batch._replace(live=np.array([True, True, True, False]))
     new, _ = learn(config, state, batch, jax.random.key(1))
     assert_near(value(config, new, [], [], 4), 0.5 * (1.0 - 0.5) / 2)
     assert_near(value(config, new, [0], [1], 2), 0.5)
@@ -214,21 +223,22 @@ DOUBLE = CONFIG.replace(double=True)
 def with_heads(config, values):
     """Return a table with `values` (2, 9) for every board."""
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    flat = jnp.asarray(values, jnp.float32).reshape(1, 18)
-    return jax.tree.map(lambda leaf: jnp.broadcast_to(flat, leaf.shape), params)
+    flat = np.asarray(values, np.float32).reshape(1, 18)
+    return jax.tree.map(lambda leaf: np.broadcast_to(flat, leaf.shape), params)
 
 
 def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     batch = transition([0] * 9, 4, 0.0)
-    many = jax.tree.map(lambda leaf: jnp.repeat(leaf, 1000, axis=0), batch)
-    ended = losses.one_of_two_tables(jax.random.key(0), many, 2)
+    many = jax.tree.map(lambda leaf: np.repeat(leaf, 1000, axis=0), batch)
+    one_of_two_tables = jax.jit(losses.one_of_two_tables, static_argnums=2)
+    ended = one_of_two_tables(jax.random.key(0), many, 2)
     assert ended.all()
-    going = many._replace(discount=jnp.full(1000, 0.9))
-    first, second = losses.one_of_two_tables(jax.random.key(0), going, 2)
+    going = many._replace(discount=np.full(1000, 0.9, np.float32))
+    first, second = one_of_two_tables(jax.random.key(0), going, 2)
     assert (first != second).all()
     assert 400 < int(first.sum()) < 600
-    over = going._replace(live=jnp.zeros(1000, bool))
-    assert not losses.one_of_two_tables(jax.random.key(0), over, 2).any()
+    over = going._replace(live=np.zeros(1000, bool))
+    assert not one_of_two_tables(jax.random.key(0), over, 2).any()
 
 
 def test_a_chunk_counts_the_results_of_its_games():
@@ -240,7 +250,7 @@ def test_a_chunk_counts_the_results_of_its_games():
         jax.random.key(0),
         scripted([8, 6, 7]),
     )
-    before = state.env_state.observation.any(axis=(1, 2, 3)).sum()
+    before = np.asarray(state.env_state.observation).any(axis=(1, 2, 3)).sum()
     _, metrics = learner.train_chunk(
         config,
         config.hyper,
@@ -262,7 +272,7 @@ def test_double_tables_play_by_their_mean():
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
     params = with_heads(DOUBLE.replace(canonical=False), values)
     config = DOUBLE.replace(canonical=False)
-    found = q_network.q_values(network_of(config.architecture), params, obs_of([0] * 9))
+    found = q_values_of(network_of(config.architecture), params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
@@ -271,8 +281,8 @@ def test_each_of_two_tables_chooses_and_the_other_gives_the_value():
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
-    batch = transition([0] * 9, 4, 0.25)._replace(discount=jnp.array([0.5]))
-    found = losses.td_targets(
+    batch = transition([0] * 9, 4, 0.25)._replace(discount=np.array([0.5], np.float32))
+    found = _TARGETS(
         config, config.hyper, network_of(config.architecture), params, params, batch
     )
     # The first chooses cell 0, the second cell 1; each value is the other table's.
@@ -291,13 +301,13 @@ def test_a_two_ply_backup_has_a_target_for_each_player():
     values = np.zeros((2, 9))
     values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
     params = with_heads(config, values)
-    found = q_network.q_values(network_of(config.architecture), params, obs_of([0] * 9))
+    found = q_values_of(network_of(config.architecture), params, obs_of([0] * 9))
     assert_near(found[0], values[0])
-    legal = jnp.zeros((1, 9), bool).at[0, :2].set(True)
+    legal = np.arange(9)[None] < 2
     batch = transition([0] * 9, 4, 0.25)._replace(
-        discount=jnp.array([-1.0]), next_legal_action_mask=legal
+        discount=np.array([-1.0], np.float32), next_legal_action_mask=legal
     )
-    found = losses.td_targets(
+    found = _TARGETS(
         config, config.hyper, network_of(config.architecture), params, params, batch
     )
     # The reply is action 0 or, half of the time, random: -0.75 / 2 + (-0.75 + 0.5) / 4.

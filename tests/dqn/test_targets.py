@@ -1,12 +1,12 @@
 """TD targets of networks with known values."""
 
 import jax
-import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn import losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -17,8 +17,10 @@ TWO_PLY = CONFIG.replace(backup="two-ply")
 def params_of(config, *values):
     """Return weights that give these values on every board."""
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    bias = jnp.arctanh(jnp.concatenate([jnp.array(row) for row in values]))
-    return jax.tree.map(lambda w: bias if w.ndim == 1 else jnp.zeros_like(w), params)
+    bias = np.arctanh(np.concatenate(values)).astype(np.float32)
+    return jax.tree.map(
+        lambda w: bias if w.ndim == 1 else np.zeros(w.shape, w.dtype), params
+    )
 
 
 def values(*legal):
@@ -29,24 +31,25 @@ def values(*legal):
 def batch(discounts):
     """Return moves with a reward of 0.25, after which three moves are legal."""
     count = len(discounts)
-    boards = jnp.zeros((count, 3, 3, 2), bool)
-    return equations.Transition(
+    boards = np.zeros((count, 3, 3, 2), bool)
+    return made.transition(
         obs=boards,
-        action=jnp.zeros(count, jnp.int32),
-        reward=jnp.full(count, 0.25),
-        discount=jnp.array(discounts),
+        action=np.zeros(count, np.int32),
+        reward=np.full(count, 0.25, np.float32),
+        discount=np.array(discounts, np.float32),
         next_obs=boards,
-        next_legal_action_mask=jnp.ones((count, 9), bool).at[:, 3:].set(False),
-        live=jnp.ones(count, bool),
+        next_legal_action_mask=np.tile(np.arange(9) < 3, (count, 1)),
+        live=np.ones(count, bool),
     )
+
+
+_targets = jax.jit(losses.td_targets, static_argnums=0)
 
 
 def found(config, params, target_params):
     moves = batch([-0.5, 0.5, 0.0])
     network = network_of(config.architecture)
-    return losses.td_targets(
-        config, config.hyper, network, params, target_params, moves
-    )
+    return _targets(config, config.hyper, network, params, target_params, moves)
 
 
 ACTING = values(0.0, 0.75, -0.75)

@@ -184,15 +184,17 @@ def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
     config = Config.of(**SMALL, hidden_size=8, hidden_layers=1)
     network = network_of(config.architecture)
     opponent = loop.make_opponent(config, 0) or SelfPlay()
-    state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
-    turn = random_numbers.turn(
-        jax.random.split(jax.random.key(1), 3), config.run.num_envs
-    )
-    played = rollout.play_epsilon_greedy(
-        *(config, config.hyper, network, state.params),
-        *(turn, state.env_state, jnp.float32(1), opponent),
-    )[1].transition
-    targets = losses.td_targets(
-        config, config.hyper, network, state.params, state.target_params, played
-    )
-    np.testing.assert_array_equal(targets, played.reward[None])
+
+    @jax.jit
+    def one_move():
+        args = config, config.hyper, network
+        state = learner.init(*args, jax.random.key(0), opponent)
+        keys = jax.random.split(jax.random.key(1), 3)
+        turn = random_numbers.turn(keys, config.run.num_envs)
+        moves = state.params, turn, state.env_state, jnp.float32(1), opponent
+        played = rollout.play_epsilon_greedy(*args, *moves)[1].transition
+        params = state.params, state.target_params
+        return losses.td_targets(*args, *params, played), played.reward
+
+    targets, reward = one_move()
+    np.testing.assert_array_equal(targets, reward[None])

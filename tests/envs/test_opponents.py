@@ -71,12 +71,15 @@ def test_a_step_is_a_move_and_against_an_opponent_its_reply(opponent, name):
 def test_a_result_is_the_agents_or_in_self_play_the_first_players():
     config = CONFIG.replace(opponent="self", num_envs=2)
     state = start(config, SelfPlay(), jax.random.key(0))
-    reward = jnp.array([1.0, -1.0])
+    reward = np.array([1, -1], np.float32)
+    step = jax.jit(pgx_games.step, static_argnums=0)
+    results = jax.jit(lambda *args: (SelfPlay().result(*args), RANDOM.result(*args)))
     for sign in (1, -1, 1):  # as the first player moves, the second, the first
-        assert SelfPlay().result(state, reward).tolist() == [sign, -sign]
-        assert RANDOM.result(state, reward).tolist() == [1, -1]
-        action = state.legal_action_mask.argmax(axis=1)
-        state, _ = pgx_games.step(ENV, state, action, 1.0)
+        first, agent = results(state, reward)
+        assert first.tolist() == [sign, -sign]
+        assert agent.tolist() == [1, -1]
+        action = np.asarray(state.legal_action_mask).argmax(axis=1).astype(np.int32)
+        state, _ = step(ENV, state, action, 1.0)
 
 
 def test_an_opponent_that_the_settings_do_not_name_is_an_error():

@@ -19,6 +19,9 @@ def _highest(key, env_state):
 
 
 HIGHEST = Partial(_highest)
+await_turn = jax.jit(replies.await_turn, static_argnums=0)
+reply = jax.jit(replies.reply, static_argnums=0)
+step = jax.jit(pgx_games.step, static_argnums=0)
 
 
 def played(*moves):
@@ -26,21 +29,19 @@ def played(*moves):
     env_state = pgx_games.init(ENV, jax.random.key(0), NUM_GAMES)
     first = env_state.current_player
     for move in moves:
-        env_state = pgx_games.play_moves(ENV, env_state, jnp.full(NUM_GAMES, move))
+        env_state = pgx_games.play_moves(ENV, env_state, np.full(NUM_GAMES, move))
     return env_state, first
 
 
 def test_the_opponent_moves_until_it_is_the_players_turn():
     env_state, first = played(0)
-    after, gained = replies.await_turn(
-        ENV, jax.random.key(1), env_state, first, HIGHEST
-    )
+    after, gained = await_turn(ENV, jax.random.key(1), env_state, first, HIGHEST)
     assert pgx_games.is_turn(after, first).all()
     assert (after._step_count == 2).all()
     assert after.observation[:, 2, 2, 1].all()  # the opponent's stone in cell 8
     assert not gained.any()
     # It is already the player's turn, so nothing happens.
-    again, gained = replies.await_turn(ENV, jax.random.key(1), after, first, HIGHEST)
+    again, gained = await_turn(ENV, jax.random.key(1), after, first, HIGHEST)
     assert (again._step_count == 2).all()
     assert not gained.any()
 
@@ -48,18 +49,16 @@ def test_the_opponent_moves_until_it_is_the_players_turn():
 def test_the_movers_reward_includes_the_effect_of_the_reply():
     """X leaves cell 8 to O, who completes 6, 7, 8."""
     before, first = played(0, 6, 1, 7)
-    after, move = pgx_games.step(ENV, before, jnp.full(NUM_GAMES, 4), 0.5)
+    after, move = step(ENV, before, np.full(NUM_GAMES, 4), 0.5)
     assert (move.discount == -0.5).all()
-    ended, found = replies.reply(
-        ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5
-    )
+    ended, found = reply(ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5)
     assert ended.terminated.all()
     assert (found.reward == -1).all()
     assert (found.discount == 0).all()
     np.testing.assert_array_equal(found.live, move.live)
     before, first = played(0, 6)
-    after, move = pgx_games.step(ENV, before, jnp.full(NUM_GAMES, 1), 0.5)
-    on, found = replies.reply(ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5)
+    after, move = step(ENV, before, np.full(NUM_GAMES, 1), 0.5)
+    on, found = reply(ENV, jax.random.key(0), before, after, move, HIGHEST, 0.5)
     assert pgx_games.is_turn(on, first).all()
     assert (found.reward == 0).all()
     assert (found.discount == 0.5).all()  # the mover decides next

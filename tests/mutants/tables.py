@@ -3,7 +3,15 @@
 import itertools
 from collections.abc import Iterator
 
-from mutants import of_dqn, of_files, of_games, of_players, of_server, of_solver
+from mutants import (
+    of_checkpoints,
+    of_dqn,
+    of_files,
+    of_games,
+    of_players,
+    of_server,
+    of_solver,
+)
 from mutants.mutant import Mutant
 
 TABLES = (
@@ -13,6 +21,7 @@ TABLES = (
     of_players.MUTANTS,
     of_server.MUTANTS,
     of_files.MUTANTS,
+    of_checkpoints.MUTANTS,
 )
 
 

@@ -3,11 +3,11 @@
 import re
 import xml.etree.ElementTree as ET
 
-import jax
 import jax.numpy as jnp
 import layout
 import numpy as np
 import pytest
+import tiny
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
@@ -15,22 +15,21 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.drawing import themes
 from jax_ttt.networks import q_network
-from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import boards, text_board
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 
 
-def untrained(config):
-    """Return an agent of new weights."""
-    network = network_of(config.architecture)
-    return Agent(config, q_network.init_params(network, jax.random.key(0)), 0, 0)
+@pytest.fixture(scope="module")
+def agent():
+    return tiny.untrained(PRESETS["default"])
 
 
 @pytest.fixture(scope="module")
-def agent():
-    return untrained(PRESETS["default"])
+def states():
+    """Return the states of a whole game."""
+    return boards.replay("tic_tac_toe", GAME)
 
 
 def marks(picture):
@@ -46,8 +45,7 @@ def marks(picture):
     return ends.count((True, True)) // 2, fills.count("none")
 
 
-def test_a_position_shows_its_marks():
-    states = boards.replay("tic_tac_toe", GAME)
+def test_a_position_shows_its_marks(states):
     assert [marks(boards.position_picture(state)) for state in states] == [
         ((n + 1) // 2, n // 2) for n in range(10)
     ]
@@ -79,16 +77,15 @@ def stroke_colours(picture):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme):
+def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme, states):
     blue, _, orange = themes.colours(theme)
-    picture = boards.position_picture(boards.replay("tic_tac_toe", GAME)[-1], theme)
+    picture = boards.position_picture(states[-1], theme)
     assert stroke_colours(picture) == ({blue}, {orange})
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_game_shows_its_last_board_where_nothing_moves(theme):
+def test_a_game_shows_its_last_board_where_nothing_moves(theme, states):
     """Its moves are numbered, and the last one has a border."""
-    states = boards.replay("tic_tac_toe", GAME)
     picture = boards.animation(states, theme)
     frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
     assert len(frames) == len(states)
@@ -109,8 +106,7 @@ def test_a_game_shows_its_last_board_where_nothing_moves(theme):
     assert "(prefers-reduced-motion:no-preference)" in picture.svg
 
 
-def test_an_animation_is_larger_than_a_position():
-    states = boards.replay("tic_tac_toe", GAME)
+def test_an_animation_is_larger_than_a_position(states):
     widths = [
         float(ET.fromstring(picture.svg).get("width", 0))
         for picture in (boards.animation(states), boards.position_picture(states[-1]))
@@ -119,9 +115,8 @@ def test_an_animation_is_larger_than_a_position():
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_png_of_a_game_is_its_last_board(theme, tmp_path):
+def test_a_png_of_a_game_is_its_last_board(theme, tmp_path, states):
     blue, _, orange = (to_rgb(colour) for colour in themes.colours(theme))
-    states = boards.replay("tic_tac_toe", GAME)
     boards.animation(states, theme).save(tmp_path / "game.png")
     image = imread(tmp_path / "game.png")[..., :3]
     assert image.shape == (800, 800, 3)
@@ -194,9 +189,8 @@ def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tr
     texts = [text.get_text() for text in exact.texts]
     assert " ".join(texts) == "X +0.00 -1.00 +0.00 O +0.00 -1.00 +0.00 X"
     obs = jnp.asarray(host_tree.obs[position][None])
-    q_values = np.asarray(
-        q_network.q_values(network_of(agent.config.architecture), agent.params, obs)
-    )[0]
+    network = network_of(agent.config.architecture)
+    q_values = np.asarray(q_network.q_values(network, agent.params, obs))[0]
     shown = learned.images[0].get_array()
     np.testing.assert_allclose(
         shown.compressed(), q_values[[1, 2, 3, 5, 6, 7]], atol=1e-5
@@ -215,7 +209,7 @@ def test_values_say_who_moves_and_which_seat_was_learned(drawn, seat, mover):
     config = PRESETS["plain"].replace(hidden_size=8, opponent="random", seat=seat)
     cells = {"X": "---------", "O": "X--------"}[mover]
     position = boards.find("tic_tac_toe", cells)
-    figure = drawn(boards.values_picture, untrained(config), position)
+    figure = drawn(boards.values_picture, tiny.untrained(config), position)
     layout.assert_readable(figure)
     told = f"{mover} to move: the agent learned to move {seat} only, as {mover}"
     assert figure.get_suptitle().replace("\n", " ") == told

@@ -103,7 +103,7 @@ def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures, drawn):
     figure = drawn(charts.growth_chart, growth_figures, 3 * "a long name of a machine ")
     layout.assert_readable(figure)
     assert ticks(figure.axes[2].xaxis) == ["1", "2", "4"]
-    text = charts.growth_chart(growth_figures, "on a machine").svg
+    shown = {text.get_text() for text in layout.texts(figure)}
     labels = ("games in the batch", "neurons in a hidden layer", "agents")
-    for words in (*labels, "one after another", "in one program", "on a machine"):
-        assert f">{words}<" in text
+    assert shown >= {*labels, "one after another", "in one program"}
+    assert figure.get_suptitle().startswith("a long name of a machine")

@@ -8,14 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jax
 import made
 import pytest
+import tiny
 
 from jax_ttt import __version__
 from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
 from jax_ttt.reports import console
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import named_arrays
@@ -39,8 +37,8 @@ def test_the_banner_word_for_word(opponent, against):
 def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     """On the board's cells, or in a row of columns."""
     config = Config.of(env_id=env_id, hidden_size=8)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    lines = console.start_values(config, named_arrays.flat(params))
+    params = named_arrays.flat(tiny.untrained(config).params)
+    lines = console.start_values(config, params)
     assert lines[0].startswith("  Q(start) ")
     numbers = [line[11:].split() for line in lines]
     assert (len(numbers), *{len(row) for row in numbers}) == shape

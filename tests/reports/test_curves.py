@@ -1,5 +1,7 @@
 """A run's curves show what its metrics say."""
 
+import functools
+
 import layout
 import made
 import numpy as np
@@ -45,12 +47,46 @@ RUN = [
 ]
 
 
+PATH = "runs/20261122-084301-default-seed-1000/a-name-that-is-long/agent.safetensors"
+SHORT = [
+    evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),
+    chunk(1, 10, 4, 5),
+    evaluation(1, (0.75, 0.25, 0.0), (0.5, 0.5, 0.0), unbeatable=True),
+]
+MILLION = [
+    row
+    for update in range(50_000, 1_000_001, 50_000)
+    for row in (
+        chunk(update, update, update // 2, update // 4),
+        evaluation(update, (0.9, 0.1, 0.0), (0.4, 0.4, 0.2), update > 500_000),
+    )
+]
+ONE_CHUNK = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
+CASES = {
+    "run": (RUN, Config()),
+    "short": (SHORT, Config()),
+    "short, one seat": (SHORT, PRESETS["go-second"]),
+    "million": (MILLION, Config()),
+    "million, one seat": (MILLION, PRESETS["go-first"]),
+    "sampled": (ONE_CHUNK, LARGE),
+}
+
+
+@functools.cache
+def drawings(case):
+    """Return a run's own curves, and those of two labels; each is drawn once."""
+    rows, config = CASES[case]
+    one = layout.drawn(curves.learning_curves, rows, 5 * PATH, config)
+    groups = {"mine": [rows], PATH: [rows]}
+    return one, layout.drawn(curves.mean_curves, groups, PATH, config)
+
+
 def lines(axes):
     return {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
 
 
-def test_a_runs_results_stand_at_their_updates_seat_by_seat(drawn):
-    first, second, *_ = drawn(curves.learning_curves, RUN, "a run").axes
+def test_a_runs_results_stand_at_their_updates_seat_by_seat():
+    first, second, *_ = drawings("run")[0].axes
     updates = [0, 10, 20, 30, 40]
     at = lambda *shares: np.stack([updates, shares], axis=1).tolist()  # noqa: E731
     drawn_first = lines(first)
@@ -64,11 +100,11 @@ def test_a_runs_results_stand_at_their_updates_seat_by_seat(drawn):
     ]
 
 
-def test_the_moment_of_proof_is_the_one_that_lasts(drawn):
+def test_the_moment_of_proof_is_the_one_that_lasts():
     assert curves.proven_from(RUN) == 30
     assert curves.proven_from(RUN[:5]) is None
     assert curves.proven_from(RUN[:3]) == 10
-    figure = drawn(curves.learning_curves, RUN, "a run")
+    figure = drawings("run")[0]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         *("wins", "draws", "losses", "proven from update 30 on")
@@ -77,8 +113,8 @@ def test_the_moment_of_proof_is_the_one_that_lasts(drawn):
     assert not figure.axes[0].texts, "nothing is written over the curves"
 
 
-def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
-    figure = drawn(curves.learning_curves, RUN, "a run")
+def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks():
+    figure = drawings("run")[0]
     _, _, games, loss, epsilon, rate = figure.axes
     assert lines(games) == {
         "wins": [[10, 40], [20, 60]],
@@ -92,9 +128,8 @@ def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(drawn):
     assert titles == ["loss", "epsilon", "learning rate"]
 
 
-def test_a_sampled_run_is_not_called_exact(drawn):
-    rows = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
-    axes = drawn(curves.learning_curves, rows, "a run", LARGE).axes
+def test_a_sampled_run_is_not_called_exact():
+    axes = drawings("sampled")[0].axes
     assert axes[0].get_title() == "as first, sampled"
     assert not axes[0].texts
 
@@ -136,13 +171,14 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     layout.assert_readable(go.figure)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_same_run_gives_the_same_file(theme):
-    first, second = (
-        curves.learning_curves(RUN, "a run", theme=theme).svg for _ in range(2)
+def test_the_same_run_gives_the_same_file():
+    light, again, dark = (
+        curves.learning_curves(SHORT, "a run", theme=theme).svg
+        for theme in ("light", "light", "dark")
     )
-    assert first == second
-    assert ("#0d1117" in first) == (theme == "dark")
+    assert light == again
+    assert "#0d1117" in dark
+    assert "#0d1117" not in light
 
 
 @pytest.mark.parametrize(("preset", "seat"), [("go-first", "X"), ("go-second", "O")])
@@ -173,38 +209,10 @@ def test_seven_labels_can_be_told_apart(drawn):
     assert len(looks) == 7
 
 
-PATH = "runs/20261122-084301-default-seed-1000/a-name-that-is-long/agent.safetensors"
-SHORT = [
-    evaluation(0, (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)),
-    chunk(1, 10, 4, 5),
-    evaluation(1, (0.75, 0.25, 0.0), (0.5, 0.5, 0.0), unbeatable=True),
-]
-MILLION = [
-    row
-    for update in range(50_000, 1_000_001, 50_000)
-    for row in (
-        chunk(update, update, update // 2, update // 4),
-        evaluation(update, (0.9, 0.1, 0.0), (0.4, 0.4, 0.2), update > 500_000),
-    )
-]
-NO_CHUNK_BUT_ONE = [chunk(10, 10, 4, 5), *as_sampled(RUN)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "config"),
-    [
-        (RUN, Config()),
-        (SHORT, Config()),
-        (SHORT, PRESETS["go-second"]),
-        (MILLION, Config()),
-        (MILLION, PRESETS["go-first"]),
-        (NO_CHUNK_BUT_ONE, LARGE),
-    ],
-)
-def test_every_run_can_be_read(drawn, rows, config):
+@pytest.mark.parametrize("case", CASES)
+def test_every_run_can_be_read(case):
     """No legend lies over a curve; updates are whole numbers; a point is seen."""
-    one = drawn(curves.learning_curves, rows, 5 * PATH, config)
-    many = drawn(curves.mean_curves, {"mine": [rows], PATH: [rows]}, PATH, config)
+    one, many = drawings(case)
     assert len({axes.get_xlim() for axes in one.axes}) == 1
     for figure in (one, many):
         layout.assert_readable(figure)
@@ -216,12 +224,9 @@ def test_every_run_can_be_read(drawn, rows, config):
                 assert len(line.get_xdata()) > 1 or line.get_marker() == "o"
 
 
-@pytest.mark.parametrize("rows", [RUN, SHORT, MILLION])
-def test_both_seats_have_one_scale(drawn, rows):
-    for figure in (
-        drawn(curves.learning_curves, rows, "a run"),
-        drawn(curves.mean_curves, {"mine": [rows]}, "runs"),
-    ):
+@pytest.mark.parametrize("case", ["run", "short", "million"])
+def test_both_seats_have_one_scale(case):
+    for figure in drawings(case):
         first, second = figure.axes[:2]
         assert first.get_ylim() == second.get_ylim()
         low, high = first.get_ylim()

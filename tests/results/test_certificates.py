@@ -2,9 +2,9 @@
 
 import json
 
-from jax_ttt.results.certificates import Certificate
+from jax_ttt.results.certificates import Certificate, Moves
 
-MOVES = {"first": {"---------": 4, "O---X----": 8}}
+MOVES: Moves = {"first": {"---------": 4, "O---X----": 8}}
 
 
 def test_a_file_has_all_fields_in_order_and_a_line_for_each_position():

@@ -19,6 +19,7 @@ from jax_ttt.training import loggers
 from jax_ttt.training.loggers import Logger, Loggers
 from jax_ttt.training.programs import Programs
 
+pytestmark = pytest.mark.usefixtures("traced_functions_stay")
 train = importlib.import_module("jax_ttt.train")
 
 

@@ -1,5 +1,6 @@
 """A run's programs: cached for the next process, which then traces nothing."""
 
+import contextlib
 import importlib
 
 import jax
@@ -17,15 +18,23 @@ from jax_ttt.training.programs import Programs, hyper_arrays
 CONFIG = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=8)
 
 
+@contextlib.contextmanager
+def kept_in(files):
+    """Keep files in this dictionary."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_files, "read", files.get)
+        patch.setattr(kept_files, "keep", files.__setitem__)
+        programs._compiling.cache_clear()
+        yield
+        programs._compiling.cache_clear()
+
+
 @pytest.fixture
-def store(monkeypatch):
+def store():
     """Keep files in a dictionary, and return it."""
     files = {}
-    monkeypatch.setattr(kept_files, "read", files.get)
-    monkeypatch.setattr(kept_files, "keep", files.__setitem__)
-    programs._compiling.cache_clear()
-    yield files
-    programs._compiling.cache_clear()
+    with kept_in(files):
+        yield files
 
 
 def trained(tree, seeds=(1,)):
@@ -36,36 +45,57 @@ def trained(tree, seeds=(1,)):
     return jax.tree.map(np.array, (last.state.learner, last.state.last))
 
 
-@pytest.mark.parametrize("seeds", [(1,), (1, 2)], ids=["one", "many"])
-def test_a_run_of_kept_programs_traces_nothing_and_is_the_same(
-    tree, store, monkeypatch, seeds
-):
-    first = trained(tree, seeds)
-    assert len(store) == 4
+@pytest.fixture(scope="module")
+def first_run(tree):
+    """Return the result of a run that found nothing, and the files that it kept."""
+    files = {}
+    with kept_in(files):
+        return trained(tree), files
+
+
+@pytest.fixture
+def after_run(first_run):
+    """Keep files in a dictionary that begins with those of the run; return it."""
+    files = dict(first_run[1])
+    with kept_in(files):
+        yield files
+
+
+def assert_traces_nothing(tree, seeds, first, files, monkeypatch):
+    assert len(files) == 4
     programs._compiling.cache_clear()
     monkeypatch.setattr(importlib, "import_module", None)  # tracing would fail
     second = trained(tree, seeds)
     assert jax.tree.structure(first) == jax.tree.structure(second)
     pairs = zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True)
     assert all((a == b).all() for a, b in pairs)
-    assert len(store) == 4
+    assert len(files) == 4
 
 
-def test_other_settings_have_other_programs(tree, store):
-    trained(tree)
-    names = set(store)
+def test_a_run_of_kept_programs_traces_nothing_and_is_the_same(
+    tree, first_run, after_run, monkeypatch
+):
+    assert_traces_nothing(tree, (1,), first_run[0], after_run, monkeypatch)
+
+
+def test_so_does_a_run_of_many_agents(tree, store, monkeypatch):
+    first = trained(tree, (1, 2))
+    assert_traces_nothing(tree, (1, 2), first, store, monkeypatch)
+
+
+def test_other_settings_have_other_programs(tree, after_run):
+    names = set(after_run)
     other = CONFIG.replace(num_envs=16)
     list(loop.train_from_scratch(other, 1, tree))
-    assert len(set(store) - names) == 2  # its start and its updates
+    assert len(set(after_run) - names) == 2  # its start and its updates
     list(loop.train_from_scratch(CONFIG.replace(eval_games=4), 1, tree))
-    assert len(set(store) - names) == 5  # both again, and another match
+    assert len(set(after_run) - names) == 5  # both again, and another match
 
 
-def test_numbers_that_are_data_and_seeds_share_programs(tree, store):
-    trained(tree)
-    count = len(store)
+def test_numbers_that_are_data_and_seeds_share_programs(tree, after_run):
+    count = len(after_run)
     list(loop.train_from_scratch(CONFIG.replace(tau=0.5), 2, tree))
-    assert len(store) == count
+    assert len(after_run) == count
 
 
 def test_a_program_with_an_opponents_own_functions_is_not_kept(store):

@@ -1,5 +1,6 @@
 """A run's snapshots: what is kept, what is on disk, and which files are refused."""
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -41,11 +42,16 @@ def run(request, tmp_path):
     return config, seen, read_snapshots(tmp_path)
 
 
+@functools.cache
 def params(config=tiny.CONFIG, seed=0):
+    """Return the weights of an untrained network by name, as NumPy arrays."""
     network = network_of(config.architecture)
     value = config.network.initial_value
-    made = q_network.init_params(network, jax.random.key(seed), value)
-    return named_arrays.flat(made)
+    made = _init_params(network, jax.random.key(seed), value)
+    return jax.tree.map(np.asarray, named_arrays.flat(made))
+
+
+_init_params = jax.jit(q_network.init_params, static_argnums=2)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from jax_ttt.config.ranges import Part, Range
 
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
+    "certificate",
     *("snapshots", "details", "quiet", "tensorboard", "wandb"),
 )
 _METAVARS = {
@@ -30,6 +31,7 @@ _METAVARS = {
     "player": "PLAYER",
     "players": "PLAYER",
     "policy_csv": "FILE",
+    "certificate": "FILE",
     "policy_json": "FILE",
     "preset": "PRESET",
     "run_dir": "FOLDER",

@@ -11,6 +11,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",
         "runs/RUN --policy-csv policy.csv": "Write its move in every position.",
+        "runs/RUN --certificate proof.json": "Write a proof that others can check.",
     },
     "play": {
         "--side o": "Play second, against the agent that was saved last.",
