@@ -98,10 +98,12 @@ def parse_settings(
 def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
     """Return the arguments of the preset or the file that the words name, or imply."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("preset", "env-id", "opponent", "config"):
+    for name in ("preset", "env-id", "opponent", "config", "resume"):
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
     first, _ = parser.parse_known_args(words)
+    if first.resume and hasattr(args_type, "resumed"):
+        return _resumed(args_type, first)
     if first.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
         found = _of_file(args_type, Path(first.config), first.preset)
         return _of_game(found, first.env_id)
@@ -121,6 +123,14 @@ def _of_game(args: RunT, env_id: str | None) -> RunT:
         return args
     is_enumerable = (env_id or args.run.env_id) in ENUMERABLE
     return dataclasses.replace(args, **{"snapshots": is_enumerable})
+
+
+def _resumed(args_type: Any, first: argparse.Namespace) -> Any:  # noqa: ANN401
+    """Return the arguments of the run in a folder, which it continues."""
+    for name in ("preset", "config"):
+        if value := getattr(first, name):
+            raise UsageError(f"--{name} must be left out with --resume, got {value!r}")
+    return args_type.resumed(Path(first.resume))
 
 
 def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:

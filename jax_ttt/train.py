@@ -10,36 +10,36 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import contextlib
 import dataclasses
-import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.checkpoints import resume
+from jax_ttt.checkpoints.contents import LOGGERS, Plan
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
-from jax_ttt.runtime import interrupts, streams
+from jax_ttt.results import free_folders
+from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import free_folders
 
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
     from jax_ttt.players.agents import Agent
-    from jax_ttt.reports.console import Console
-    from jax_ttt.results.grades import Grades
-    from jax_ttt.training.loggers import Loggers
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
 BEFORE_TRAINING = "stopping before the training begins; again: leave at once"
 _COMPILING = "stopping when the programs are compiled; again: leave without saving"
+EVERY = Range(float, 0, 1e6)
+KEEP = Range(int, 1, 1000)
 _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
 
@@ -48,7 +48,8 @@ class Args(cli.Run):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
-    After Ctrl-C (130), SIGTERM (143) or SIGHUP (129) the agent is saved.
+    After Ctrl-C (130), SIGTERM (143) or SIGHUP (129) the agent is saved, and --resume
+    continues the run.
     """
 
     seed: Annotated[int, SEED_RANGE] = 1
@@ -56,15 +57,23 @@ class Args(cli.Run):
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same device gives the same agent again."""
+    resume: Path | None = None
+    """Continue the run in this folder from its latest checkpoint, as if it had not been
+    interrupted. Of its settings only --num-updates may change, to a larger number."""
     run_dir: Path | None = None
     """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run in it that
-    saved no agent is replaced."""
+    saved neither an agent nor a checkpoint is replaced."""
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
     snapshots: bool = True
     """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
     folder. Off by default where the game is not enumerable."""
+    checkpoint_every: Annotated[float, EVERY] = 10.0
+    """Seconds between checkpoints, from which --resume continues. 0: only at the end of
+    the run, and when it is interrupted."""
+    keep: Annotated[int, KEEP] = 2
+    """Number of checkpoints that stay in the run's folder."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, the results of the games since the last one,
     epsilon, a table's size and the values of the first move; and at the end a game."""
@@ -81,6 +90,21 @@ class Args(cli.Run):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
+    found: tyro.conf.Suppress[Any] = None  # the checkpoint where the run continues
+
+    @classmethod
+    def resumed(cls, run: Path) -> "Args":
+        """Return the arguments of the run in a folder."""
+        return cls(**resume.arguments_of(resume.found_in(run)))
+
+    @property
+    def plan(self) -> Plan:
+        """What the run is asked for; raises `SettingError`."""
+        fields = ("preset", "seed", "until_proven", "snapshots")
+        asked = {field: getattr(self, field) for field in fields}
+        used = tuple(name for name in LOGGERS if getattr(self, name))
+        return Plan(config=self.config, loggers=used, **asked)
+
 
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
@@ -91,6 +115,9 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"jax_ttt {__version__}")
         return 0
     config = checked_config(args)
+    if text := resume.ended(args.found, args.plan, "num_updates" in args.given):
+        (streams.tell if args.json else print)(text)
+        return 0
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     # Who calls `main` with arguments keeps the process.
     with interruptible(_NOT_SAVED, argv is None, BEFORE_TRAINING) as signals:
@@ -98,7 +125,7 @@ def main(argv: Sequence[str] | None) -> int:
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args, 6)
         with times.recording_compilation():
-            return train_in_new_folder(args, config, device, signals, times)
+            return train_and_tell(args, config, device, signals, times)
 
 
 def checked_config(args: Args) -> Config:
@@ -109,7 +136,12 @@ def checked_config(args: Args) -> Config:
     """
     config = args.config
     names.check_opponent(config.opponent.opponent, config.env_id)
-    SEED_RANGE.check("seed", args.seed)
+    for field, rule in (
+        ("seed", SEED_RANGE),
+        ("checkpoint_every", EVERY),
+        ("keep", KEEP),
+    ):
+        rule.check(field, getattr(args, field))
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
@@ -120,11 +152,14 @@ def checked_config(args: Args) -> Config:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
-    free_folders.check_run_dir(args.run_dir)
+    if args.found is not None:
+        resume.check_same(args.found, args.plan, args.run_dir)
+    else:
+        free_folders.check_run_dir(args.run_dir, files.check_unlocked)
     return config
 
 
-def train_in_new_folder(
+def train_and_tell(
     args: Args, config: Config, device: str, signals: Signals, times: TimeSpans
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
@@ -134,13 +169,21 @@ def train_in_new_folder(
     opponent = loop.make_opponent(config, args.seed)
     if signals:
         return cli.interrupted(signals[0])
-    folder = run_folder.make_folder(args.run_dir, args.preset, args.seed, times)
+    if args.found is not None:
+        folder = resume.reopened(args.found, times)
+    else:
+        folder = run_folder.make_folder(args.run_dir, args.preset, args.seed, times)
     with contextlib.closing(folder):
-        if folder.replaced:
-            streams.tell(f"replacing the run in {folder.path}: it left no agent")
-        folder.write_config(config, args.seed, args.preset)
+        if args.found is not None:
+            resume.tell_changes(args.found, config)
+        else:
+            if folder.replaced:
+                why = "it left neither an agent nor a checkpoint"
+                streams.tell(f"replacing the run in {folder.path}: {why}")
+            folder.write_config(config, args.seed, args.preset)
         if args.snapshots:
-            folder.keep_snapshots(config, args.seed)
+            before = resume.evaluations_before(args.found)
+            folder.keep_snapshots(config, args.seed, before)
         return train_in_folder(args, config, device, folder, signals, opponent)
 
 
@@ -154,71 +197,36 @@ def train_in_folder(
 ) -> int:
     """Train, show and record how it goes, and save the agent."""
     with folder.times.recording("imports"):
-        from jax_ttt.envs import tree as trees
-        from jax_ttt.players import agents
+        from jax_ttt.checkpoints import loggers
+        from jax_ttt.checkpoints.recorder import Recorder, Schedule
         from jax_ttt.reports import console
-        from jax_ttt.training import graded_steps, loggers, loop
 
-    loud = not (args.quiet or args.json)
+    found, loud = args.found, not (args.quiet or args.json)
     if loud:
         about = console.banner(config, args.preset, args.seed, device, folder.path)
         print(about, flush=True)  # before it compiles
-
     named = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
-
-    def agent() -> "Agent":
-        return agents.Agent(config, latest.params, args.seed, latest.update, grades)
+    shown_at, logged_at = resume.output_positions(found)
+    logging = args.tensorboard, args.wandb, logged_at
 
     def stop() -> bool:
-        return bool(signals) or (args.until_proven and grades.is_proven)
+        proven = args.until_proven and recorder.grades.is_proven
+        return bool(signals) or proven
 
     with (
-        contextlib.closing(console.Console(config, loud, args.details)) as shown,
         contextlib.closing(
-            loggers.opened(folder.path, named, args.tensorboard, args.wandb)
+            console.Console(config, loud, args.details, shown_at)
+        ) as shown,
+        contextlib.closing(
+            loggers.loggers_of(folder.path, named, *logging)
         ) as open_loggers,
     ):
+        schedule = Schedule(args.checkpoint_every, args.keep)
+        recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
         signals.first_words = _COMPILING
-        loop.compile_ahead(config, args.seed, opponent, folder.times)
-        tree = trees.game_tree(config.env_id)
-        steps = loop.train_from_scratch(
-            config, args.seed, tree, stop, opponent, folder.times
-        )
-        steps = graded_steps.with_grades(steps)
-        latest, grades = start = next(steps)  # a run has at least its first evaluation
-        signals.first_words = interrupts.STOPPING
-        try:
-            for latest, grades in itertools.chain([start], steps):
-                record(latest, grades, shown, folder, open_loggers)
-        except OSError:  # the reader of our output has ended, or the disk is full
-            save_in_folder(folder, agent(), signals)
-            raise
-        save_in_folder(folder, agent(), signals)
-    return finish(args, folder, agent(), latest, signals)
-
-
-def record(
-    progress: "Progress",
-    grades: "Grades",
-    shown: "Console",
-    folder: "RunFolder",
-    open_loggers: "Loggers",
-) -> None:
-    """Show a step of the run and write it down."""
-    from jax_ttt.training import graded_steps
-
-    row = graded_steps.row(progress, grades)
-    shown.show(progress, grades)
-    folder.write_row(row)
-    folder.add_snapshot(progress)
-    open_loggers.write_row(row)
-
-
-def save_in_folder(folder: "RunFolder", agent: "Agent", signals: Signals) -> None:
-    """Save the agent, and have a second signal say so."""
-    folder.save_agent(agent)
-    signals.first_words = f"the agent is saved in {folder.path}"
-    signals.last_words = f"interrupted twice: {signals.first_words}"
+        job = config, args.seed, opponent, folder.times
+        recorder.follow(resume.run_steps(found, *job, stop), signals)
+    return finish(args, folder, recorder.agent, recorder.progress, signals)
 
 
 def finish(
@@ -261,7 +269,8 @@ def finish(
             print(f"\nan example game\n{example}")
     if stopped == "interrupted":
         streams.tell(
-            f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}"
+            f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "
+            f"to continue: {free_folders.resuming(folder.path)}"
         )
         return 128 + signals[0]
     return 0

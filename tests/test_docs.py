@@ -227,6 +227,8 @@ def parsed(command, words):
     assert callable(module.main)
     if words in ([], ["--help"]):  # named, not called
         return
+    if words[0] == "--resume":  # there is no such run
+        words = words[2:]
     is_run = issubclass(module.Args, cli.Run)
     parse = cli.parse_settings if is_run else cli.parse
     try:

@@ -27,7 +27,10 @@ SECTIONS = dict(re.findall(r"^### (.+)\n((?:(?!^##).*\n)*)", PAGE, re.MULTILINE)
 LINK = re.compile(r"\[([\w ]+)\]\(#[\w-]+\)")
 NAMED = {float: "number", int: "integer", bool: "boolean", str: "text", object: "any"}
 KINDS = {"number": (int, float), "integer": (int,), "boolean": (bool,), "text": (str,)}
-FILES = {"Config file", "Device", "Times file", "Agent file", "Snapshots file"}
+FILES = {
+    *("Config file", "Device", "Times file", "Agent file", "Snapshots file"),
+    "Checkpoint file",
+}
 TINY = tiny.flags("num_envs", "hidden_size", "num_updates")
 
 
@@ -186,10 +189,10 @@ def of_run(run):
         yield "Chunk" if row["event"] == "chunk" else "Evaluated", row
     for section, name in (("Config file", "config.json"), ("Times file", "times.json")):
         yield section, json.loads((run / name).read_text("utf-8"))
-    for section in ("Agent file", "Snapshots file"):
-        name = f"{section.split()[0].lower()}.safetensors"
-        if (run / name).exists():  # no snapshots where nothing is exact
-            with safetensors.safe_open(run / name, framework="numpy") as file:
+    for section in ("Agent file", "Snapshots file", "Checkpoint file"):
+        kind = section.split()[0].lower()
+        for path in run.glob(f"{kind}*.safetensors"):  # snapshots only if exact
+            with safetensors.safe_open(path, framework="numpy") as file:
                 yield section, json.loads(file.metadata()["jax_ttt"])
 
 
@@ -227,7 +230,8 @@ def test_what_is_written_is_as_the_page_says(written):
         f"{n}{fault}" for n, value in written for fault in faults_of_object(value, n)
     ]
     assert found == []
-    needed = {"Chunk", "Evaluated", "SweepResult", "Agent file", "Snapshots file"}
+    needed = {"Chunk", "Evaluated", "SweepResult"}
+    needed |= {"Agent file", "Snapshots file", "Checkpoint file"}
     assert {name for name, _ in written} >= needed
 
 

@@ -37,10 +37,10 @@ train = importlib.import_module("jax_ttt.train")
 
 TINY = smallest.flags()
 FILES = {
-    *("agent.safetensors", "config.json", "metrics.jsonl"),
-    *("snapshots.safetensors", "times.json"),
+    *("agent.safetensors", "checkpoint-4.safetensors", "config.json"),
+    *("metrics.jsonl", "snapshots.safetensors", "times.json"),
 }
-AT_END = {"agent.safetensors", "times.json"}
+AT_END = {"agent.safetensors", "checkpoint-4.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
 ROW = re.compile(
     r" +([\d,]+) +(\d+\.\d\d) +(\d+\.\d\d) +(\d+\.\d\d)"
@@ -113,7 +113,7 @@ def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
     assert lines[-1] == f"next: python -m jax_ttt.evaluate {path}"
 
 
-def test_a_run_leaves_its_five_files_and_no_other(tiny):
+def test_a_run_leaves_its_files_and_no_other(tiny):
     assert {path.name for path in tiny[0].iterdir()} == FILES
 
 
@@ -379,7 +379,12 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
     path = tmp_path / "run"
     found, out, err = run(path)
     assert found == code
-    assert err == f"interrupted at update 2: saved {path / 'agent.safetensors'}\n"
+    command = f"python -m jax_ttt.train --resume {path}"
+    assert err == (
+        f"interrupted at update 2: saved {path / 'agent.safetensors'}; "
+        f"to continue: {command}\n"
+    )
+    assert f"\nto continue: {command}\n" in out
     assert agents.load_agent(path).num_updates == 2
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     assert evaluated(out) == ["0", "2"]
@@ -501,13 +506,14 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     code, out, err = run(path)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("error: --run-dir must be a folder that can be made and ")
-    assert err.endswith(f"got '{path}': another run is writing to it\n")
+    assert err.endswith(f"got '{path}': in use by process {process.pid}\n")
     assert contents(path) == before
 
     process.kill()
     process.wait()
     code, out, err = run(path)
-    assert (code, err) == (0, f"replacing the run in {path}: it left no agent\n")
+    why = "it left neither an agent nor a checkpoint"
+    assert (code, err) == (0, f"replacing the run in {path}: {why}\n")
     assert [row["update"] for row in rows(path)] == [0, 2, 2, 4, 4]
     assert json.loads((path / "config.json").read_text())["preset"] == "default"
     assert not events.exists()
@@ -582,7 +588,9 @@ def check_sampled_run(env_id, path):
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     assert all("exact" not in row for row in rows(path))
-    assert {file.name for file in path.iterdir()} == FILES - {"snapshots.safetensors"}
+    names = FILES - {"snapshots.safetensors", "checkpoint-4.safetensors"}
+    found = {file.name for file in path.iterdir()}
+    assert found == names | {"checkpoint-2.safetensors"}
     agent = agents.load_agent(path, env_id)
     assert agent.config.env_id == env_id
     leaves = jax.tree.leaves(agent.params)

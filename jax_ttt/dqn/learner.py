@@ -241,4 +241,4 @@ def train_chunk(
     draw = functools.partial(random_numbers.of_update, config, state.key)
     drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
     state, rows = jax.lax.scan(step, state, drawn)
-    return state, of_chunk(rows)
+    return state, of_chunk(rows, state.params)

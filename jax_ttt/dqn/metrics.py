@@ -1,8 +1,10 @@
 """Metrics of an update and of a chunk of updates. Axes: `T` updates."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
 
 
 class Metrics(NamedTuple):
@@ -21,10 +23,17 @@ class Metrics(NamedTuple):
     losses: jax.Array
     env_steps: jax.Array  # moves played, in unfinished games only
     rows: jax.Array  # rows of a table visited so far; 0 for a network
+    # Only of a chunk: the updates before the first loss, and before the first gradient,
+    # that is not finite, int32; and whether all weights are finite at its end.
+    finite_losses: jax.Array | None = None
+    finite_grads: jax.Array | None = None
+    finite_weights: jax.Array | None = None
 
 
-def of_chunk(rows: Metrics) -> Metrics:
+def of_chunk(rows: Metrics, weights: Any) -> Metrics:  # noqa: ANN401
     """Return the metrics of a chunk, from those of its updates, `(T,)` each.
+
+    `weights` is a pytree of those at its end.
 
     Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
     and rows are those of the last update.
@@ -40,4 +49,14 @@ def of_chunk(rows: Metrics) -> Metrics:
         losses=rows.losses.sum(),
         env_steps=rows.env_steps.sum(),
         rows=rows.rows[-1],
+        finite_losses=_num_finite(rows.loss),
+        finite_grads=_num_finite(rows.grad_norm),
+        finite_weights=jnp.all(
+            jnp.array([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(weights)])
+        ),
     )
+
+
+def _num_finite(values: Float[Array, " T"]) -> Int[Array, ""]:
+    """Return how many values precede the first one that is not finite."""
+    return jnp.cumprod(jnp.isfinite(values).astype(jnp.int32)).sum()

@@ -1,7 +1,9 @@
 """What `train` prints: before a run, at each evaluation, and at the end."""
 
+import dataclasses
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +12,48 @@ import numpy as np
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text
 from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
+from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.training.run_state import Progress
 
 
+@dataclasses.dataclass
+class _Position:
+    """What the details of the next evaluation are compared with."""
+
+    games: int = 0  # at the evaluation before, like the next two
+    wins: int = 0
+    losses: int = 0
+    epsilon: float = 0.0  # of the last chunk, like `rows`
+    rows: int = 0
+    best: float = 0.0  # share of games won between two evaluations
+
+
 class Console:
     """Shows a run on the terminal: a bar, and a table of the evaluations."""
 
-    def __init__(self, config: Config, loud: bool, details: bool) -> None:
-        """Begin; unless `loud` nothing is shown, with `details` more."""
+    def __init__(
+        self,
+        config: Config,
+        loud: bool,
+        details: bool,
+        before: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Begin; unless `loud` nothing is shown, with `details` more.
+
+        `before` is the position at which an earlier process left off.
+        """
         self._config, self._loud, self._details = config, loud, details
-        self._last: Progress | None = None  # at the evaluation before
-        self._metrics: Metrics | None = None  # of the last chunk
-        self._best = 0.0  # share of games won between two evaluations
+        self._is_headed = False
+        self._at = _Position(**before) if before else _Position()
         self._table = ProgressTable(config, streams.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = Bar(
@@ -46,17 +68,22 @@ class Console:
         """Remove the bar."""
         self._bar.close()
 
+    @property
+    def position(self) -> dict[str, Any]:
+        """What a later process needs to continue here, as plain data."""
+        return dataclasses.asdict(self._at)
+
     def show(self, progress: Progress, grades: Grades) -> None:
         """Show where the run stands; `grades` are of its last evaluation."""
-        if progress.metrics is not None:
-            self._metrics = progress.metrics
-            text = bar_text(
-                self._config.run.num_updates, progress, float(self._metrics.loss)
-            )
+        if (metrics := progress.metrics) is not None:
+            self._at.epsilon, self._at.rows = float(metrics.epsilon), int(metrics.rows)
+            total = self._config.run.num_updates
+            text = bar_text(total, progress, float(metrics.loss))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
         elif self._loud:
-            lines = [] if progress.update else [self._table.head()]
+            lines = [] if self._is_headed else [self._table.head()]
+            self._is_headed = True
             lines.append(self._table.row(progress.update, grades))
             if self._details:
                 lines += self._block(progress)
@@ -66,19 +93,20 @@ class Console:
     def _block(self, progress: Progress) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
         lines = []
-        before, self._last, metrics = self._last, progress, self._metrics
-        if before and metrics and (played := progress.games - before.games):
-            wins = (progress.state.wins - before.state.wins) / played
-            losses = (progress.state.losses - before.state.losses) / played
-            self._best = max(self._best, wins)
-            rows = int(metrics.rows)
-            table = f"; {rows:,} rows of the table visited" if rows else ""
+        before, at = dataclasses.replace(self._at), self._at
+        for name in ("games", "wins", "losses"):
+            setattr(at, name, int(getattr(progress.state, name)))
+        if played := at.games - before.games:
+            wins = (at.wins - before.wins) / played
+            losses = (at.losses - before.losses) / played
+            at.best = max(at.best, wins)
+            table = f"; {at.rows:,} rows of the table visited" if at.rows else ""
             player = self._config.opponent.counted_player
             lines += [
-                f"  {counted(int(progress.games), 'game')}; of the latest "
-                f"{wins:.1%} won by {player} (best {self._best:.1%}),",
+                f"  {counted(at.games, 'game')}; of the latest "
+                f"{wins:.1%} won by {player} (best {at.best:.1%}),",
                 f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
-                f"epsilon {metrics.epsilon:.3f}{table}",
+                f"epsilon {at.epsilon:.3f}{table}",
             ]
         if "first" not in self._config.seats:  # it never sees the empty board
             return lines
@@ -138,18 +166,20 @@ def closing(
     game = agent.config.env_id
     if streams.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
-    files = ", ".join(sorted(path.name for path in folder.iterdir()))
+    names = sorted(path.name for path in folder.iterdir())
+    files = ", ".join(name for name in names if not name.startswith("."))
     updates, games = counted(progress.update, "update"), int(progress.games)
     first = (
         f"stopped at update {agent.num_updates:,}, at the first proof, as "
         "--until-proven asks\n"
     )
+    more = f"to continue: {resuming(folder)}\n" if stopped == "interrupted" else ""
     return (
         f"{first if stopped == 'proven' else ''}"
         f"\n{result_text.evaluation_table(game, agent.score)}\n\n{verdict}\n\n"
         f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
-        f"saved in {folder}: {files}\n"
+        f"saved in {folder}: {files}\n{more}"
         f"next: python -m jax_ttt.evaluate {folder}"
     )
 

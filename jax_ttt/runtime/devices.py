@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import pathlib
 import sys
 from typing import Any
@@ -81,3 +82,18 @@ def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
         return "amx_bf16" in cpuinfo.read_text(encoding="utf-8").split()
     except OSError:
         return False
+
+
+def described() -> dict[str, Any]:
+    """Return the device in use and the number of threads, as plain data."""
+    device = current()
+    return {
+        "platform": device.platform,
+        "kind": device.device_kind,
+        "count": jax.device_count(),
+        # Results on a CPU depend on the number of threads.
+        "cpu_count": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "NPROC": os.environ.get("NPROC"),
+    }

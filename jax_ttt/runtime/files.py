@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+LOCK = ".lock"
+"""The file of a folder's lock. It stays if its process is killed, without the lock."""
 _TEMPORARY = re.compile(r"\.jax_ttt-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.tmp")
 """The names of temporary files: the machine, the process, random digits."""
 _WRITING: set[str] = set()
@@ -78,6 +80,21 @@ def write_output(path: Path, content: bytes) -> None:
         raise WriteError(error.errno, error.strerror, str(path)) from error
 
 
+def to_append(path: Path, more: int = 0) -> TextIO:
+    """Open a regular file to append to, and make it if it is absent.
+
+    `more` are more flags of `os.open`. A link or a pipe raises `OSError`.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | more
+    # A pipe without a reader would block, and a link would name another file.
+    flags |= _flags("NOFOLLOW", "NONBLOCK", "CLOEXEC")
+    handle = os.open(path, flags, 0o644)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(handle, "a", encoding="utf-8")
+
+
 def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Write rows as CSV; a field that a row lacks is left empty.
 
@@ -117,9 +134,9 @@ def locked(path: Path) -> TextIO:
         OSError: it can't be opened, or it is a link or no regular file.
     """
     try:
-        file, new = _to_append(path, os.O_EXCL), True
+        file, new = to_append(path, os.O_EXCL), True
     except FileExistsError:
-        file, new = _to_append(path, 0), False
+        file, new = to_append(path, 0), False
     try:
         import fcntl
 
@@ -133,6 +150,77 @@ def locked(path: Path) -> TextIO:
             file.close()
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
     return file
+
+
+class FolderLock:
+    """A lock on a folder, until it is closed or the process ends.
+
+    The system's lock is on the folder's file `.lock`, which holds the number of the
+    process. If the system or the file system has no locks, the file must not exist yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Lock the folder.
+
+        Raises:
+            BlockingIOError: another process has locked it.
+            FileExistsError: the file exists, and there are no locks.
+            OSError: it can't be locked.
+        """
+        self._path = folder / LOCK
+        while not self._is_locked():  # the file was removed as we opened it
+            os.close(self._handle)
+
+    def _is_locked(self) -> bool:
+        new = not self._path.exists()
+        flags = os.O_RDWR | os.O_CREAT | _flags("NOFOLLOW", "NONBLOCK", "CLOEXEC")
+        self._handle = os.open(self._path, flags, 0o644)
+        try:
+            import fcntl
+
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._handle)
+            raise _in_use(self._path) from error
+        except (ImportError, OSError):
+            if not new:
+                os.close(self._handle)
+                text = "there is no lock here; remove it if no run writes to its folder"
+                raise FileExistsError(errno.EEXIST, text, self._path) from None
+        try:
+            same = os.path.samestat(os.fstat(self._handle), self._path.stat())
+        except FileNotFoundError:
+            return False
+        if same:
+            os.ftruncate(self._handle, 0)
+            os.write(self._handle, f"{os.getpid()}\n".encode())
+        return same
+
+    def close(self) -> None:
+        """Unlock the folder and remove the file."""
+        self._path.unlink(missing_ok=True)  # while it is locked
+        os.close(self._handle)
+
+
+def check_unlocked(folder: Path) -> None:
+    """Raise `BlockingIOError` if another process has locked the folder."""
+    try:
+        import fcntl
+
+        with (folder / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _in_use(folder / LOCK) from None
+    except (ImportError, OSError):  # there is no lock, or the folder is not ours
+        return
+
+
+def _in_use(path: Path) -> BlockingIOError:
+    try:
+        number = int(path.read_text("ascii"))
+    except (OSError, ValueError):  # it is about to be written, or was just removed
+        return BlockingIOError(errno.EAGAIN, "in use by another process", path)
+    return BlockingIOError(errno.EAGAIN, f"in use by process {number}", path)
 
 
 def _flags(*names: str) -> int:
@@ -164,18 +252,6 @@ def _sync_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_FOLDER_SYNC:
             raise
-
-
-def _to_append(path: Path, more: int) -> TextIO:
-    """Open a regular file to append to, and make it if it is absent."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | more
-    # A pipe without a reader would block, and a link would name another file.
-    flags |= _flags("NOFOLLOW", "NONBLOCK", "CLOEXEC")
-    handle = os.open(path, flags, 0o644)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return os.fdopen(handle, "a", encoding="utf-8")
 
 
 def _machine() -> str:

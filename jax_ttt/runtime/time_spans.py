@@ -33,6 +33,7 @@ class TimeSpans:
         now = time.perf_counter()
         self._start = now - ((process.age() or 0.0) if own_process else 0.0)
         self._settled = self._start  # earlier spans are kept only as sums
+        self._earlier = 0.0  # seconds of earlier processes
         self._sums: dict[Part, float] = dict.fromkeys(get_args(Part), 0.0)
         self._pending: dict[Part, list[Span]] = {}
         self._lock = threading.Lock()
@@ -69,6 +70,13 @@ class TimeSpans:
         with compile_events.durations(compiled):
             yield
 
+    def include(self, seconds: Mapping[str, float], total: float) -> None:
+        """Add the seconds of each part, and in total, of an earlier process."""
+        with self._lock:
+            for part in get_args(Part):
+                self._sums[part] += seconds.get(part, 0.0)
+            self._earlier += total
+
     def seconds(self) -> dict[Part, float]:
         """Return the seconds of each part; each moment counts once."""
         with self._lock:
@@ -76,7 +84,7 @@ class TimeSpans:
 
     def total(self) -> float:
         """Return the seconds since the start, in any part or none."""
-        return time.perf_counter() - self._start
+        return self._earlier + time.perf_counter() - self._start
 
     def _seconds(self) -> dict[Part, float]:
         recent = attributed(self._pending, get_args(Part))

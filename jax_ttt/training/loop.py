@@ -17,7 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import programs, run_state
+from jax_ttt.training import divergence, programs, run_state
 from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
@@ -48,7 +48,7 @@ def train_from_scratch(
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
-        FloatingPointError: the loss or its gradient is no longer finite.
+        FloatingPointError: a loss, a gradient or a weight is no longer finite.
     """
     key = run_key(seed)
     return _run(_fixed(config, key, tree, opponent), key, stop, times)
@@ -160,12 +160,9 @@ def _run(
         else:
             with times.recording("train"):
                 step = _learned(fixed, program, state)
-        state = step.state
+        before, state = int(state.update), step.state
         if state.diverged.any() and not fixed.many:  # of many, the others continue
-            raise FloatingPointError(
-                "training diverged: the loss is not finite by update "
-                f"{int(state.update):,}; try a lower --learning-rate"
-            )
+            raise FloatingPointError(divergence.reason(step, before))
         yield step
 
 

@@ -118,13 +118,37 @@ class Programs:
     ) -> list[jax.stages.Compiled]:
         """Compile a run's programs in parallel, for chunks of these lengths."""
         start, *jobs = self.compile_training(lengths, key, hyper, opponent)
-        params = named_arrays.part(start.result, "average_params")
-        if tree is not None:
-            jobs.append(self._compiling("grade_agent", self._grade, params, tree))
-        if self._config.evaluation.eval_games:
-            args = params, start.result["update"], key
-            jobs.append(self._compiling("sample_games", self._match, *args))
+        jobs += [job for job in self._grading(start.result, key, tree) if job]
         return [job.compiled.result() for job in (start, *jobs)]
+
+    def shapes(
+        self,
+        key: Any,  # noqa: ANN401
+        hyper: Hyper,
+        opponent: Any,  # noqa: ANN401
+        tree: Tree | None,
+    ) -> tuple[Named, Evaluation]:
+        """Return the shapes and dtypes of a learner's leaves and of an evaluation."""
+        (start,) = self.compile_training((), key, hyper, opponent)
+        graded, match = self._grading(start.result, key, tree)
+        found = Evaluation(None, None, None) if graded is None else graded.result
+        return start.result, found._replace(sampled=match and match.result)
+
+    def _grading(
+        self,
+        state: Named,
+        key: Any,  # noqa: ANN401
+        tree: Tree | None,
+    ) -> tuple["_Program | None", "_Program | None"]:
+        """Start to compile the exact grade and the sampled match, where needed."""
+        params = named_arrays.part(state, "average_params")
+        graded = match = None
+        if tree is not None:
+            graded = self._compiling("grade_agent", self._grade, params, tree)
+        if self._config.evaluation.eval_games:
+            args = params, state["update"], key
+            match = self._compiling("sample_games", self._match, *args)
+        return graded, match
 
     def compile_training(
         self,

@@ -11,16 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-import jax
-
 from jax_ttt import __version__
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
-from jax_ttt.results import plain
+from jax_ttt.results import free_folders, plain
 from jax_ttt.results.rows import Row
-from jax_ttt.runtime import devices, files, process
+from jax_ttt.runtime import devices, files, process, streams
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import free_folders, loggers
 from jax_ttt.training.run_state import Progress
 from jax_ttt.training.snapshots import SnapshotFile
 
@@ -28,40 +25,61 @@ from jax_ttt.training.snapshots import SnapshotFile
 class RunFolder:
     """Writes the files of one run."""
 
-    def __init__(self, path: Path, times: TimeSpans | None = None) -> None:
-        """Make the folder, or reuse that of a run that ended without an agent.
+    def __init__(
+        self, path: Path, times: TimeSpans | None = None, metrics_at: int | None = None
+    ) -> None:
+        """Make the folder, or reuse that of a run that left nothing of worth.
 
-        `times` are the run's; the time of writing is added to them.
+        `times` are the run's; the time of writing is added to them. With `metrics_at`,
+        the run in the folder continues after this many bytes of its metrics.
 
         Raises:
-            FileExistsError: the folder holds an agent, or a file of another program.
+            FileExistsError: the folder holds an agent, a checkpoint, or a file of
+                another program.
             BlockingIOError: another run is writing to it.
             OSError: it can't be made.
         """
-        path.mkdir(parents=True, exist_ok=True)
+        if metrics_at is None:
+            path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.times = times or TimeSpans()
         self._snapshots: SnapshotFile | None = None
-        free_folders.check_free(path)
-        self._metrics = files.locked(path / "metrics.jsonl")
+        self._lock = files.FolderLock(path)
         try:
-            free_folders.check_free(path)  # another run may have ended since
-            self.replaced = self._remove_old()
+            files.remove_leftovers(path)
+            if metrics_at is None:
+                free_folders.check_free(path)
+                self.replaced = self._remove_old()
+            self._metrics = files.to_append(path / "metrics.jsonl")
+            self._cut_metrics(metrics_at or 0)
         except OSError:
-            self._metrics.close()
+            self._lock.close()
             raise
 
     def _remove_old(self) -> bool:
         """Remove the files of a run without an agent; return whether there are any."""
         config = self.path / "config.json"
         found = config.exists()
-        self._metrics.truncate(0)
-        for old in self.path.glob(loggers.EVENTS.format("*")) if found else ():
+        (self.path / "metrics.jsonl").unlink(missing_ok=True)
+        for old in self.path.glob(free_folders.EVENTS.format("*")) if found else ():
             old.unlink()
         for name in free_folders.LATER if found else ():
             (self.path / name).unlink(missing_ok=True)
         config.unlink(missing_ok=True)
         return found
+
+    def _cut_metrics(self, size: int) -> None:
+        """Remove the rows after the first `size` bytes."""
+        if (missing := size - self.num_bytes) > 0:
+            path = self.path / "metrics.jsonl"
+            streams.tell(f"warning: {path}: {missing:,} bytes of earlier rows are lost")
+        else:
+            self._metrics.truncate(size)
+
+    @property
+    def num_bytes(self) -> int:
+        """The size of the metrics written so far, in bytes."""
+        return os.fstat(self._metrics.fileno()).st_size
 
     @property
     def agent_path(self) -> Path:
@@ -75,23 +93,13 @@ class RunFolder:
 
     def write_config(self, config: Config, seed: int, preset: str) -> None:
         """Write the settings, seed, versions, device and command of the run."""
-        device = devices.current()
         about = {
             "format_version": FORMAT_VERSION,
             "config": config.as_dict(),
             "preset": preset,
             "seed": seed,
             "command": sys.orig_argv,
-            "device": {
-                "platform": device.platform,
-                "kind": device.device_kind,
-                "count": jax.device_count(),
-                # Results on a CPU depend on the number of threads.
-                "cpu_count": len(os.sched_getaffinity(0))
-                if hasattr(os, "sched_getaffinity")
-                else os.cpu_count(),
-                "NPROC": os.environ.get("NPROC"),
-            },
+            "device": devices.described(),
             "python": sys.version.split()[0],
             "versions": {"jax_ttt": __version__} | process.versions(),
         }
@@ -105,15 +113,29 @@ class RunFolder:
             self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
             self._metrics.flush()
 
-    def keep_snapshots(self, config: Config, seed: int) -> None:
-        """Keep a snapshot of the agent at each evaluation from now on."""
+    def keep_snapshots(
+        self, config: Config, seed: int, before: tuple[int, int] | None = None
+    ) -> None:
+        """Keep a snapshot of the agent at each evaluation from now on.
+
+        A run that continues gives `before`: the number of its evaluations so far, and
+        the update of the last one.
+        """
         self._snapshots = SnapshotFile(self.path, config, seed)
+        if before is not None:
+            self._snapshots.restore(*before)
 
     def add_snapshot(self, progress: Progress) -> None:
         """Add the agent of an evaluation to the snapshots, if they are kept."""
         if self._snapshots is not None and progress.evaluation is not None:
             with self.times.recording("write"):
                 self._snapshots.add(progress.update, progress.params)
+
+    def sync(self) -> None:
+        """Wait until all rows and snapshots so far are on the disk."""
+        os.fsync(self._metrics.fileno())
+        if self._snapshots is not None:
+            self._snapshots.write()
 
     def save_agent(self, agent: agents.Agent) -> None:
         """Write the agent, replacing an earlier one, and snapshots not yet written."""
@@ -133,8 +155,9 @@ class RunFolder:
         files.write_whole(self.times_path, text.encode())
 
     def close(self) -> None:
-        """Close the metrics; without an agent, the next run may use the folder."""
+        """Close the metrics, and unlock the folder."""
         self._metrics.close()
+        self._lock.close()
 
 
 def make_folder(

@@ -47,7 +47,7 @@ class RunState:
     losses: Any
     env_steps: Any  # moves so far
     seconds: Any  # () float64, training all S, excluding compilation and evaluation
-    diverged: Any  # (S,) bool: the loss or the gradient was not finite
+    diverged: Any  # (S,) bool: a loss, gradient or weight was not finite
     last: Any  # the last Evaluation, of NumPy arrays; None before the first
     best: Best | None  # None before the first evaluation
 
@@ -89,7 +89,7 @@ class Progress(NamedTuple):
 
     @property
     def diverged(self) -> Any:  # noqa: ANN401
-        """Whether the loss or the gradient was not finite, `(S,)` bool."""
+        """Whether a loss, a gradient or a weight was not finite, `(S,)` bool."""
         return self.state.diverged
 
     def counts(self, place: int | tuple[()] = (), num_at_once: int = 1) -> Counts:
@@ -127,6 +127,8 @@ def after_chunk(
 ) -> RunState:
     """Return the state after a chunk of `num_updates` that took `seconds`."""
     finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
+    if metrics.finite_weights is not None:
+        finite &= metrics.finite_weights
     return dataclasses.replace(
         state,
         learner=learner,

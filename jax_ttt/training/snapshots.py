@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jax_ttt import __version__
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
@@ -46,6 +46,13 @@ class Snapshots:
     seed: int
     updates: tuple[int, ...]  # of each snapshot, ascending
     tensors: dict[str, np.ndarray]  # those of the file
+    every: int = 1  # of how many evaluations one was kept, besides the last
+
+    def tensors_at(self, update: int) -> dict[str, np.ndarray]:
+        """Return the rounded tensors of an agent after this many updates."""
+        blank = np.float16(self.config.network.initial_value)
+        place = self.updates.index(update)
+        return named_arrays.one_of_stack(self.tensors, place, blank)
 
     def agent(self, update: int) -> Agent:
         """Return the agent as it was after this many updates, with rounded weights.
@@ -58,9 +65,7 @@ class Snapshots:
             raise AgentError(
                 f"{self.path}: no snapshot at update {update}, only {known}"
             )
-        place = self.updates.index(update)
-        blank = np.float16(self.config.network.initial_value)
-        named = named_arrays.one_of_stack(self.tensors, place, blank)
+        named = self.tensors_at(update)
         tensors = {name: leaf.astype(np.float32) for name, leaf in named.items()}
         params = agents.params_of(self.path, self.config, tensors)
         return Agent(self.config, params, self.seed, update)
@@ -75,6 +80,23 @@ class SnapshotFile:
         self._kept: dict[int, _Snapshot] = {}  # by the number of the evaluation
         self._number, self._every = 0, 1
         self._is_written, self._last_write = True, -math.inf
+
+    def restore(self, number: int, update: int) -> None:
+        """Take over those of the first `number` evaluations from the file.
+
+        `update` is that of the last of these. A file that can't be read is a warning.
+        """
+        self._number = number
+        try:
+            found = read_snapshots(self.path)
+        except AgentError as error:
+            streams.tell(f"warning: {error}; its snapshots are lost")
+            return
+        self._every = found.every
+        for place, at in enumerate(found.updates):
+            if at <= update:
+                count = number - 1 if at == update else place * found.every
+                self._kept[count] = _Snapshot(at, found.tensors_at(at))
 
     def add(self, update: int, params: Named) -> None:
         """Add a copy of these weights; write the file unless it was just written.
@@ -110,6 +132,7 @@ class SnapshotFile:
             "config": self._config.as_dict(),
             "seed": self._seed,
             "updates": [snapshot.update for snapshot in kept],
+            "every": self._every,
         }
         blank = np.float16(self._config.network.initial_value)
         tensors = named_arrays.stacked([s.tensors for s in kept], blank)
@@ -136,6 +159,8 @@ def read_snapshots(path: Path) -> Snapshots:
             config, seed = agents.settings_of(about), about["seed"]
             SEED_RANGE.check("seed", seed)
             updates = _updates(about["updates"])
+            every = about.get("every", 1)  # files of earlier versions lack it
+            Range(int, 1, agents.UPDATES_DONE.high).check("every", every)
         shapes = named_arrays.item_shapes(file.specs, np.float16, len(updates))
         if shapes is None:
             raise _misfit(path, updates)
@@ -147,7 +172,7 @@ def read_snapshots(path: Path) -> Snapshots:
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    found = Snapshots(path, config, seed, updates, tensors)
+    found = Snapshots(path, config, seed, updates, tensors, every)
     found.agent(updates[-1])  # refused if the weights don't fit
     return found
 

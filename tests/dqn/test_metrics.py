@@ -7,9 +7,23 @@ from jax_ttt.dqn.metrics import Metrics, of_chunk
 
 def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
     row = jnp.array([1.0, 2.0, 6.0])
-    found = of_chunk(Metrics(*[row] * len(Metrics._fields)))
+    found = of_chunk(Metrics(*[row] * 10), {"weights": row})
     assert found._asdict() == {
         **dict.fromkeys(("loss", "grad_norm", "mean_max_q"), 3),
         **dict.fromkeys(("epsilon", "learning_rate", "rows"), 6),
         **dict.fromkeys(("games", "wins", "losses", "env_steps"), 9),
+        **dict.fromkeys(("finite_losses", "finite_grads"), 3),
+        "finite_weights": True,
     }
+
+
+def test_a_chunk_names_the_first_update_whose_values_are_not_finite():
+    good, weights = jnp.zeros(4), [jnp.zeros((2, 2)), jnp.zeros(3)]
+    rows = Metrics(*[good] * 10)
+    rows = rows._replace(loss=jnp.array([0.0, 1.0, jnp.inf, 0.0]))
+    rows = rows._replace(grad_norm=jnp.array([0.0, jnp.nan, 0.0, jnp.nan]))
+    found = of_chunk(rows, weights)
+    assert (found.finite_losses, found.finite_grads) == (2, 1)
+    assert found.finite_weights
+    weights[1] = weights[1].at[2].set(-jnp.inf)
+    assert not of_chunk(rows, weights).finite_weights

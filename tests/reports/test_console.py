@@ -79,7 +79,7 @@ def test_the_bar_fits_the_terminal(columns, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     shown = console.Console(Config.of(num_updates=1800), loud=True, details=False)
     time.sleep(0.15)  # the bar is drawn ten times a second at most
-    metrics: Any = SimpleNamespace(loss=0.01234)
+    metrics: Any = SimpleNamespace(loss=0.01234, epsilon=0.1, rows=0)
     shown.show(made.progress(900, 1.0)._replace(metrics=metrics), Grades())
     *_, drawn = terminal.getvalue().split("\r")
     shown.close()

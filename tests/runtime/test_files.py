@@ -319,3 +319,71 @@ def test_a_locked_file_is_refused_until_it_is_closed(tmp_path):
     with files.locked(path) as file:
         file.write("2")
     assert path.read_text() == "12"
+
+
+def test_a_folder_is_locked_until_it_is_closed(tmp_path):
+    files.check_unlocked(tmp_path)
+    lock = files.FolderLock(tmp_path)
+    try:
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+        for refused in (files.FolderLock, files.check_unlocked):
+            with pytest.raises(BlockingIOError, match=f"process {os.getpid()}:"):
+                refused(tmp_path)
+    finally:
+        lock.close()
+    assert list(tmp_path.iterdir()) == []
+    files.check_unlocked(tmp_path)
+    files.FolderLock(tmp_path).close()
+
+
+@pytest.mark.fault("F9", "the process that locked a folder was killed")
+def test_a_lock_ends_with_its_process(tmp_path):
+    program = """
+import sys, time
+from pathlib import Path
+from jax_ttt.runtime import files
+lock = files.FolderLock(Path(sys.argv[1]))
+print("locked", flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(files.__file__).parents[2])},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "locked\n"
+            with pytest.raises(BlockingIOError, match=f"process {process.pid}:"):
+                files.FolderLock(tmp_path)
+        finally:
+            process.kill()
+    assert (tmp_path / ".lock").exists()
+    files.check_unlocked(tmp_path)
+    files.FolderLock(tmp_path).close()
+    assert not (tmp_path / ".lock").exists()
+
+
+def test_a_lock_that_was_removed_as_it_was_opened_is_made_again(tmp_path, monkeypatch):
+    """Its owner has just closed it: the file that is locked has no name."""
+    path, real, removed = tmp_path / ".lock", os.open, []
+
+    def slow(*args, **kwargs):
+        handle = real(*args, **kwargs)
+        if not removed:
+            removed.append(path.unlink())
+        return handle
+
+    monkeypatch.setattr(os, "open", slow)
+    lock = files.FolderLock(tmp_path)
+    assert path.read_text() == f"{os.getpid()}\n"
+    lock.close()
+
+
+def test_a_link_is_not_followed_to_lock_it(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        files.FolderLock(tmp_path)
+    assert (tmp_path / "precious").read_text() == "mine"

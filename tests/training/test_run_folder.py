@@ -10,11 +10,13 @@ from jax_ttt.results.rows import read_row
 from jax_ttt.training import run_folder
 
 
-def test_without_locks_a_folder_that_was_used_is_refused(tmp_path, monkeypatch):
+def test_without_locks_a_folder_in_use_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
-    run_folder.RunFolder(tmp_path / "run").close()
-    with pytest.raises(FileExistsError):
+    first = run_folder.RunFolder(tmp_path / "run")
+    with pytest.raises(FileExistsError, match="remove it if no run writes"):
         run_folder.RunFolder(tmp_path / "run")
+    first.close()
+    run_folder.RunFolder(tmp_path / "run").close()
 
 
 def test_a_row_is_on_disk_before_the_next_is_made(tmp_path):

@@ -21,6 +21,7 @@ _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     "certificate",
     *("snapshots", "details", "quiet", "tensorboard", "wandb"),
+    *("resume", "checkpoint_every", "keep"),
 )
 _METAVARS = {
     "agent": "AGENT",
@@ -34,6 +35,7 @@ _METAVARS = {
     "certificate": "FILE",
     "policy_json": "FILE",
     "preset": "PRESET",
+    "resume": "RUN",
     "run_dir": "FOLDER",
     "runs": "RUN",
     "saved": "FILE",

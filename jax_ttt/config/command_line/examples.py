@@ -6,6 +6,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "--preset table --until-proven": "Train a table until it is proven unbeatable.",
         "--opponent minimax --num-updates 2000": "Train against best play.",
         "--config runs/RUN/config.json --seed 3": "Train again, with another seed.",
+        "--resume runs/RUN": "Continue a run that was interrupted.",
     },
     "evaluate": {
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",

@@ -7,17 +7,15 @@ stderr, and the run continues.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jax_ttt.results import plain
+from jax_ttt.results.free_folders import EVENTS
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
-
-EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
-"""Path of TensorBoard's file in a run's folder, with a place for the time."""
 
 Numbers = dict[str, int | float]
 """The numbers of a row by name."""
@@ -29,6 +27,8 @@ class Logger(NamedTuple):
     write: Callable[[Numbers, int], object]
     """Takes the numbers of a row and its update."""
     close: Callable[[], object]
+    position: Callable[[], object]
+    """Returns what a later process needs to continue here, as plain data."""
 
 
 class Loggers:
@@ -48,6 +48,13 @@ class Loggers:
         for name, logger in list(self._loggers.items()):
             self._tried(name, logger.write, sent, row.update)
 
+    def positions(self) -> JsonObject:
+        """Return by name what a later process needs to continue here."""
+        return {
+            name: self._tried(name, logger.position)
+            for name, logger in list(self._loggers.items())
+        }
+
     def close(self) -> None:
         """Flush and close all loggers."""
         for name, logger in list(self._loggers.items()):
@@ -62,15 +69,24 @@ class Loggers:
             return None
 
 
-def opened(
-    folder: Path, about: JsonObject, to_tensorboard: bool, to_wandb: bool
+def loggers_of(
+    folder: Path,
+    about: JsonObject,
+    to_tensorboard: bool,
+    to_wandb: bool,
+    before: Mapping[str, Any],
 ) -> Loggers:
-    """Open the loggers of the run in this folder that are asked for, if any."""
+    """Open the loggers of the run in this folder that are asked for, if any.
+
+    `before` holds the positions at which an earlier process left off.
+    """
     openers: dict[str, Callable[[], Logger]] = {}
     if to_tensorboard:
-        openers["tensorboard"] = lambda: tensorboard_logger(folder)
+        at = before.get("tensorboard")
+        openers["tensorboard"] = lambda: tensorboard_logger(folder, at)
     if to_wandb:
-        openers["wandb"] = lambda: wandb_logger(folder, about)
+        number = before.get("wandb")
+        openers["wandb"] = lambda: wandb_logger(folder, about, number)
     return Loggers(openers)
 
 
@@ -87,10 +103,12 @@ def flat_numbers(row: JsonObject) -> Numbers:
     return found
 
 
-def tensorboard_logger(folder: Path) -> Logger:
-    """Return a logger to a TensorBoard event file in the run's folder.
+def tensorboard_logger(folder: Path, before: Mapping[str, int] | None) -> Logger:
+    """Return a logger to a new TensorBoard event file in the run's folder.
 
     Each row is one event and is flushed to disk at once. Numbers become float32.
+    `before` are the sizes of the files of earlier processes, by name; what was written
+    there later is removed.
     """
     # Not SummaryWriter: it writes in a thread. If a full disk ends the thread, the run
     # waits for it forever.
@@ -100,7 +118,13 @@ def tensorboard_logger(folder: Path) -> Logger:
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
     from tensorboardX.proto.summary_pb2 import Summary  # type: ignore[attr-defined]
 
+    for old in folder.glob(EVENTS.format("*")):
+        size = (before or {}).get(old.name, 0)
+        if old.stat().st_size > size:
+            os.truncate(old, size)
     path = folder / EVENTS.format(f"{time.time():.0f}")
+    while path.exists():  # TensorBoard reads the files in the order of their names
+        path = folder / EVENTS.format(int(path.name.split(".")[3]) + 1)
     path.parent.mkdir(exist_ok=True)
     file = RecordWriter(str(path))
 
@@ -114,13 +138,19 @@ def tensorboard_logger(folder: Path) -> Logger:
         add(step=update, summary=Summary(value=values))
 
     add(file_version="brain.Event:2")
-    return Logger(write, file.close)
+
+    def sizes() -> dict[str, int]:
+        found = folder.glob(EVENTS.format("*"))
+        return {part.name: part.stat().st_size for part in found}
+
+    return Logger(write, file.close, sizes)
 
 
-def wandb_logger(folder: Path, about: JsonObject) -> Logger:
+def wandb_logger(folder: Path, about: JsonObject, number: str | None) -> Logger:
     """Return a logger to a run of Weights & Biases, with its files in the run's folder.
 
-    `about` is the run's config. The mode is $WANDB_MODE, offline by default.
+    `about` is the run's config. The mode is $WANDB_MODE, offline by default. `number`
+    identifies the run of an earlier process, to continue it.
     """
     # Not an argument of init: W&B would report the start of the run to its server.
     os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
@@ -133,5 +163,8 @@ def wandb_logger(folder: Path, about: JsonObject) -> Logger:
         config=about,
         # Without these, W&B captures and adds to the command's output.
         settings=wandb.Settings(console="off", silent=True),
+        **({"id": number, "resume": "allow"} if number else {}),
     )
-    return Logger(lambda sent, update: run.log(sent, step=update), run.finish)
+    return Logger(
+        lambda sent, update: run.log(sent, step=update), run.finish, lambda: run.id
+    )

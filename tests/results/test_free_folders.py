@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.training import free_folders
+from jax_ttt.results import free_folders
 
 OURS = json.dumps({"versions": {"jax_ttt": "1"}, "seed": 1})
 

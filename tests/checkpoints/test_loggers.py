@@ -14,9 +14,9 @@ import pytest
 import tiny
 
 from jax_ttt import cli
+from jax_ttt.checkpoints import loggers
+from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
-from jax_ttt.training import loggers
-from jax_ttt.training.loggers import Logger, Loggers
 from jax_ttt.training.programs import Programs
 
 pytestmark = pytest.mark.usefixtures("traced_functions_stay")
@@ -88,6 +88,7 @@ class FakeWandb(SimpleNamespace):
         return SimpleNamespace(
             log=lambda sent, step: self._note("log", sent, step=step),
             finish=lambda: self._note("finish"),
+            id="one-run",
         )
 
 
@@ -154,7 +155,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for given, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", given)
         fake = wandb()
-        loggers.wandb_logger(tmp_path, {})
+        loggers.wandb_logger(tmp_path, {}, None)
         assert fake.calls[0][1]["env_mode"] == mode
 
 
@@ -188,14 +189,17 @@ def test_a_folder_is_no_package(tmp_path, monkeypatch):
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
 def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     fake, sent = wandb(broken), []
-    other = Logger(lambda *args: sent.append(args), lambda: sent.append("closed"))
+    other = Logger(
+        lambda *args: sent.append(args), lambda: sent.append("closed"), lambda: 7
+    )
     openers = {
-        "wandb": lambda: loggers.wandb_logger(tmp_path, {}),
+        "wandb": lambda: loggers.wandb_logger(tmp_path, {}, None),
         "other": lambda: other,
     }
     both = Loggers(openers)
     for update in (1, 3):
         both.write_row(made.evaluated(update, games=10 * update))
+    assert both.positions().get("other") == 7
     both.close()
     assert [(row["games"], update) for row, update in sent[:-1]] == [(10, 1), (30, 3)]
     assert sent[-1] == "closed"

@@ -1,0 +1,171 @@
+"""A checkpoint as a file: the state of a run, and how far its other files were.
+
+It is a file of tensors (`results/tensor_files.py`): every leaf of the run's state by
+its name, and a description, which the checksum covers too. Imports no JAX.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+
+from jax_ttt import __version__
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import SEED_RANGE, Range, Words
+from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
+from jax_ttt.results import tensor_files
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.tensor_files import AgentError
+
+KIND = "checkpoint"
+Finished = Literal["end", "proven"]
+"""Why a run ended by itself: after its last update, or with `--until-proven`."""
+LOGGERS = ("tensorboard", "wandb")
+_COUNT = Range(int, 0, 2**53)
+_UPDATE = Range(int, 0, 10**9)
+_LEARNED = tuple(
+    f"learner.{name}."
+    for name in ("params", "target_params", "average_params", "opt_state")
+)
+"""Leaves that are finite unless the training diverged."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a run was asked for; a run that continues keeps it."""
+
+    config: Config
+    preset: Preset
+    seed: int
+    until_proven: bool = False
+    snapshots: bool = False
+    loggers: tuple[str, ...] = ()  # names of `LOGGERS`
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Positions:
+    """How far the run's other outputs were."""
+
+    metrics: int  # bytes
+    evaluations: int  # of the schedule; an interruption adds one that does not count
+    loggers: JsonObject  # by name
+    console: JsonObject
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A run at one moment, as plain data and NumPy arrays."""
+
+    plan: Plan
+    update: int  # updates done
+    finished: Finished | None  # None if there is more to do
+    positions: Positions
+    times: dict[str, Any]  # `seconds` of the run's parts, and `total`
+    environment: JsonObject  # versions, device, threads and random numbers
+    tensors: dict[str, np.ndarray]  # the leaves of the state
+
+
+def checkpoint_file(checkpoint: Checkpoint) -> bytes:
+    """Return the contents of a checkpoint's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OverflowError: it would be larger than what can be read.
+    """
+    if name := not_finite(checkpoint.tensors):
+        raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
+    size = sum(tensor.nbytes for tensor in checkpoint.tensors.values())
+    if size + tensor_files.MAX_HEADER_BYTES > tensor_files.MAX_BYTES:
+        raise OverflowError(f"the run's state has {size:,} bytes")
+    plan = checkpoint.plan
+    about = {
+        "format_version": FORMAT_VERSION,
+        "version": __version__,
+        "kind": KIND,
+        "env_id": plan.config.env_id,
+        "config": plan.config.as_dict(),
+        "preset": plan.preset,
+        "seed": plan.seed,
+        "until_proven": plan.until_proven,
+        "snapshots": plan.snapshots,
+        "loggers": list(plan.loggers),
+        "update": checkpoint.update,
+        "finished": checkpoint.finished,
+        "positions": dataclasses.asdict(checkpoint.positions),
+        "times": checkpoint.times,
+        "environment": checkpoint.environment,
+    }
+    return tensor_files.as_bytes(about, checkpoint.tensors)
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Return the checkpoint of a file; whether its leaves fit is not checked.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote it,
+            or a weight is not finite.
+    """
+    about, tensors = tensor_files.contents(path)
+    if about.get("kind") != KIND:
+        raise AgentError(f"{path}: not a checkpoint")
+    with tensor_files.describing(path):
+        plan = _plan(about)
+        named = about["env_id"]
+        if plan.config.env_id != named:
+            raise ValueError("its game does not match its settings")
+        _UPDATE.check("update", about["update"])
+        finished = about["finished"]
+        if finished is not None:
+            Words(get_args(Finished)).check("finished", finished)
+        positions = Positions(**about["positions"])
+        for name in ("metrics", "evaluations"):
+            _COUNT.check(name, getattr(positions, name))
+        for part in (positions.loggers, positions.console, about["environment"]):
+            if not isinstance(part, dict):
+                raise TypeError("a part is no object")
+        times = _times(about["times"])
+    if name := not_finite(tensors):
+        raise AgentError(f"{path}: {name} is not finite")
+    return Checkpoint(
+        plan=plan,
+        update=about["update"],
+        finished=finished,
+        positions=positions,
+        times=times,
+        environment=about["environment"],
+        tensors=tensors,
+    )
+
+
+def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
+    """Return the name of a leaf that is finite in every good state, but not here."""
+    for name, tensor in tensors.items():
+        if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
+            return name
+    return None
+
+
+def _plan(about: dict[str, Any]) -> Plan:
+    """Return what a description says of a run; raises `ValueError` and the like."""
+    SEED_RANGE.check("seed", about["seed"])
+    Words(tuple(PRESETS)).check("preset", about["preset"])
+    for name in ("until_proven", "snapshots"):
+        if not isinstance(about[name], bool):
+            raise TypeError(f"{name} is neither true nor false")
+    for name in about["loggers"]:
+        Words(LOGGERS).check("loggers", name)
+    return Plan(
+        config=config_from_dict(dict(about["config"])),
+        preset=cast(Preset, about["preset"]),
+        seed=about["seed"],
+        until_proven=about["until_proven"],
+        snapshots=about["snapshots"],
+        loggers=tuple(about["loggers"]),
+    )
+
+
+def _times(times: dict[str, Any]) -> dict[str, Any]:
+    for value in (*times["seconds"].values(), times["total"]):
+        Range(float, 0, 1e12).check("times", value)
+    return {"seconds": times["seconds"], "total": times["total"]}

@@ -1,0 +1,65 @@
+"""What the bits of a run depend on besides its settings and its seed."""
+
+import os
+import sys
+from typing import Any
+
+import jax
+
+from jax_ttt import __version__
+from jax_ttt.config.errors import UsageError
+from jax_ttt.results import plain
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.runtime import devices, process
+
+
+def environment() -> JsonObject:
+    """Return the versions, the device, the threads and the random number generator."""
+    keys = str(jax.random.key_impl(jax.random.key(0)))
+    partitionable = getattr(jax.config, "jax_threefry_partitionable", True)
+    return {
+        "device": devices.described(),
+        "python": sys.version.split()[0],
+        "versions": {"jax_ttt": __version__} | process.versions(),
+        "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
+        "random_numbers": {"keys": keys, "partitionable": bool(partitionable)},
+    }
+
+
+def check_random_numbers(saved: JsonObject) -> None:
+    """Raise `UsageError` if a run's keys are of another generator than ours."""
+    ours, theirs = (_random_numbers(about) for about in (environment(), saved))
+    if ours != theirs:
+        raise UsageError(
+            f"the run's random numbers are of {theirs}, but those of this process of "
+            f"{ours}: set JAX_DEFAULT_PRNG_IMPL and JAX_THREEFRY_PARTITIONABLE as then"
+        )
+
+
+def differences(saved: JsonObject) -> list[str]:
+    """Return what the bits depend on and has changed, each as `name: then -> now`."""
+    then, now = (_relevant(about) for about in (saved, environment()))
+    return [
+        f"{name}: {then.get(name)} -> {value}"
+        for name, value in now.items()
+        if then.get(name) != value
+    ]
+
+
+def _relevant(about: JsonObject) -> dict[str, Any]:
+    """Return what the bits depend on; of the threads, only their number."""
+    device = about.get("device")
+    device = device if isinstance(device, dict) else {}
+    flat = plain.flattened({"versions": about.get("versions") or {}}, ".")
+    found = {name.partition(".")[2]: value for name, value in flat.items()}
+    found |= {name: device.get(name) for name in ("platform", "kind")}
+    if device.get("platform") == "cpu":
+        found["threads"] = str(device.get("NPROC") or device.get("cpu_count"))
+    return found | {"XLA_FLAGS": about.get("XLA_FLAGS")}
+
+
+def _random_numbers(about: JsonObject) -> str:
+    numbers = about.get("random_numbers")
+    numbers = numbers if isinstance(numbers, dict) else {}
+    partitionable = "" if numbers.get("partitionable") else ", not partitionable"
+    return f"{numbers.get('keys')}{partitionable}"

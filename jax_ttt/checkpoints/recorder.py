@@ -1,0 +1,225 @@
+"""What a run writes as it trains: rows, snapshots, loggers, and checkpoints."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import jax
+
+from jax_ttt.checkpoints import saved
+from jax_ttt.checkpoints.contents import Checkpoint, Finished, Plan, Positions
+from jax_ttt.checkpoints.environment import environment
+from jax_ttt.checkpoints.loggers import Loggers
+from jax_ttt.players.agents import Agent
+from jax_ttt.results import free_folders
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.runtime import interrupts, named_arrays, streams
+from jax_ttt.runtime.interrupts import Signals
+from jax_ttt.training import graded_steps, run_state
+from jax_ttt.training.run_folder import RunFolder
+from jax_ttt.training.run_state import Progress, RunState
+
+
+class Schedule(NamedTuple):
+    """When checkpoints are saved, and how many stay."""
+
+    every: float  # seconds; 0: never while the run goes on
+    keep: int
+
+
+@runtime_checkable
+class Shown(Protocol):
+    """What shows the steps of a run."""
+
+    def show(self, progress: Progress, grades: Grades) -> None:
+        """Show a step."""
+        ...
+
+    @property
+    def position(self) -> JsonObject:
+        """What a later process needs to continue here."""
+        ...
+
+
+class Recorder:
+    """Follows a run: shows and writes its steps, and saves its state and its agent.
+
+    An interruption adds an evaluation that the schedule does not have. The state that
+    is saved is the one before it, so that the run continues as if nothing had happened.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        shown: Shown,
+        open_loggers: Loggers,
+        schedule: Schedule,
+        before: saved.Found | None = None,
+    ) -> None:
+        """Begin; `before` is the checkpoint where the run continues, if it does."""
+        self._plan, self._folder, self._before = plan, folder, before
+        self._shown, self._loggers, self._schedule = shown, open_loggers, schedule
+        self._due: float | None = None  # from the first step on
+        self._environment: JsonObject | None = None
+        self._noted: tuple[RunState, Positions] | None = None
+        self._is_saved = False
+        self.grades = Grades()
+        """Those of the last evaluation."""
+        self._progress: Progress | None = None
+        self.latest: Path | None = None
+        """The path of the latest checkpoint, if there is one."""
+        self._evaluations = 0
+        if before is not None:
+            self.latest = before.path
+            self._evaluations = before.checkpoint.positions.evaluations
+
+    @property
+    def progress(self) -> Progress:
+        """The last step; raises `ValueError` before the first one."""
+        if self._progress is None:
+            raise ValueError("the run has not begun")
+        return self._progress
+
+    @property
+    def agent(self) -> Agent:
+        """The agent after the last step."""
+        config, seed = self._plan.config, self._plan.seed
+        params, update = self.progress.params, self.progress.update
+        return Agent(config, params, seed, update, self.grades)
+
+    def follow(
+        self, steps: Iterable[tuple[Progress, Grades]], signals: Signals
+    ) -> None:
+        """Follow the run to its end; of a signal, only the words are changed here.
+
+        A first step without results is the state where the run continues.
+
+        Raises:
+            FloatingPointError: the training diverged.
+            OSError: a file or the output can't be written.
+        """
+        try:
+            for self._progress, self.grades in steps:
+                self._take(self._progress)
+                signals.first_words = interrupts.STOPPING
+                if signals:
+                    self.save()
+                if self.latest is not None:
+                    command = free_folders.resuming(self._folder.path)
+                    signals.last_words = f"interrupted twice; to continue: {command}"
+        except OSError:  # the reader of our output has ended, or the disk is full
+            if self._progress is not None:
+                self.save()
+                self._folder.save_agent(self.agent)
+            raise
+        except FloatingPointError as error:
+            good = f"; the last good checkpoint is {self.latest}" if self.latest else ""
+            raise FloatingPointError(f"{error}{good}") from None
+        self._folder.save_agent(self.agent)
+        signals.first_words = f"the agent is saved in {self._folder.path}"
+        if self.latest is None:
+            signals.last_words = f"interrupted twice: {signals.first_words}"
+        self.save(self._finished(bool(signals)))
+
+    def _finished(self, interrupted: bool) -> Finished | None:
+        if self.progress.update >= self._plan.config.run.num_updates:
+            return "end"
+        return None if interrupted else "proven"
+
+    def _take(self, progress: Progress) -> None:
+        """Write down and show a step, and save the run's state if that is due."""
+        if progress.metrics is None and progress.evaluation is None:
+            self._continue(progress.state)
+            return
+        row = graded_steps.row(progress, self.grades)
+        self._folder.write_row(row)
+        self._folder.add_snapshot(progress)
+        self._loggers.write_row(row)
+        scheduled = self._is_scheduled(progress)
+        if scheduled:
+            self._evaluations += progress.evaluation is not None
+            self._note(progress.state)
+        self._shown.show(progress, self.grades)
+        if scheduled:
+            self._note(progress.state)  # with the position of what is shown
+            self._save_if_due()
+
+    def _save_if_due(self) -> None:
+        every, now = self._schedule.every, time.monotonic()
+        if self._due is None:
+            self._due = now + every
+        elif every and now >= self._due:
+            self.save()
+
+    def _continue(self, state: RunState) -> None:
+        """Note where the run continues; a new end of it is saved at once."""
+        self._note(state)
+        config, seed, preset = self._plan.config, self._plan.seed, self._plan.preset
+        self._is_saved = True
+        if self._before and self._before.checkpoint.plan.config != config:
+            self._is_saved = False
+            self.save()
+            self._folder.write_config(config, seed, preset)
+
+    def _is_scheduled(self, progress: Progress) -> bool:
+        """Return whether a step is one of the run that nothing interrupts."""
+        config, update = self._plan.config, progress.update
+        regular = update % config.evaluation.eval_every == 0
+        return (
+            progress.evaluation is None or regular or update >= config.run.num_updates
+        )
+
+    def _note(self, state: RunState) -> None:
+        """Note what `save` saves: this state, and the positions of the outputs."""
+        positions = Positions(
+            metrics=self._folder.num_bytes,
+            evaluations=self._evaluations,
+            loggers=self._loggers.positions(),
+            console=self._shown.position,
+        )
+        self._noted, self._is_saved = (state, positions), False
+
+    def save(self, finished: Finished | None = None) -> None:
+        """Save the state that was noted last; a failure is only a warning.
+
+        Raises:
+            FloatingPointError: a weight is not finite.
+        """
+        if self._noted is None or (self._is_saved and finished is None):
+            return
+        state, positions = self._noted
+        # The next chunk takes the arrays of a state, so they may be gone.
+        if any(_is_gone(leaf) for leaf in state.learner.values()):
+            return
+        with self._folder.times.recording("write"):
+            try:
+                self._folder.sync()
+                checkpoint = self._checkpoint(state, positions, finished)
+                args = self._folder.path, checkpoint, self._schedule.keep
+                self.latest, self._is_saved = saved.save_checkpoint(*args), True
+            except (OSError, OverflowError) as error:
+                streams.tell(f"warning: no checkpoint was saved: {error}")
+        self._due = time.monotonic() + self._schedule.every
+
+    def _checkpoint(
+        self, state: RunState, positions: Positions, finished: Finished | None
+    ) -> Checkpoint:
+        if self._environment is None:
+            self._environment = environment()
+        times = self._folder.times
+        return Checkpoint(
+            plan=self._plan,
+            update=int(state.update),
+            finished=finished,
+            positions=positions,
+            times={"seconds": times.seconds(), "total": times.total()},
+            environment=self._environment,
+            tensors=named_arrays.flat(run_state.on_host(state)),
+        )
+
+
+def _is_gone(leaf: object) -> bool:
+    return isinstance(leaf, jax.Array) and leaf.is_deleted()

@@ -1,0 +1,237 @@
+"""How a run continues from its latest checkpoint."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jax_ttt.checkpoints import saved
+from jax_ttt.checkpoints.contents import Plan
+from jax_ttt.checkpoints.saved import Found
+from jax_ttt.config.command_line.wrong_words import flag
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
+from jax_ttt.results.free_folders import resuming
+from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.saved_settings import read_settings
+from jax_ttt.results.tensor_files import AgentError
+from jax_ttt.runtime import files, streams
+from jax_ttt.runtime.time_spans import TimeSpans
+
+if TYPE_CHECKING:  # these import JAX
+    from jax_ttt.envs.opponents import Opponent
+    from jax_ttt.envs.tree import Tree
+    from jax_ttt.results.grades import Grades
+    from jax_ttt.training.run_folder import RunFolder
+    from jax_ttt.training.run_state import Progress, RunState
+
+
+def found_in(run: Path) -> Found:
+    """Return the newest good checkpoint of a run that is not running.
+
+    Raises:
+        UsageError: there is none, or a process writes to the folder.
+    """
+    if run.is_file() and run.parent.is_dir():
+        run = run.parent  # one of its files
+    try:
+        files.check_unlocked(run)
+    except BlockingIOError as error:
+        raise UsageError(f"--resume {run}: {error.strerror}") from None
+    found = saved.newest(run)
+    for reason in found.damaged.values():
+        streams.tell(f"warning: {reason}; going back to {found.path}")
+    _check_settings(found)
+    return found
+
+
+def _check_settings(found: Found) -> None:
+    """Raise `UsageError` if the folder's settings are those of another run."""
+    try:
+        config, _, seed = read_settings(found.run / "config.json")
+    except UsageError:  # the checkpoint holds them too
+        return
+    plan = found.checkpoint.plan
+    of_folder = {"seed": seed} | config.as_dict()
+    of_file = {"seed": plan.seed} | plan.config.as_dict()
+    names = [n for n in of_file if of_file[n] != of_folder[n] and n != "num_updates"]
+    if names:
+        pairs = (f"{n} {of_file[n]}, not {of_folder[n]}" for n in names)
+        raise UsageError(
+            f"{found.path}: the checkpoint of another run than that of "
+            f"{found.run / 'config.json'}: {'; '.join(pairs)}"
+        )
+
+
+def arguments_of(found: Found) -> dict[str, Any]:
+    """Return the arguments of `train` that are those of a run, by name."""
+    plan = found.checkpoint.plan
+    until_proven = plan.until_proven and found.checkpoint.finished is None
+    return {
+        **plan.config.parts,
+        "preset": plan.preset,
+        "seed": plan.seed,
+        "until_proven": until_proven,  # not if it ended with a proof and goes on
+        "snapshots": plan.snapshots,
+        **dict.fromkeys(plan.loggers, True),
+        "source": str(found.path),
+        "found": found,
+    }
+
+
+def check_same(found: Found, plan: Plan, run_dir: Path | None = None) -> None:
+    """Raise `UsageError` if flags change more than the end of a run.
+
+    `plan` is the run's, with what the flags change. Only a longer `num_updates` and
+    more loggers are allowed.
+    """
+    then, now = (_by_flag(each) for each in (found.checkpoint.plan, plan))
+    if now["num_updates"] > then["num_updates"]:
+        del now["num_updates"]
+    changed = [
+        f"{flag(name)} is {then[name]} in this run, got {value}"
+        for name, value in now.items()
+        if value != then[name]
+    ]
+    if run_dir is not None:
+        changed.append(f"--run-dir is this folder, got {run_dir}")
+    if changed:
+        raise UsageError(
+            f"--resume {found.run}: {'; '.join(changed)}. Leave out what changes the "
+            f"run, or begin another one with --config {found.run}"
+        )
+
+
+def _by_flag(plan: Plan) -> dict[str, Any]:
+    names = ("preset", "seed", "snapshots")
+    return {name: getattr(plan, name) for name in names} | plan.config.as_dict()
+
+
+def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:
+    """Return what is said of a run with nothing left to do; None if there is more.
+
+    `goes_on` is whether a flag says where the run ends now.
+    """
+    if found is None:
+        return None
+    finished, update = found.checkpoint.finished, found.checkpoint.update
+    if finished is None or (plan.config.run.num_updates > update and goes_on):
+        return None
+    why = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
+    more = max(2 * update, 1) if finished == "end" else plan.config.run.num_updates
+    return (
+        f"the run in {found.run} ended at update {update:,}{why[finished]}; to go on: "
+        f"{resuming(found.run)} --num-updates {more}"
+    )
+
+
+def reopened(found: Found, times: TimeSpans) -> "RunFolder":
+    """Return the run's folder, locked, its files cut back to the checkpoint.
+
+    Raises:
+        UsageError: another process writes to it, or has done so meanwhile.
+    """
+    from jax_ttt.training.run_folder import RunFolder
+
+    checkpoint = found.checkpoint
+    try:
+        folder = RunFolder(found.run, times, checkpoint.positions.metrics)
+    except OSError as error:
+        raise UsageError(f"--resume {found.run}: {error.strerror}") from None
+    try:
+        known = [*found.damaged, found.path]
+        if saved.paths(found.run)[: len(known)] != known:
+            raise UsageError(f"--resume {found.run}: another process has continued it")
+        saved.set_aside(found)
+    except BaseException:
+        folder.close()
+        raise
+    times.include(**checkpoint.times)
+    return folder
+
+
+def tell_changes(found: Found, config: Config) -> None:
+    """Say what differs from the run as it was, and what that means.
+
+    Raises:
+        UsageError: the run's keys are of another random number generator.
+    """
+    from jax_ttt.checkpoints import environment
+
+    about = found.checkpoint.environment
+    environment.check_random_numbers(about)
+    if changed := environment.differences(about):
+        streams.tell(
+            f"warning: {'; '.join(changed)}: numbers are rounded differently, so the "
+            "run continues, but not bit for bit as it would have"
+        )
+    then, now = (c.run.num_updates for c in (found.checkpoint.plan.config, config))
+    if now != then:
+        streams.tell(
+            f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
+            f"learning rate follow the schedules of {now:,} updates, so the agent "
+            f"differs from that of a run with --num-updates {now} from its beginning"
+        )
+
+
+def evaluations_before(found: Found | None) -> tuple[int, int] | None:
+    """Return the number of a run's evaluations so far, and the update of the last."""
+    if found is None:
+        return None
+    update = int(found.checkpoint.tensors["evaluated"])
+    return found.checkpoint.positions.evaluations, update
+
+
+def output_positions(found: Found | None) -> tuple[JsonObject | None, JsonObject]:
+    """Return the positions of the console and of the loggers."""
+    if found is None:
+        return None, {}
+    positions = found.checkpoint.positions
+    return positions.console, positions.loggers
+
+
+def run_steps(
+    found: Found | None,
+    config: Config,
+    seed: int,
+    opponent: "Opponent | None",
+    times: TimeSpans,
+    stop: Callable[[], bool],
+) -> "Iterator[tuple[Progress, Grades]]":
+    """Yield the steps of a run; of one that continues, where it stands before.
+
+    Raises:
+        AgentError: the checkpoint is not that of a run with these settings.
+        FloatingPointError: the training diverged.
+    """
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.training import graded_steps, loop
+    from jax_ttt.training.run_state import Progress
+
+    loop.compile_ahead(config, seed, opponent, times)
+    tree = trees.game_tree(config.env_id)
+    if found is None:
+        run = loop.train_from_scratch(config, seed, tree, stop, opponent, times)
+    else:
+        state = restored(found, config, opponent, tree)
+        rest = loop.continue_training(config, state, tree, stop, opponent, times)
+        run = itertools.chain([Progress(state, None, None)], rest)
+    return graded_steps.with_grades(run)
+
+
+def restored(
+    found: Found, config: Config, opponent: "Opponent | None", tree: "Tree | None"
+) -> "RunState":
+    """Return the state of a checkpoint, whose leaves are checked.
+
+    Raises:
+        AgentError: they are not those of a run with these settings.
+    """
+    from jax_ttt.checkpoints import structure
+    from jax_ttt.runtime import named_arrays
+
+    like = structure.like_state(config, found.checkpoint.plan.seed, opponent, tree)
+    tensors = found.checkpoint.tensors
+    if wrong := structure.misfit(like, tensors):
+        raise AgentError(f"{found.path}: not a state of such a run: {wrong}")
+    return named_arrays.unflat(tensors, like)

@@ -1,0 +1,49 @@
+"""What the bits of a run depend on, and what has changed since."""
+
+import json
+from typing import Any
+
+import jax
+import pytest
+
+from jax_ttt.checkpoints import environment as found
+from jax_ttt.config.errors import UsageError
+
+
+def test_it_is_plain_data_that_does_not_change_in_a_process():
+    about = found.environment()
+    assert json.loads(json.dumps(about)) == about
+    assert found.differences(about) == []
+    found.check_random_numbers(about)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "text"),
+    [
+        ("versions", "jaxlib", "0.0", "jaxlib: 0.0 -> "),
+        ("device", "kind", "abacus", "kind: abacus -> "),
+        ("device", "platform", "abacus", "platform: abacus -> cpu"),
+        ("device", "NPROC", "99", "threads: 99 -> "),
+    ],
+)
+def test_what_changed_is_named(part, name, value, text):
+    about: dict[str, Any] = found.environment()
+    changed = about | {part: about[part] | {name: value}}
+    first, *_ = found.differences(changed)
+    assert first.startswith(text)
+
+
+def test_the_cores_count_only_if_nothing_else_sets_the_threads(monkeypatch):
+    monkeypatch.setenv("NPROC", "1")
+    about: dict[str, Any] = found.environment()
+    cores: dict[str, Any] = about | {"device": about["device"] | {"cpu_count": 99}}
+    assert found.differences(cores) == []
+    assert found.differences(about | {"python": "4"}) == []
+
+
+def test_another_generator_of_keys_is_refused():
+    about = found.environment()
+    assert str(jax.random.key_impl(jax.random.key(0))) in str(about["random_numbers"])
+    other = about | {"random_numbers": {"keys": "rbg", "partitionable": False}}
+    with pytest.raises(UsageError, match=r"are of rbg, not partitionable, but those"):
+        found.check_random_numbers(other)

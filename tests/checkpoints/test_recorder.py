@@ -1,0 +1,159 @@
+"""What a run writes as it trains, and when it saves its state."""
+
+from types import SimpleNamespace
+
+import pytest
+import tiny
+
+from jax_ttt.checkpoints import recorder as recording
+from jax_ttt.checkpoints import saved
+from jax_ttt.checkpoints.contents import Plan
+from jax_ttt.checkpoints.loggers import Loggers
+from jax_ttt.checkpoints.recorder import Recorder, Schedule
+from jax_ttt.runtime.interrupts import Signals
+from jax_ttt.training import graded_steps, loop
+from jax_ttt.training.run_folder import RunFolder
+
+PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
+
+
+class Shown(SimpleNamespace):
+    """Shows nothing; `broken` is the update at which it can't."""
+
+    broken = None
+    position: dict[str, object] = {}  # noqa: RUF012
+
+    def show(self, progress, grades):
+        if progress.update == self.broken and progress.evaluation is not None:
+            raise BrokenPipeError
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Return a function that makes a recorder; all are closed at the end."""
+    folders = []
+
+    def begin(every=0.0, keep=9, shown=None):
+        folders.append(RunFolder(tmp_path / str(len(folders))))
+        args = folders[-1], shown or Shown(), Loggers({}), Schedule(every, keep)
+        return Recorder(PLAN, *args), folders[-1].path
+
+    yield begin
+    for folder in folders:
+        folder.close()
+
+
+def steps(tree, stop=lambda: False):
+    return graded_steps.with_grades(loop.train_from_scratch(PLAN.config, 3, tree, stop))
+
+
+def updates(path):
+    return [int(p.stem.split("-")[1]) for p in saved.paths(path)][::-1]
+
+
+def test_a_state_is_saved_when_it_is_due(begun, tree, monkeypatch):
+    """By a clock that can't jump back."""
+    now = [0.0]
+    monkeypatch.setattr(
+        recording, "time", SimpleNamespace(monotonic=lambda: now[0], time=None)
+    )
+    recorder, path = begun(every=5.0)
+    found = []
+
+    def timed():
+        for now[0], step in zip((0, 4.9, 5.0, 9.9, 10.0), steps(tree), strict=True):
+            yield step
+            found.append(updates(path))
+
+    recorder.follow(timed(), Signals("", ""))
+    assert found == [[], [], [2], [2], [2, 4]]
+
+
+def test_never_means_only_at_the_end(begun, tree):
+    recorder, path = begun(every=0.0)
+    seen = []
+
+    def watched():
+        for step in steps(tree):
+            seen.append(updates(path))
+            yield step
+
+    recorder.follow(watched(), Signals("", ""))
+    assert seen == [[]] * 5
+    assert updates(path) == [4]
+    assert recorder.latest == saved.path_of(path, 4)
+    assert saved.newest(path).checkpoint.finished == "end"
+
+
+def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
+    recorder, path = begun()
+    signals = Signals("", "nothing was saved")
+    found = []
+
+    def until_signal():
+        for number, step in enumerate(steps(tree, lambda: bool(signals))):
+            found.append((updates(path), signals.last_words))
+            if number == 1:
+                signals.append(2)
+            yield step
+
+    recorder.follow(until_signal(), signals)
+    assert found[1] == ([], "nothing was saved")
+    command = f"python -m jax_ttt.train --resume {path}"
+    assert found[2] == ([2], f"interrupted twice; to continue: {command}")
+    assert saved.newest(path).checkpoint.finished is None
+    assert recorder.progress.update == recorder.agent.num_updates == 2
+
+
+@pytest.mark.parametrize("update", [0, 2])
+@pytest.mark.fault("F15", "nobody reads the output any more")
+def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tree):
+    recorder, path = begun(shown=Shown(broken=update))
+    with pytest.raises(BrokenPipeError):
+        recorder.follow(steps(tree), Signals("", ""))
+    assert updates(path) == [update]
+    found = saved.newest(path).checkpoint
+    assert found.positions.metrics == (path / "metrics.jsonl").stat().st_size
+    assert (path / "agent.safetensors").exists()
+
+
+@pytest.mark.fault("F3", "the disk is full when a checkpoint is saved")
+def test_a_state_that_can_not_be_saved_is_a_warning(begun, tree, monkeypatch, capsys):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(saved, "save_checkpoint", full)
+    recorder, path = begun(every=1e-9)
+    recorder.follow(steps(tree), Signals("", ""))
+    assert updates(path) == []
+    assert (path / "agent.safetensors").exists()
+    lines = capsys.readouterr().err.splitlines()
+    assert set(lines) == {
+        "warning: no checkpoint was saved: [Errno 28] No space left on device"
+    }
+
+
+@pytest.mark.fault("F11", "the training diverges after a checkpoint")
+def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
+    recorder, path = begun(every=1e-9)
+
+    def diverging():
+        for step in steps(tree):
+            yield step
+            if step[0].update == 2 and step[0].evaluation is not None:
+                raise FloatingPointError("training diverged: why")
+
+    with pytest.raises(FloatingPointError) as error:
+        recorder.follow(diverging(), Signals("", ""))
+    good = saved.path_of(path, 2)
+    assert str(error.value) == (
+        f"training diverged: why; the last good checkpoint is {good}"
+    )
+    assert updates(path) == [2]
+    assert not (path / "agent.safetensors").exists()
+
+
+def test_before_the_first_step_there_is_no_agent(begun):
+    recorder, _ = begun()
+    with pytest.raises(ValueError, match="the run has not begun"):
+        recorder.agent.num_updates  # noqa: B018

@@ -1,0 +1,81 @@
+"""What is said of a run that diverged."""
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.training import divergence, loop, run_state
+from jax_ttt.training.run_state import Progress
+
+
+def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
+    """Return a step after the chunk of updates 51 to 100."""
+    values: Any = (loss, grad_norm, *[0] * 8, losses, grads, not weights)
+    metrics = Metrics(*values)
+    names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
+    learner = {
+        f"params.{name}": np.full(3, np.nan if name in weights else 1.0)
+        for name in names
+    }
+    state = SimpleNamespace(learner=learner, update=np.int64(100))
+    return Progress(state, metrics, None)  # type: ignore[arg-type]
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (step(NAN, losses=6), "the loss is not finite at update 57"),
+        (step(NAN, NAN, 6, 5), "the gradient is not finite at update 56"),
+        (step(NAN, NAN, 6, 6), "the loss is not finite at update 57"),
+        (step(grad_norm=NAN), "the gradient is not finite by update 100"),
+        (
+            step(weights=["layers.0.bias"]),
+            "not finite weights after update 100: layers.0.bias",
+        ),
+        (
+            step(NAN, losses=0, weights=["layers.0.kernel", "layers.1.kernel"]),
+            "the loss is not finite at update 51; not finite weights after update 100: "
+            "layers.0.kernel and 1 other array",
+        ),
+    ],
+)
+@pytest.mark.fault("F11", "a loss, a gradient or weights are not finite")
+def test_the_first_update_and_the_weights_are_named(found, text):
+    advice = "; try a lower --learning-rate"
+    assert divergence.reason(found, 50) == f"training diverged: {text}{advice}"
+
+
+@pytest.mark.fault("F11", "a weight is NaN before a chunk")
+def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
+    config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_games=0)
+    first = run_state.on_host(next(loop.train_from_scratch(config, 1, tree)).state)
+    name = "params.layers.layers.2.bias"
+    bad = np.full_like(first.learner[name], np.nan)
+    learner = first.learner | {name: bad}
+    state = dataclasses.replace(first, learner=learner)
+    with pytest.raises(FloatingPointError) as error:
+        list(loop.continue_training(config, state, tree))
+    assert str(error.value).startswith(
+        "training diverged: the loss is not finite at update 1; not finite weights "
+        "after update 4: layers.layers.2.bias and 2 other arrays; try a lower"
+    )
+
+
+def test_weights_that_are_not_finite_end_a_run():
+    good = Metrics(*[jnp.float32(1)] * 10, finite_weights=jnp.array(True))
+    key = np.zeros(2, np.uint32)
+    for metrics, diverged in (
+        (good, False),
+        (good._replace(finite_weights=jnp.array(False)), True),
+    ):
+        state = run_state.after_chunk(run_state.fresh({}, key), {}, metrics, 1, 0.0)
+        assert bool(state.diverged) == diverged
