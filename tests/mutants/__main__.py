@@ -41,9 +41,10 @@ FLAGS = (
     *("-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of the imports above
 )
-VERDICTS = {0: "SURVIVES", 1: "killed", None: "killed"}
-"""By pytest's exit code; None: the time limit. With others, the tests did not run."""
-_FAILED = re.compile(r"^(?:FAILED|ERROR) tests/\S*?([^/\s]+::\S+)", re.MULTILINE)
+VERDICTS = {0: "SURVIVES", 1: "killed", 2: "killed", None: "killed"}
+"""By pytest's exit code. 1: a test failed; 2: a test file could not be read; None: the
+time limit. With others, the tests did not run."""
+_FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(?:\w+/)*(\w+\.py\S*)", re.MULTILINE)
 
 
 class Job(NamedTuple):
