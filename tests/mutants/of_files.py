@@ -215,7 +215,7 @@ DISK = (
             ),
             (
                 "secrets.token_hex(8)",
-                'f"{os.getpid():016x}"',
+                "'%016x' % os.getpid()",
                 "the temporary name can be guessed",
             ),
             (

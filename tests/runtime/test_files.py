@@ -387,3 +387,11 @@ def test_a_link_is_not_followed_to_lock_it(tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         files.FolderLock(tmp_path)
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_another_users_process_counts_as_running(monkeypatch):
+    def kill(process, number):
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    monkeypatch.setattr(os, "kill", kill)
+    assert files._is_running(1)
