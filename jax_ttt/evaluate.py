@@ -9,6 +9,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
+import functools
 import hashlib
 import json
 import sys
@@ -171,7 +172,8 @@ def certified(
     args: Args, spec: Spec, env_id: EnvId, entrant: "Entrant", tree: "Tree | None"
 ) -> tuple[Certificate, str] | None:
     """Return the certificate if it is asked for, and why a seat is not in it."""
-    from jax_ttt.reports import certificates
+    from jax_ttt.evaluation import certificates
+    from jax_ttt.reports import text_board
 
     if args.certificate is None or tree is None:
         return None
@@ -180,7 +182,8 @@ def certified(
         name, path = saved
         player = f"{player.removesuffix(name)}AGENT"
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    moves, missing = certificates.proven_moves(entrant, env_id, tree)
+    text_of = functools.partial(text_board.cells_as_text, tree)
+    moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
     certificate = Certificate(
         env_id=env_id,
         player=player,

@@ -7,8 +7,8 @@ import rules
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.evaluation import certificates
 from jax_ttt.players import names, players, registry
-from jax_ttt.reports import certificates
 from jax_ttt.solver import minimax, policies
 
 ENV = "tic_tac_toe"
@@ -21,13 +21,26 @@ def perfect(host_tree):
     return minimax.policy(host_tree, first_best=True)
 
 
+@pytest.fixture
+def proven_moves(host_tree, boards):
+    """Return the function, with the tree and the boards' texts."""
+
+    def moves_of(player):
+        arguments = player, ENV, host_tree, boards.__getitem__
+        return certificates.proven_moves(*arguments)
+
+    return moves_of
+
+
 def entered(probs, seats=SEATS):
     """Return a player of this policy that learned these seats."""
     return registry.Entrant("player", players.random_player, probs, seats=seats)
 
 
-def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, host_tree):
-    moves, missing = certificates.proven_moves(entered(perfect), ENV, host_tree)
+def test_there_is_a_move_for_every_position_that_can_be_reached(
+    perfect, host_tree, proven_moves
+):
+    moves, missing = proven_moves(entered(perfect))
     assert missing == ""
     assert list(moves) == ["first", "second"]
     for seat, of_seat in moves.items():
@@ -39,18 +52,20 @@ def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, host_tr
 
 
 @pytest.mark.parametrize("seat", SEATS)
-def test_only_a_seat_that_was_learned_is_proven(seat, perfect, host_tree):
+def test_only_a_seat_that_was_learned_is_proven(seat, perfect, proven_moves):
     player = entered(perfect, (seat,))
-    moves, missing = certificates.proven_moves(player, ENV, host_tree)
+    moves, missing = proven_moves(player)
     assert (list(moves), missing) == ([seat], "")
 
 
 @pytest.mark.parametrize(("good", "bad"), [SEATS, SEATS[::-1]])
-def test_a_seat_that_is_beatable_is_left_out_and_named(good, bad, perfect, host_tree):
+def test_a_seat_that_is_beatable_is_left_out_and_named(
+    good, bad, perfect, host_tree, proven_moves
+):
     own = host_tree.moves_of(good)[:, None]
     first = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
     player = entered(np.where(own, perfect, first))
-    moves, missing = certificates.proven_moves(player, ENV, host_tree)
+    moves, missing = proven_moves(player)
     assert list(moves) == [good]
     start, _, game = missing.partition(" it loses the game ")
     assert start == f"as {STONES[bad]}"
@@ -60,37 +75,39 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(good, bad, perfect, host_
         board = rules.after(board, int(move[1]))
     assert rules.winner(board) == STONES[good]
     with pytest.raises(PlayerError, match=f"no certificate: as {STONES[bad]} it loses"):
-        certificates.proven_moves(player._replace(seats=(bad,)), ENV, host_tree)
+        proven_moves(player._replace(seats=(bad,)))
 
 
-def test_a_player_that_is_beatable_in_both_seats_is_refused(host_tree):
+def test_a_player_that_is_beatable_in_both_seats_is_refused(host_tree, proven_moves):
     player = entered(policies.uniform(host_tree))
     refusal = r"as X it loses the game [XO0-8 ]+; as O it loses the game [XO0-8 ]+$"
     with pytest.raises(PlayerError, match=refusal):
-        certificates.proven_moves(player, ENV, host_tree)
+        proven_moves(player)
 
 
-def test_a_player_with_several_moves_is_refused(perfect, host_tree, position):
+def test_a_player_with_several_moves_is_refused(
+    perfect, host_tree, position, proven_moves
+):
     minimax_player = entered(minimax.policy(host_tree))
     refusal = "as X it has more than one move on ---------; as O it has more than one"
     with pytest.raises(PlayerError, match=refusal):
-        certificates.proven_moves(minimax_player, ENV, host_tree)
+        proven_moves(minimax_player)
     # Several moves where the player never comes to do no harm.
     never = perfect.copy()
     never[position["----X----"]] *= 0.5  # the first best move of X is 0
     never[position["O---X----"]] = np.eye(9)[[1, 2]].mean(axis=0)
-    moves, missing = certificates.proven_moves(entered(never), ENV, host_tree)
+    moves, missing = proven_moves(entered(never))
     assert (list(moves), missing) == (["first", "second"], "")
     # A rare second move is one.
     rare = perfect.copy()
     rare[0] = np.eye(9)[0] * (1 - 1e-12) + np.eye(9)[8] * 1e-12
-    moves, missing = certificates.proven_moves(entered(rare), ENV, host_tree)
+    moves, missing = proven_moves(entered(rare))
     assert list(moves) == ["second"]
     assert missing == "as X it has more than one move on ---------"
 
 
-def test_a_player_whose_policy_is_unknown_is_refused(host_tree):
+def test_a_player_whose_policy_is_unknown_is_refused(proven_moves):
     spec = names.read_name("mcts-online:2", ENV)
     player = registry.enter(spec, ENV, jax.random.key(0))
     with pytest.raises(PlayerError, match="mcts-online:2: no certificate, since"):
-        certificates.proven_moves(player, ENV, host_tree)
+        proven_moves(player)
