@@ -359,12 +359,12 @@ DISK = (
 
 CERTIFICATES = (
     *mutants(
-        "reports/certificates.py",
-        "reports/test_certificates.py",
+        "evaluation/certificates.py",
+        "evaluation/test_certificates.py",
         [
             (
-                "if not proof.unbeatable(tree, probs, (seat,)):",
-                "if False:",
+                "if proof.unbeatable(tree, probs, (seat,)):",
+                "if probs.any():",
                 "a beatable player gets a certificate",
             ),
             (
@@ -383,8 +383,8 @@ CERTIFICATES = (
                 "the first position is left out",
             ),
             (
-                "int(probs[boards[board]].argmax())",
-                "int(probs[boards[board]].argmin())",
+                "int(probs[place].argmax())",
+                "int(probs[place].argmin())",
                 "the moves are not the player's",
             ),
         ],
