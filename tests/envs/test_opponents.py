@@ -96,3 +96,14 @@ def test_finished_games_are_replaced_by_games_in_both_seats():
     fresh = jax.jit(lambda: RANDOM.replacement(*args))()
     opened = fresh.observation.sum(axis=(1, 2, 3)) == 1
     assert abs(float(opened.mean()) - 0.5) < 0.05
+
+
+def test_the_moves_of_both_sides_count_with_the_first_one():
+    config = CONFIG.replace(seat="second", num_envs=64)
+    before = start(config, RANDOM, jax.random.key(3))
+    action = jnp.argmax(before.legal_action_mask, axis=1).astype(jnp.int32)
+    after, made, _ = moved(config, RANDOM, before, action)
+    assert int(made) == int(after._step_count.sum()) == 3 * 64
+    itself = config.replace(opponent="self", seat="both")
+    after, made, _ = moved(itself, SelfPlay(), before, action)
+    assert int(made) == 64
