@@ -29,6 +29,9 @@ test-slow: $(VENV)/.dev ## run the slow tests: trainings, and games that compile
 faults: $(VENV)/.dev ## cause each fault that must be survived, and print what came of it
 	$(RUN) -m pytest -m fault -n 2 --dist worksteal $(ARGS)
 
+mutants: $(VENV)/.dev ## break the source in hundreds of ways, and see the tests fail
+	PYTHONPATH=tests $(RUN) -m mutants $(ARGS)
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -79,4 +82,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults check format bench api agents figures clean outdated
+.PHONY: help train test test-slow faults mutants check format bench api agents figures clean outdated

@@ -30,14 +30,14 @@ def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str
 def time_taken(groups: Sequence[GroupResult], num_new: int, seconds: float) -> str:
     """Return how many agents there are, and what the `num_new` trained now took."""
     num_agents = sum(group.num_agents for group in groups)
-    found = counted(num_agents, "agent")
-    found += f", {num_new:,} of them trained now" if num_new < num_agents else ""
-    each = f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
-    return f"{found}{each}; the seconds above are of training one, in the median"
+    now = f", {num_new:,} of them trained now" if num_new < num_agents else ""
+    now += f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
+    end = "the seconds above are of training one, in the median"
+    return f"{counted(num_agents, 'agent')}{now}; {end}"
 
 
 def _cells(group: GroupResult) -> tuple[str, ...]:
-    wins = (_wins(group.win_rates.get(seat)) for seat in SEATS)
+    wins = map(_wins, map(group.win_rates.get, SEATS))
     return _proven(group), *wins, f"{group.seconds:.2f}"
 
 

@@ -176,3 +176,11 @@ def test_checkpoints_of_each_released_format_are_read(path):
 def test_each_format_with_checkpoints_has_a_file():
     versions = {int(path.stem.split("-")[1]) for path in DATA.glob("checkpoint-*")}
     assert versions == {version for version in READABLE if version >= 3}
+
+
+def test_a_single_weight_that_is_not_finite_is_named(checkpoint):
+    name = next(n for n, x in checkpoint.tensors.items() if ".params." in n and x.ndim)
+    bad = checkpoint.tensors[name].copy()
+    bad.flat[-1] = np.nan
+    assert contents.not_finite(checkpoint.tensors) is None
+    assert contents.not_finite(checkpoint.tensors | {name: bad}) == name

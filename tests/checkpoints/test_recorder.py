@@ -164,3 +164,28 @@ def test_before_the_first_step_there_is_no_agent(begun):
     recorder, _ = begun()
     with pytest.raises(ValueError, match="the run has not begun"):
         recorder.agent.num_updates  # noqa: B018
+
+
+def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
+    begun, tree, monkeypatch
+):
+    order, recorder = [], begun()[0]
+    sync, save = RunFolder.sync, saved.save_checkpoint
+    monkeypatch.setattr(RunFolder, "sync", lambda f: (order.append("sync"), sync(f)))
+    monkeypatch.setattr(
+        saved, "save_checkpoint", lambda *a: (order.append("save"), save(*a))[1]
+    )
+    recorder.follow(steps(tree), Signals("", ""))
+    assert order == ["sync", "save"]
+
+
+def test_a_state_whose_arrays_are_gone_is_not_saved(begun, tree):
+    recorder, path = begun()
+    run = steps(tree)
+    next(run)
+    state = next(run)[0].state
+    recorder._note(state)
+    for leaf in state.learner.values():
+        leaf.delete()
+    recorder.save()
+    assert updates(path) == []

@@ -60,3 +60,8 @@ def test_a_state_of_other_sizes_does_not_fit(state, tree):
     narrow = named_arrays.flat(state) | {"wins": np.zeros((), np.int32)}
     right = structure.like_state(tiny.CONFIG, 3, None, tree)
     assert structure.misfit(right, narrow) == "wins is int32 (), not int64 ()"
+
+
+def test_a_leaf_that_no_state_has_does_not_fit(state):
+    more = named_arrays.flat(state) | {"draws": np.zeros((), np.int64)}
+    assert structure.misfit(state, more) == "it has no draws"

@@ -262,3 +262,13 @@ def test_results_of_the_targets_fixed_points(
         assert percent == pytest.approx(expected, abs=digits)
     assert bool(unbeatable) == (as_second[2] == 0)
     assert (float(found.second.worst_loss_rate) == 0) == (as_second[2] == 0)
+
+
+def test_no_gradient_flows_through_two_ply_targets():
+    def target(q_values, replies):
+        one = jnp.ones(1)
+        targets = equations.two_ply_targets(one, -one, q_values, replies, LEGAL, 0.5)
+        return sum(map(jnp.sum, targets))
+
+    gradients = jax.grad(target, argnums=(0, 1))(Q, -Q)
+    assert not any(gradient.any() for gradient in gradients)

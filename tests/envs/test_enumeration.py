@@ -9,7 +9,7 @@ import pytest
 from pgx import core
 from pgx._src.struct import dataclass
 
-from jax_ttt.envs import enumeration
+from jax_ttt.envs import enumeration, pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
@@ -108,3 +108,18 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
 def test_a_game_that_is_too_large_is_an_error():
     with pytest.raises(ValueError, match="nim has more than 20 positions"):
         enumeration.find_positions(Nim(10), 20, None)
+
+
+def test_the_first_player_may_have_either_id(monkeypatch):
+    """X wins in 626 positions and O in 316, whichever ids PGX gives them."""
+    env, init = pgx_games.make_env("tic_tac_toe"), pgx_games.init
+    seeds: dict[int, int] = {}
+    for seed in range(20):
+        state = init(env, jax.random.key(seed), 1)
+        seeds.setdefault(int(state.current_player[0]), seed)
+    for seed in (seeds[0], seeds[1]):
+        key = jax.random.key(seed)
+        monkeypatch.setattr(pgx_games, "init", lambda env, _, n, k=key: init(env, k, n))
+        fields = enumeration.find_positions(env, 10_000, None).fields
+        assert [int((fields["outcome"] == end).sum()) for end in (1, -1)] == [626, 316]
+        assert fields["first_to_move"][:2].tolist() == [True, False]

@@ -86,3 +86,24 @@ def test_an_opponent_that_the_settings_do_not_name_is_an_error():
     opponents.check(CONFIG.opponent, RANDOM)
     with pytest.raises(ValueError, match="name the opponent 'random', the argument is"):
         opponents.check(CONFIG.opponent, SelfPlay())
+
+
+def test_finished_games_are_replaced_by_games_in_both_seats():
+    config = CONFIG.replace(seat="both")
+    begun = start(config, RANDOM, jax.random.key(3))
+    one = jax.tree.map(lambda leaf: leaf[:1], begun)
+    args = config.run, config.opponent, jax.random.key(4), one
+    fresh = jax.jit(lambda: RANDOM.replacement(*args))()
+    opened = fresh.observation.sum(axis=(1, 2, 3)) == 1
+    assert abs(float(opened.mean()) - 0.5) < 0.05
+
+
+def test_the_moves_of_both_sides_count_with_the_first_one():
+    config = CONFIG.replace(seat="second", num_envs=64)
+    before = start(config, RANDOM, jax.random.key(3))
+    action = jnp.argmax(before.legal_action_mask, axis=1).astype(jnp.int32)
+    after, made, _ = moved(config, RANDOM, before, action)
+    assert int(made) == int(after._step_count.sum()) == 3 * 64
+    itself = config.replace(opponent="self", seat="both")
+    after, made, _ = moved(itself, SelfPlay(), before, action)
+    assert int(made) == 64

@@ -71,3 +71,14 @@ def test_an_opening_is_forced_only_in_new_games(num_moves):
     forced = replies.opening(env_state, action, 4)
     assert (forced == (4 if num_moves == 0 else 8)).all()
     assert (replies.opening(env_state, action, None) == 8).all()
+
+
+def test_a_game_that_does_not_wait_is_left_alone_while_others_do():
+    """In half of the games it is X's turn, who would win in cell 8."""
+    waiting, first = played(0)
+    ready, _ = played(6, 0, 7, 1)
+    waits = np.arange(NUM_GAMES) % 2 == 0
+    mixed = pgx_games.pick(jnp.asarray(waits), waiting, ready)
+    after, gained = await_turn(ENV, jax.random.key(1), mixed, first, HIGHEST)
+    assert after._step_count.tolist() == np.where(waits, 2, 4).tolist()
+    assert not gained.any()

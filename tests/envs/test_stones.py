@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jax_ttt.envs import positions, stones
 
@@ -37,3 +38,10 @@ def test_the_hash_of_a_board_is_its_number_in_base_3():
     every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
     numbers = stones.number(jnp.asarray(every, jnp.float32))
     assert np.array_equal(np.sort(numbers), np.arange(19_683))
+
+
+def test_a_board_with_a_cell_too_many_has_no_number():
+    most = stones.MOST_CELLS
+    assert stones.number(jnp.ones((1, most))).tolist() == [3**most - 1]
+    with pytest.raises(ValueError, match=f"{most + 1} cells is too large"):
+        stones.number(jnp.ones((1, most + 1)))

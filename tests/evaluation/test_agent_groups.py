@@ -5,6 +5,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import agent_groups
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.results.commands import Spread
 
 CONFIG = Config()
@@ -44,3 +45,10 @@ def test_cells_are_of_the_best_known_grades():
     cells = agent_groups.as_cells(other)
     assert (cells["second_win_rate"], cells["unbeatable"]) == (0.25, None)
     assert not [name for name in cells if "interval" in name]
+
+
+def test_an_agent_that_diverged_is_one_that_is_not_proven():
+    rows = [graded(seed, (1, 1), True) for seed in (1, 2, 3)] + [made.agent(4)]
+    found = agent_groups.group_summary(rows, CONFIG)
+    assert (found.proven, found.not_proven, found.diverged) == (3, (4,), (4,))
+    assert found.interval == pytest.approx(wilson_interval(3, 4))

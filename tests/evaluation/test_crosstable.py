@@ -158,3 +158,13 @@ def test_a_score_counts_both_seats():
     table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
     np.testing.assert_allclose(table.scores, [[0.5, 0.7], [0.3, 0.5]])
     assert [(i, round(score, 9)) for i, _, score in table.order] == [(0, 0.7), (1, 0.3)]
+
+
+def test_a_score_is_the_mean_of_two_different_seats():
+    """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
+    rates = np.zeros((2, 2, 3))
+    rates[:] = [0, 1, 0]
+    rates[0, 1] = [0.6, 0.2, 0.2]
+    rates[1, 0] = [0.1, 0.2, 0.7]
+    table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
+    np.testing.assert_allclose(table.scores, [[0.5, 0.75], [0.25, 0.5]])

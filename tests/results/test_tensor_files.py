@@ -128,3 +128,20 @@ def test_errors_of_a_description_name_the_file(path):
         tensor_files.describing(path),
     ):
         raise KeyError("seed")
+
+
+def test_a_header_longer_than_allowed_is_refused(path):
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header, rest = content[8 : 8 + size], content[8 + size :]
+    for length, refused in (
+        (tensor_files.MAX_HEADER_BYTES, False),
+        (tensor_files.MAX_HEADER_BYTES + 1, True),
+    ):
+        padded = header.ljust(length)
+        path.write_bytes(length.to_bytes(8, "little") + padded + rest)
+        if refused:
+            with pytest.raises(AgentError, match="no header of a possible size"):
+                tensor_files.contents(path)
+        else:
+            tensor_files.contents(path)

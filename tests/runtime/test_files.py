@@ -319,3 +319,11 @@ def test_a_locked_file_is_refused_until_it_is_closed(tmp_path):
     with files.locked(path) as file:
         file.write("2")
     assert path.read_text() == "12"
+
+
+def test_another_users_process_counts_as_running(monkeypatch):
+    def kill(process, number):
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    monkeypatch.setattr(os, "kill", kill)
+    assert files._is_running(1)

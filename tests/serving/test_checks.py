@@ -97,3 +97,41 @@ def test_fields_that_are_read():
         "a": 1,
         "b": "x",
     }
+
+
+def test_a_link_on_another_site_opens_the_page_and_nothing_else():
+    checked = Checked(app, 8000)
+    link = {"host": "127.0.0.1:8000", "sec_fetch_site": "cross-site"}
+    assert status(checked, path="/", **link, sec_fetch_dest="document") is None
+    assert status(checked, path="/", **link, sec_fetch_dest="image") == 403
+    assert status(checked, path="/api/games", **link, sec_fetch_dest="document") == 403
+    assert status(checked, "HEAD", "/", **link, sec_fetch_dest="document") == 403
+
+
+def test_exactly_one_host_is_needed():
+    host = (b"host", b"127.0.0.1:8000")
+    for headers in ([], [host, host]):
+        with pytest.raises(Refusal) as refused:
+            Checked(app, 8000).check("GET", "/", Headers(raw=headers))
+        assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_body_needs_its_length_and_its_type(method):
+    checked, host = Checked(app, 8000), {"host": "127.0.0.1:8000"}
+    assert status(checked, method, **host, content_type="application/json") == 411
+    assert status(checked, method, **host, content_length="0") == 415
+    for kind in (
+        "text/plain",
+        "application/jsonp",
+        "application/json; charset=latin-1",
+    ):
+        about = host | {"content_length": "2", "content_type": kind}
+        assert status(checked, method, **about) == 415
+
+
+def test_a_request_that_only_reads_has_no_body():
+    about = {"host": "127.0.0.1:8000", "content_type": "application/json"}
+    for method in ("GET", "HEAD"):
+        assert status(Checked(app, 8000), method, **about, content_length="2") == 400
+        assert status(Checked(app, 8000), method, **about, content_length="0") is None

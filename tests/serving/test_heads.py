@@ -53,3 +53,34 @@ def test_what_can_be_no_head(data, status):
 def test_what_can_still_become_a_head():
     for data in (b"", b"G", b"GET", b"GET ", b"GET /x?y HTTP/1"):
         assert heads.end_of_head(bytearray(data)) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (b"a: b\n" * heads.MOST_HEADERS + b"a: b", 431),
+        (b"a: b\r\n goes-on: c", 400),
+        (b"a : b", 400),
+        (b"a", 400),
+        (b"content-length: 2\r\ntransfer-encoding: chunked", 400),
+        (b"transfer-encoding: chunked", 501),
+        (b"content-length: 2\r\ncontent-length: 2", 400),
+        (b"content-length: 1_0", 400),
+        (b"content-length: -1", 400),
+        (b"content-length: 2\r\nexpect: 100-continue", 417),
+    ],
+)
+def test_headers_that_are_refused(headers, status):
+    with pytest.raises(Refusal) as refused:
+        heads.body_length(b"POST / HTTP/1.1\r\n" + headers + b"\r\n\r\n", large=False)
+    assert refused.value.status == status
+
+
+def test_as_many_headers_as_allowed():
+    headers = b"a: b\r\n" * heads.MOST_HEADERS
+    assert heads.body_length(b"GET / HTTP/1.1\r\n" + headers, large=False) == 0
+
+
+def test_nothing_follows_the_version_in_the_first_line():
+    with pytest.raises(Refusal, match="first line"):
+        heads.end_of_head(b"GET / HTTP/1.1 and more\r\n\r\n")

@@ -1,5 +1,6 @@
 """Agents and games as a file; `test_game_routes` has more refusals."""
 
+import dataclasses
 import json
 import random
 
@@ -92,3 +93,29 @@ def test_too_many_agents(host_tree):
     about["agents"] = [{}] * (backup.MOST_AGENTS + 1)
     with pytest.raises(Refusal, match="more than 200 agents"):
         backup.read_backup(json.dumps(about).encode(), host_tree)
+
+
+@pytest.mark.parametrize(
+    ("moves", "result", "why"),
+    [
+        ("00" + "03142", "won", "its moves are not possible"),
+        ("03142" + "5", "won", "its moves are not possible"),
+        ("0314", "won", "no finished game"),
+        ("03142", "lost", "its result is not that of its moves"),
+        ("03142", "drawn", "its result is not that of its moves"),
+    ],
+)
+def test_a_game_that_was_not_played_is_refused(moves, result, why, host_tree):
+    game = dataclasses.replace(GAMES[0], moves=moves, result=result)
+    with pytest.raises(Refusal, match=why):
+        backup.read_backup(backup.backup_file([GAMES[1], game], []), host_tree)
+
+
+def test_as_many_agents_as_allowed_and_a_later_version(monkeypatch, host_tree):
+    monkeypatch.setattr(backup, "MOST_AGENTS", 1)
+    one = backup.backup_file([], AGENTS[:1])
+    assert len(backup.read_backup(one, host_tree).agents) == 1
+    about = json.loads(one)
+    for changes in ({"agents": about["agents"] * 2}, {"version": backup.VERSION + 1}):
+        with pytest.raises(Refusal):
+            backup.read_backup(json.dumps(about | changes).encode(), host_tree)

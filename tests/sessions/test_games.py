@@ -130,3 +130,12 @@ def test_policies_are_not_rounded(host_tree, games):
     thirds /= thirds.sum(axis=1, keepdims=True).clip(1e-9)
     for _ in range(50):
         games.start(Opponent({}, thirds), "o")
+
+
+def test_a_move_after_the_end_is_told_that_the_game_is_over(games, perfect):
+    game = games.start(perfect, "x")
+    while games.result(game) is None:
+        board = served.board_after(game.moves)
+        games.play_square(game.id, len(game.moves), rules.best_moves(board)[0])
+    with pytest.raises(Refusal, match="the game is over"):
+        games.play_square(game.id, len(game.moves), game.moves[0])

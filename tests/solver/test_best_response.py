@@ -32,3 +32,10 @@ def test_no_opponent_gains_against_minimax(host_tree, players):
 def test_exploitability_of_a_player_that_always_loses_is_one(host_tree):
     first_cell = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
     assert best_response.exploitability(host_tree, first_cell) == 1
+
+
+def test_the_first_player_responds_to_a_random_one(host_tree, players):
+    random = players["random"][0]
+    best = best_response.best_response(host_tree, random)
+    found = outcomes.outcome(host_tree, best, random)
+    assert found == pytest.approx([191 / 192, 1 / 192, 0], abs=1e-12)

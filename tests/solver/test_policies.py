@@ -30,3 +30,11 @@ def test_a_deterministic_policy_has_one_move_in_each_decision(tree):
     assert (probs[decisions].argmax(axis=1) == last[decisions]).all()
     assert (probs[decisions].sum(axis=1) == 1).all()
     assert not np.delete(probs, decisions, axis=0).any()
+
+
+def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):
+    legal = host_tree.legal_action_mask
+    first = np.eye(9)[legal.argmax(axis=1)] * legal
+    found = policies.mixed(host_tree, 0.25, first)
+    np.testing.assert_allclose(found[0], [0.75 + 0.25 / 9, *[0.25 / 9] * 8])
+    np.testing.assert_allclose(found.sum(axis=1), ~host_tree.terminal)

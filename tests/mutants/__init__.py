@@ -1,0 +1,1 @@
+"""Mutants: faults in the source that the fast tests must notice."""

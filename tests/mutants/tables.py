@@ -1,0 +1,30 @@
+"""All mutants, collected from the tables of the folders."""
+
+import itertools
+from collections.abc import Iterator
+
+from mutants import (
+    of_checkpoints,
+    of_dqn,
+    of_files,
+    of_games,
+    of_players,
+    of_server,
+    of_solver,
+)
+from mutants.mutant import Mutant
+
+TABLES = (
+    of_dqn.MUTANTS,
+    of_games.MUTANTS,
+    of_solver.MUTANTS,
+    of_players.MUTANTS,
+    of_server.MUTANTS,
+    of_files.MUTANTS,
+    of_checkpoints.MUTANTS,
+)
+
+
+def all_mutants() -> Iterator[Mutant]:
+    """Return all mutants."""
+    return itertools.chain(*TABLES)
