@@ -1,4 +1,4 @@
-"""What a run's settings and the header of an agent's file say. Imports no JAX."""
+"""The settings that a run wrote to its `config.json`. Imports no JAX."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,9 +8,6 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import READABLE, Config, config_from_dict
 from jax_ttt.results import reading
-
-_MOST = 2**30
-"""Bytes of the largest file whose header is read."""
 
 
 class SavedSettings(NamedTuple):
@@ -46,19 +43,3 @@ def read_settings(path: Path) -> SavedSettings:
         reason = str(error) if isinstance(error, SettingError) else repr(error)
         reason = reading.one_line(reason)
         raise UsageError(f"{path}: not a run's settings ({reason})") from None
-
-
-def saved_game(path: Path) -> str | None:
-    """Return the game that a saved agent is made for.
-
-    `path` is its file or a run's folder. The game is None if it can't be read there.
-    """
-    path = path / "agent.safetensors" if path.is_dir() else path
-    try:
-        with reading.open_bounded(path, _MOST) as file:
-            size = int.from_bytes(file.read(8), "little")
-            header = reading.strict_json(file.read(min(size, reading.MOST_JSON)))
-        game = reading.strict_json(header["__metadata__"]["jax_ttt"])["env_id"]
-    except (AttributeError, ValueError, KeyError, TypeError):
-        return None
-    return game if isinstance(game, str) else None

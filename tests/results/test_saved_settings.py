@@ -2,16 +2,13 @@
 
 import json
 import os
-import shutil
-from pathlib import Path
 
 import pytest
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.results.saved_settings import SavedSettings, read_settings, saved_game
+from jax_ttt.results.saved_settings import SavedSettings, read_settings
 
-DATA = Path(__file__).parents[1] / "data"
 ABOUT = {"format_version": 2, "preset": "table", "seed": 7, "config": {}}
 
 
@@ -95,18 +92,3 @@ def test_a_file_that_is_absent_or_no_json_is_refused(tmp_path):
         (tmp_path / "config.json").write_text(json.dumps(about))
         with pytest.raises(UsageError, match=f"KeyError.*{field}"):
             read_settings(tmp_path)
-
-
-@pytest.mark.parametrize("game", ["connect_four", "tic_tac_toe"])
-def test_the_game_of_an_agent_is_read_from_its_file(game, tmp_path):
-    file = DATA / f"agent-1-{game}.safetensors"
-    assert saved_game(file) == game
-    shutil.copy(file, tmp_path / "agent.safetensors")
-    assert saved_game(tmp_path) == game
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff" * 9, b"\x02" + b"\0" * 7 + b"{}"])
-def test_what_is_no_agent_has_no_game(content, tmp_path):
-    (tmp_path / "agent.safetensors").write_bytes(content)
-    assert saved_game(tmp_path) is None
-    assert saved_game(tmp_path / "none") is None
