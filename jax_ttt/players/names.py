@@ -14,7 +14,7 @@ from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.suggestions import did_you_mean
 from jax_ttt.players.shipped import SHIPPED
-from jax_ttt.results.file_headers import saved_game
+from jax_ttt.results.reading import saved_game
 
 _SHIPPED = {f"shipped:{name}": path for name, path in SHIPPED.items()}
 

@@ -16,6 +16,8 @@ MOST_JSON = 2**20
 """Bytes of the longest JSON text that is read; a run's settings have about 2,000."""
 MOST_METRICS = 2**28
 """Bytes of the longest metrics that are read, about half a million rows."""
+_MOST_AGENT = 2**30
+"""Bytes of the largest agent's file whose header is read."""
 _MOST_DEPTH = 32
 _MOST_DIGITS = 40
 _MOST_REASON = 300
@@ -100,6 +102,22 @@ def other_version(value: object, readable: Sequence[int]) -> str:
     *others, last = map(str, readable)
     reads = f"{', '.join(others)} and {last}"
     return f"format version {repr(value)[:20]}; this program reads {reads}"
+
+
+def saved_game(path: Path) -> str | None:
+    """Return the game that a saved agent is made for.
+
+    `path` is its file or a run's folder. The game is None if it can't be read there.
+    """
+    path = path / "agent.safetensors" if path.is_dir() else path
+    try:
+        with open_bounded(path, _MOST_AGENT) as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = strict_json(file.read(min(size, MOST_JSON)))
+        game = strict_json(header["__metadata__"]["jax_ttt"])["env_id"]
+    except (AttributeError, ValueError, KeyError, TypeError):
+        return None
+    return game if isinstance(game, str) else None
 
 
 def _check(about: os.stat_result, most: int) -> None:

@@ -1,6 +1,7 @@
 """Reading files that anybody may have written: what is refused, and how soon."""
 
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 from jax_ttt.results import reading
 from jax_ttt.results.reading import UnreadableError
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def refused(path, most=100):
@@ -96,3 +99,18 @@ def test_a_version_is_one_of_those_that_are_read(value):
 def test_a_reason_is_one_line_of_bounded_length():
     assert reading.one_line("a\nb\x1b[31m\u202e é") == "a\\nb\\x1b[31m\\u202e é"
     assert len(reading.one_line("x" * 10**6)) < 310
+
+
+@pytest.mark.parametrize("game", ["connect_four", "tic_tac_toe"])
+def test_the_game_of_an_agent_is_read_from_its_file(game, tmp_path):
+    file = DATA / f"agent-1-{game}.safetensors"
+    assert reading.saved_game(file) == game
+    shutil.copy(file, tmp_path / "agent.safetensors")
+    assert reading.saved_game(tmp_path) == game
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 9, b"\x02" + b"\0" * 7 + b"{}"])
+def test_what_is_no_agent_has_no_game(content, tmp_path):
+    (tmp_path / "agent.safetensors").write_bytes(content)
+    assert reading.saved_game(tmp_path) is None
+    assert reading.saved_game(tmp_path / "none") is None
