@@ -246,7 +246,8 @@ def check_output(flag: str, path: Path | None) -> None:
         if path.is_dir():
             raise UsageError(f"{flag} {path}: a folder, not a file")
         new = not path.exists()
-        path.open("ab").close()  # permissions alone do not say it
+        if new or path.is_file():  # to open a pipe would wait for its reader
+            path.open("ab").close()  # permissions alone do not say it
         if new:
             path.unlink()
     except OSError as error:

@@ -16,6 +16,7 @@ import tiny
 
 from jax_ttt import evaluate
 from jax_ttt.players import agents, names, registry
+from jax_ttt.results import tensor_files
 from jax_ttt.runtime import files
 
 train = importlib.import_module("jax_ttt.train")
@@ -242,7 +243,7 @@ def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, caps
 
 
 def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
-    monkeypatch.setattr(agents, "_read", None)
+    monkeypatch.setattr(tensor_files.TensorFile, "tensors", None)
     run, four = (names.read_name(str(path), "hex") for path in (run_dir, other_game))
     built_in = names.read_name("random", "hex")
     assert agents.game([built_in, run, run], None) == "tic_tac_toe"

@@ -458,7 +458,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
         raise BrokenPipeError
 
     monkeypatch.setattr(console.Bar, "write", gone)
-    monkeypatch.setattr(train.cli.os, "dup2", lambda *_: None)
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
     assert train.main([*flags, "--run-dir", str(path)]) == 141

@@ -267,7 +267,8 @@ def test_results_of_the_targets_fixed_points(
 def test_no_gradient_flows_through_two_ply_targets():
     def target(q_values, replies):
         one = jnp.ones(1)
-        targets = equations.two_ply_targets(one, -one, q_values, replies, LEGAL, 0.5)
+        legal = jnp.array(LEGAL)
+        targets = equations.two_ply_targets(one, -one, q_values, replies, legal, 0.5)
         return sum(map(jnp.sum, targets))
 
     gradients = jax.grad(target, argnums=(0, 1))(Q, -Q)

@@ -255,7 +255,7 @@ def test_an_update_keeps_shapes_and_types():
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
-    assert all(leaf.shape == () for leaf in metrics)
+    assert all(leaf.shape == () for leaf in jax.tree.leaves(metrics))
 
 
 @functools.partial(jax.jit, static_argnames="config")

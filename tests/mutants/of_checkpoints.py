@@ -148,8 +148,8 @@ MUTANTS = (
                 "a signal saves only at the end of the evaluation",
             ),
             (
-                "            except (OSError, OverflowError) as error:\n",
-                "            except OverflowError as error:\n",
+                "            except (OSError, OverflowError, MemoryError) as error:\n",
+                "            except (OverflowError, MemoryError) as error:\n",
                 "a full disk ends the run",
             ),
             (

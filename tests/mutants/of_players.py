@@ -313,8 +313,8 @@ TRAINING = (
                 "the last agent is not evaluated",
             ),
             (
-                "return min(CHUNK, to_evaluation, config.run.num_updates - update)",
-                "return min(CHUNK, config.run.num_updates - update)",
+                "return min(most, to_evaluation, config.run.num_updates - update)",
+                "return min(most, config.run.num_updates - update)",
                 "a chunk goes over an evaluation",
             ),
             (
@@ -398,8 +398,8 @@ TRAINING = (
                 "an agent that diverged is graded",
             ),
             (
-                'if device.platform == "cpu":\n        return 1',
-                'if device.platform == "cpu":\n        return most',
+                '.platform == "cpu":\n        return 1',
+                '.platform == "cpu":\n        return most',
                 "agents train at once on a CPU",
             ),
             (
