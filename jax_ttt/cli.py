@@ -183,8 +183,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
             return _fail(1, str(error))
         streams.flush()
         return _fail(1, f"cannot write: {error.strerror}")
-    except (MemoryError, RuntimeError) as error:
-        # JAX raises the latter; any other RuntimeError is a fault of ours.
+    except (MemoryError, RuntimeError) as error:  # JAX raises the latter
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
         raise

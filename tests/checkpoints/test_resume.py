@@ -31,6 +31,7 @@ VARIANTS = {
     "mcts": "--preset plain --opponent mcts:4",
     "double-q": "--preset tictac-q --num-envs 8 --num-updates 4 --eval-every 2",
 }
+FAST = ("default", "replay")
 
 
 def command(*flags):
@@ -108,7 +109,13 @@ def whole(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(name, marks=() if name in FAST else pytest.mark.slow)
+        for name in VARIANTS
+    ],
+)
 @pytest.mark.fault("F1", "a run ends between any two chunks, and continues")
 def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path, monkeypatch):
     path, done = tmp_path / "run", whole(variant)

@@ -22,7 +22,7 @@ import time
 import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 # Most of a test's time is the import of these. None of them starts a thread, so each
 # mutant is tested in a fork of this process. PGX would start JAX's threads.
@@ -78,7 +78,8 @@ def run_jobs(jobs: Iterable[Job], copies: list[Path]) -> Iterator[Ended]:
                 ended, status = os.waitpid(process, os.WNOHANG)
                 seconds = time.monotonic() - begun
                 if ended or seconds > job.limit:
-                    _end(*running.pop(copy)[:2], copy)
+                    del running[copy]
+                    _end(job, process, copy)
                     code = os.waitstatus_to_exitcode(status) if ended else None
                     yield Ended(job, code, seconds, _output(copy).read_text("utf-8"))
     finally:
@@ -162,7 +163,8 @@ def run_mutants(chosen: list[Mutant], copies: list[Path]) -> Iterator[tuple[str,
         print(f"passes   {seconds:5.0f} s  {' '.join(job.tests)}", flush=True)
         limits[job.tests] = max(120, 10 * seconds)
     jobs = (Job(mutant.tests, mutant, limits[mutant.tests]) for mutant in chosen)
-    for (_, mutant, _), code, seconds, output in run_jobs(jobs, copies):
+    for (_, made, _), code, seconds, output in run_jobs(jobs, copies):
+        mutant = cast(Mutant, made)
         verdict = VERDICTS.get(code, "INVALID")
         by = "time limit" if code is None else "".join(_FAILED.findall(output)[:1])
         about = f"{mutant.file}: {mutant.fault} ({by[:80]})"

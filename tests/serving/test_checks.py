@@ -109,8 +109,8 @@ def test_a_link_on_another_site_opens_the_page_and_nothing_else():
 
 
 def test_exactly_one_host_is_needed():
-    host = (b"host", b"127.0.0.1:8000")
-    for headers in ([], [host, host]):
+    host: list[tuple[bytes, bytes]] = [(b"host", b"127.0.0.1:8000")]
+    for headers in ([], [*host, *host]):
         with pytest.raises(Refusal) as refused:
             Checked(app, 8000).check("GET", "/", Headers(raw=headers))
         assert refused.value.status == 400
