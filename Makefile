@@ -26,7 +26,7 @@ test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 test-slow: $(VENV)/.dev ## run the slow tests: trainings, and games that compile for long
 	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
-faults: $(VENV)/.dev ## cause each fault that must be survived, and print what came of it
+faults: $(VENV)/.dev ## cause each fault that must be survived, and print the results
 	$(RUN) -m pytest -m fault -n 2 --dist worksteal $(ARGS)
 
 mutants: $(VENV)/.dev ## break the source in hundreds of ways, and see the tests fail

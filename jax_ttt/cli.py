@@ -244,11 +244,11 @@ def check_output(flag: str, path: Path | None) -> None:
             raise UsageError(f"{flag} {path}: no folder {path.parent}")
         if path.is_dir():
             raise UsageError(f"{flag} {path}: a folder, not a file")
-        new = not path.exists()
-        if new or path.is_file():  # to open a pipe would wait for its reader
-            path.open("ab").close()  # permissions alone do not say it
-        if new:
+        if not (path.exists() or path.is_symlink()):
+            path.open("xb").close()  # permissions alone do not say it
             path.unlink()
+        elif path.is_file() and not path.is_symlink():  # a pipe would wait
+            path.open("ab").close()
     except OSError as error:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 

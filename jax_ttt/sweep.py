@@ -61,8 +61,8 @@ class Args(cli.Run):
     Each agent is graded once, at the end of its training, and then kept in the file
     runs/<time>-sweep-<preset>.jsonl, from which --resume continues.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C, 143 terminated (what is
-    finished is kept).
+    Exit codes: 0 done, 1 failed, 2 bad flags, 129 hung up, 130 Ctrl-C, 143 terminated
+    (what is finished is kept).
     """
 
     num_seeds: Annotated[int, _NUM_SEEDS] = 64
@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None) -> int:
 
 def file_to_continue(path: Path, words: Sequence[str]) -> SweepFile:
     """Open the file to continue; refuse flags that would change its settings."""
-    given = {word for word in words if word.startswith("--")}
+    given = {word.replace("_", "-") for word in words if word.startswith("--")}
     for name in sorted(given - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
         raise UsageError(f"{name} must be {rule}")
@@ -138,8 +138,11 @@ def make_file(args: Args) -> SweepFile:
     sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
     try:
         return sweeps.new_file(saved_runs.FOLDER, sweep)
+    except files.WriteError:  # a full disk
+        raise
     except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from None
+        path = error.filename or saved_runs.FOLDER
+        raise UsageError(f"{path}: {error.strerror}") from None
 
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:

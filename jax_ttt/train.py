@@ -170,13 +170,12 @@ def train_and_tell(
     if signals:
         return cli.interrupted(signals[0])
     if args.found is not None:
+        resume.tell_changes(args.found, config)
         folder = resume.reopened(args.found, times)
     else:
         folder = run_folder.make_folder(args.run_dir, args.preset, args.seed, times)
     with contextlib.closing(folder):
-        if args.found is not None:
-            resume.tell_changes(args.found, config)
-        else:
+        if args.found is None:
             if folder.replaced:
                 why = "it left neither an agent nor a checkpoint"
                 streams.tell(f"replacing the run in {folder.path}: {why}")
@@ -235,7 +234,7 @@ def finish(
     progress: "Progress",
     signals: Signals,
 ) -> int:
-    """Write where the time went, say what came of the run, return its exit code."""
+    """Write the times, print the result, and return the exit code."""
     from jax_ttt.envs import tree as trees
     from jax_ttt.reports import console, result_text
     from jax_ttt.solver import policies

@@ -562,3 +562,15 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         err = capsys.readouterr().err
         assert why in err
         assert err.count("\n") == 1
+
+
+@pytest.mark.fault("F25", "a planted link where a file is to be written")
+def test_a_link_is_neither_followed_nor_removed_before_it_is_replaced(tmp_path):
+    link, other = tmp_path / "out.csv", tmp_path / "other"
+    link.symlink_to(other)
+    cli.check_output("--csv", link)
+    assert link.is_symlink()
+    assert not other.exists()
+    other.write_text("mine")
+    cli.check_output("--csv", link)
+    assert other.read_text() == "mine"

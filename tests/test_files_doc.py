@@ -29,7 +29,7 @@ NAMED = {float: "number", int: "integer", bool: "boolean", str: "text", object: 
 KINDS = {"number": (int, float), "integer": (int,), "boolean": (bool,), "text": (str,)}
 FILES = {
     *("Config file", "Device", "Times file", "Agent file", "Snapshots file"),
-    "Checkpoint file",
+    *("Checkpoint file", "Sweep file"),
 }
 TINY = tiny.flags("num_envs", "hidden_size", "num_updates")
 

@@ -702,7 +702,7 @@ def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     (tmp_path / "agent").write_text("x")
     flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
     assert train.main(flags) == 2
-    assert "damaged or not an agent" in capsys.readouterr().err
+    assert "damaged, or not a file of jax_ttt" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
 

@@ -77,7 +77,8 @@ def checkpoint_file(checkpoint: Checkpoint) -> bytes:
         raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
     size = sum(tensor.nbytes for tensor in checkpoint.tensors.values())
     if size + tensor_files.MAX_HEADER_BYTES > tensor_files.MAX_BYTES:
-        raise OverflowError(f"the run's state has {size:,} bytes")
+        most = tensor_files.MAX_BYTES
+        raise OverflowError(f"the run's state has {size:,} bytes; at most {most:,}")
     plan = checkpoint.plan
     about = {
         "format_version": FORMAT_VERSION,
@@ -166,6 +167,8 @@ def _plan(about: dict[str, Any]) -> Plan:
 
 
 def _times(times: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(times["seconds"], dict):
+        raise TypeError("seconds is no object")
     for value in (*times["seconds"].values(), times["total"]):
         Range(float, 0, 1e12).check("times", value)
     return {"seconds": times["seconds"], "total": times["total"]}

@@ -31,8 +31,9 @@ def check_random_numbers(saved: JsonObject) -> None:
     ours, theirs = (_random_numbers(about) for about in (environment(), saved))
     if ours != theirs:
         raise UsageError(
-            f"the run's random numbers are of {theirs}, but those of this process of "
-            f"{ours}: set JAX_DEFAULT_PRNG_IMPL and JAX_THREEFRY_PARTITIONABLE as then"
+            f"the run was trained with the random numbers of {theirs}, but those here "
+            f"are of {ours}: set JAX_DEFAULT_PRNG_IMPL and "
+            "JAX_THREEFRY_PARTITIONABLE as they were then"
         )
 
 

@@ -95,7 +95,7 @@ def check_same(found: Found, plan: Plan, run_dir: Path | None = None) -> None:
         if value != then[name]
     ]
     if run_dir is not None:
-        changed.append(f"--run-dir is this folder, got {run_dir}")
+        changed.append("--run-dir must be left out")
     if changed:
         raise UsageError(
             f"--resume {found.run}: {'; '.join(changed)}. Leave out what changes the "
@@ -163,8 +163,8 @@ def tell_changes(found: Found, config: Config) -> None:
     environment.check_random_numbers(about)
     if changed := environment.differences(about):
         streams.tell(
-            f"warning: {'; '.join(changed)}: numbers are rounded differently, so the "
-            "run continues, but not bit for bit as it would have"
+            f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
+            "the run continues, but its bits may differ"
         )
     then, now = (c.run.num_updates for c in (found.checkpoint.plan.config, config))
     if now != then:

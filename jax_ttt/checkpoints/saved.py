@@ -63,7 +63,7 @@ def newest(run: Path) -> Found:
         raise UsageError(f"{first}{older}")
     why = "no checkpoint in this folder"
     if (run / "agent.safetensors").exists():
-        why += "; its agent was saved by a version without checkpoints"
+        why += "; its agent can be used, but the run can't be continued"
     raise UsageError(f"--resume {run}: {why}")
 
 

@@ -6,6 +6,7 @@ sweep. A line without its end, of a process that was killed, is ignored.
 
 import contextlib
 import dataclasses
+import errno
 import hashlib
 import itertools
 import json
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
 from jax_ttt.results import plain
@@ -53,8 +54,8 @@ class SweepFile:
 
         It is on the disk when the method returns.
         """
-        self.agents[group, agent.seed] = agent
         _write(self._file, {"group": group, "agent": plain.to_dict(agent)})
+        self.agents[group, agent.seed] = agent
 
     def rows(self, group: int) -> list[AgentResult]:
         """Return the finished agents of a combination, in the order of their seeds."""
@@ -102,11 +103,13 @@ def new_file(parent: Path, sweep: Sweep) -> SweepFile:
     for count in range(1, 1000):
         path = parent / f"{name}{f'.{count}' if count > 1 else ''}.jsonl"
         if not path.exists():
-            file = files.locked(path)
             about = {"format_version": FORMAT_VERSION}
-            _write(file, vars(sweep) | about | {"config": sweep.config.as_dict()})
-            return SweepFile(path, file, sweep, {})
-    raise FileExistsError(f"{parent / name}")
+            with contextlib.ExitStack() as opened:
+                file = opened.enter_context(files.locked(path))
+                _write(file, vars(sweep) | about | {"config": sweep.config.as_dict()})
+                opened.pop_all()  # it stays open
+                return SweepFile(path, file, sweep, {})
+    raise FileExistsError(errno.EEXIST, "too many files of this name", parent / name)
 
 
 def continued(path: Path) -> SweepFile:
@@ -137,12 +140,14 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
             raise ValueError(f"larger than {_MOST:,} bytes")
         text = path.read_bytes()
         size = text.rfind(b"\n") + 1
+        if not size:
+            raise ValueError("it has no whole line")
         first, *others = map(_checked, text[:size].splitlines())
         agents = [plain.record_from_dict(AgentResult, row["agent"]) for row in others]
         pairs = zip(others, agents, strict=True)
         return _sweep(first), {(row["group"], a.seed): a for row, a in pairs}, size
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, SettingError) else repr(error)
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise UsageError(f"{path}: damaged, or no sweep's file ({reason})") from None
 
 
@@ -163,9 +168,12 @@ def _sweep(about: dict[str, Any]) -> Sweep:
 
 def _write(file: TextIO, fields: dict[str, Any]) -> None:
     """Append a line; it is on the disk when the function returns."""
-    file.write(json.dumps(fields | {"sha256": _digest(fields)}) + "\n")
-    file.flush()
-    os.fsync(file.fileno())
+    try:
+        file.write(json.dumps(fields | {"sha256": _digest(fields)}) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise files.WriteError(error.errno, error.strerror, file.name) from error
 
 
 def _checked(line: bytes) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 import contextlib
 import errno
-import json
 import os
 import shlex
 from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.results import reading
 
 LOCK = ".lock"
 """The file of a folder's lock. It stays if its process is killed, without the lock."""
@@ -76,7 +76,7 @@ def check_unlocked(folder: Path) -> None:
     try:
         import fcntl
 
-        with (folder / LOCK).open("rb") as file:
+        with os.fdopen(os.open(folder / LOCK, os.O_RDONLY | os.O_NONBLOCK)) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         raise _in_use(folder / LOCK) from None
@@ -151,7 +151,7 @@ def not_free(path: Path, error: OSError | ValueError) -> UsageError:
 def _is_config(path: Path) -> bool:
     """Return whether a file is the `config.json` of a run."""
     try:
-        about = json.loads(path.read_text("utf-8"))
+        about = reading.json_file(path)
         return "jax_ttt" in about["versions"] and "seed" in about
     except (ValueError, KeyError, TypeError):
         return False

@@ -139,7 +139,9 @@ def describing(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path, reason: object) -> AgentError:
-    return AgentError(f"{path}: damaged or not an agent ({reading.one_line(reason)})")
+    return AgentError(
+        f"{path}: damaged, or not a file of jax_ttt ({reading.one_line(reason)})"
+    )
 
 
 def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, TensorSpec]]:

@@ -4,14 +4,14 @@ import contextlib
 import functools
 import os
 import pathlib
-import sys
+import re
 from typing import Any
 
 import jax
 
 _GROUP = pathlib.Path("/sys/fs/cgroup")
-_GROUP_FILES = ("memory.max", "memory.current")
-"""The limit of a container and what it uses, in bytes."""
+_GROUP_FILES = ("memory.max", "memory.current", "memory.stat")
+_CACHED = re.compile(r"(?m)^(?:in)?active_file (\d+)$")  # bytes that can be given back
 
 
 class DeviceError(Exception):
@@ -94,8 +94,8 @@ def _free_here() -> int | None:
     with contextlib.suppress(OSError, KeyError, ValueError):
         found.append(_listed("/proc/meminfo", "MemAvailable"))
     with contextlib.suppress(OSError, ValueError):  # "max": no limit
-        limit, used = (int(_GROUP.joinpath(name).read_text()) for name in _GROUP_FILES)
-        found.append(limit - used)
+        limit, used, rows = (_GROUP.joinpath(f).read_text() for f in _GROUP_FILES)
+        found.append(int(limit) - int(used) + sum(map(int, _CACHED.findall(rows))))
     with contextlib.suppress(ImportError, OSError, KeyError):
         import resource
 
@@ -115,8 +115,6 @@ def _listed(path: str, name: str) -> int:
 @functools.cache
 def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
     """Return whether the CPU has AMX units for bfloat16; False outside Linux."""
-    if not sys.platform.startswith("linux"):
-        return False
     try:
         return "amx_bf16" in cpuinfo.read_text(encoding="utf-8").split()
     except OSError:

@@ -53,9 +53,10 @@ def read_checked(path: Path) -> bytes | None:
         contents, digest = kept[:-_DIGEST_BYTES], kept[-_DIGEST_BYTES:]
         if hashlib.sha256(contents).digest() != digest:
             return None
-        os.utime(path)  # the files that were not used for longest are dropped first
     except OSError:
         return None
+    with contextlib.suppress(OSError):  # a folder that is read-only
+        os.utime(path)  # the files that were not used for longest are dropped first
     return contents
 
 

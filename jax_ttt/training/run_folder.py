@@ -29,7 +29,7 @@ class RunFolder:
     def __init__(
         self, path: Path, times: TimeSpans | None = None, metrics_at: int | None = None
     ) -> None:
-        """Make the folder, or reuse that of a run that left nothing of worth.
+        """Make the folder, or reuse that of one that left no agent or checkpoint.
 
         `times` are the run's; the time of writing is added to them. With `metrics_at`,
         the run in the folder continues after this many bytes of its metrics.
@@ -109,7 +109,7 @@ class RunFolder:
             files.write_whole(self.path / "config.json", text.encode())
 
     def write_row(self, row: Row) -> None:
-        """Append a row to the metrics and flush it to disk."""
+        """Append a row to the metrics and hand it to the system."""
         with self.times.recording("write"):
             try:
                 self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")

@@ -46,5 +46,5 @@ def test_another_generator_of_keys_is_refused():
     about = found.environment()
     assert str(jax.random.key_impl(jax.random.key(0))) in str(about["random_numbers"])
     other = about | {"random_numbers": {"keys": "rbg", "partitionable": False}}
-    with pytest.raises(UsageError, match=r"are of rbg, not partitionable, but those"):
+    with pytest.raises(UsageError, match=r"of rbg, not partitionable, but those here"):
         found.check_random_numbers(other)

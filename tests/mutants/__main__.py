@@ -98,6 +98,8 @@ def _start(job: Job, copy: Path) -> int:
             os._exit(_test(job.tests, copy))
         finally:
             os._exit(70)
+    with contextlib.suppress(OSError):  # the fork does it too, perhaps before
+        os.setpgid(process, process)
     return process
 
 

@@ -276,8 +276,8 @@ DISK = (
                 "the newest files are dropped",
             ),
             (
-                "        os.utime(path)  # the",
-                "        # the",
+                "os.utime(path)  # the",
+                "pass  # the",
                 "a file that is used stays old",
             ),
             (

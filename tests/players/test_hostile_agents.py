@@ -264,7 +264,7 @@ def bombs():
     yield with_about(about | {"score": deep}, checked=True), "nested too deep"
     for text in ("[" * 10**6, "{" * 10**6, " " * 2**21):
         content = len(text).to_bytes(8, "little") + text.encode()
-        yield content, "damaged or not an agent"
+        yield content, "damaged, or not a file of jax_ttt"
     for text, why in (
         (json.dumps(about).replace('"seed": 7', '"seed": NaN'), "NaN is not"),
         (json.dumps(about).replace('"seed": 7', '"seed": 1e999'), "too large"),

@@ -96,7 +96,7 @@ def test_a_file_that_shrinks_while_it_is_open_is_refused(path):
 @pytest.mark.parametrize("length", [0, 7, 100, -1])
 def test_a_file_that_ends_early_is_refused(length, path):
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(AgentError, match="damaged or not an agent"):
+    with pytest.raises(AgentError, match="damaged, or not a file of jax_ttt"):
         tensor_files.contents(path)
 
 
