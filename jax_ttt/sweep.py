@@ -90,10 +90,9 @@ class Args(cli.Run):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse_settings(Args, argv, "sweep")
-    saved = None
     if args.resume is not None:
-        saved = file_to_continue(args.resume, parsing.words(argv))
-        args = with_settings(args, saved.sweep)
+        sweep = sweep_to_continue(args.resume, parsing.words(argv))
+        args = with_settings(args, sweep)
     points = checked_points(args)
     with interruptible("interrupted", argv is None, leaves=False) as signals:
         signals.nothing_to_save, signals.first_words = True, _BEFORE
@@ -102,7 +101,7 @@ def main(argv: Sequence[str] | None) -> int:
             return cli.interrupted(signals[0])
         check_opponents(args, points)
         begin = time.perf_counter()
-        with contextlib.closing(saved or make_file(args)) as kept:
+        with contextlib.closing(file_of(args)) as kept:
             old = len(kept.agents)
             try:
                 train_agents(points, kept, args.at_once or None, signals)
@@ -117,13 +116,13 @@ def main(argv: Sequence[str] | None) -> int:
         return cli.interrupted(signals[0]) if signals else 0
 
 
-def file_to_continue(path: Path, words: Sequence[str]) -> SweepFile:
-    """Open the file to continue; refuse flags that would change its settings."""
+def sweep_to_continue(path: Path, words: Sequence[str]) -> Sweep:
+    """Return the sweep of a file; refuse flags that would change its settings."""
     given = {word.replace("_", "-") for word in words if word.startswith("--")}
     for name in sorted(given - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
         raise UsageError(f"{name} must be {rule}")
-    return sweeps.continued(path)
+    return sweeps.read_sweep(path)
 
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
@@ -133,8 +132,10 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
     return dataclasses.replace(args, **sweep.config.parts, **fields, **about)
 
 
-def make_file(args: Args) -> SweepFile:
-    """Make the file of a new sweep."""
+def file_of(args: Args) -> SweepFile:
+    """Open the file of the sweep to continue, or make that of a new one."""
+    if args.resume is not None:
+        return sweeps.continued(args.resume)
     sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
     try:
         return sweeps.new_file(saved_runs.FOLDER, sweep)

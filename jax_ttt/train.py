@@ -268,7 +268,7 @@ def finish(
     if stopped == "interrupted":
         streams.tell(
             f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "
-            f"to continue: {free_folders.resuming(folder.path)}"
+            f"{free_folders.how_to_continue(folder.path)}"
         )
         return 128 + signals[0]
     return 0

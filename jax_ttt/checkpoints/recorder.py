@@ -156,7 +156,13 @@ class Recorder:
             self.save()
 
     def _continue(self, state: RunState) -> None:
-        """Note where the run continues; a new end of it is saved at once."""
+        """Note where the run continues; a new end of it is saved at once.
+
+        Only now can nothing refuse it, so its files are cut back to the checkpoint.
+        """
+        if self._before is not None:
+            self._folder.cut_metrics(self._before.checkpoint.positions.metrics)
+            saved.set_aside(self._before)
         self._note(state)
         config, seed, preset = self._plan.config, self._plan.seed, self._plan.preset
         self._is_saved = True

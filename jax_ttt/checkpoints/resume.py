@@ -127,7 +127,7 @@ def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:
 
 
 def reopened(found: Found, times: TimeSpans) -> "RunFolder":
-    """Return the run's folder, locked, its files cut back to the checkpoint.
+    """Return the run's folder, locked; its files are as they were.
 
     Raises:
         UsageError: another process writes to it, or has done so meanwhile.
@@ -136,14 +136,13 @@ def reopened(found: Found, times: TimeSpans) -> "RunFolder":
 
     checkpoint = found.checkpoint
     try:
-        folder = RunFolder(found.run, times, checkpoint.positions.metrics)
+        folder = RunFolder(found.run, times, continues=True)
     except OSError as error:
         raise UsageError(f"--resume {found.run}: {error.strerror}") from None
     try:
         known = [*found.damaged, found.path]
         if saved.paths(found.run)[: len(known)] != known:
             raise UsageError(f"--resume {found.run}: another process has continued it")
-        saved.set_aside(found)
     except BaseException:
         folder.close()
         raise

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
-from jax_ttt.results import plain
+from jax_ttt.results import plain, reading
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 
@@ -112,6 +112,15 @@ def new_file(parent: Path, sweep: Sweep) -> SweepFile:
     raise FileExistsError(errno.EEXIST, "too many files of this name", parent / name)
 
 
+def read_sweep(path: Path) -> Sweep:
+    """Return what the sweep of a file trains.
+
+    Raises:
+        UsageError: there is no such file, or it is damaged or no sweep's.
+    """
+    return _contents(path)[0]
+
+
 def continued(path: Path) -> SweepFile:
     """Open the file of a sweep to continue it.
 
@@ -119,10 +128,8 @@ def continued(path: Path) -> SweepFile:
         UsageError: there is no such file, it is damaged or no sweep's, or another
             process is writing to it.
     """
+    read_sweep(path)  # before a file is made by locking it
     try:
-        if not path.is_file():
-            what = "not a file" if path.exists() else "no such file"
-            raise UsageError(f"{path}: {what}")
         with contextlib.ExitStack() as opened:
             file = opened.enter_context(files.locked(path))
             sweep, agents, size = _contents(path)
@@ -136,9 +143,8 @@ def continued(path: Path) -> SweepFile:
 def _contents(path: Path) -> tuple[Sweep, Agents, int]:
     """Return the sweep, its finished agents, and the bytes of the whole lines."""
     try:
-        if path.stat().st_size > _MOST:
-            raise ValueError(f"larger than {_MOST:,} bytes")
-        text = path.read_bytes()
+        with reading.open_bounded(path, _MOST) as file:
+            text = file.read()
         size = text.rfind(b"\n") + 1
         if not size:
             raise ValueError("it has no whole line")
@@ -146,6 +152,8 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         agents = [plain.record_from_dict(AgentResult, row["agent"]) for row in others]
         pairs = zip(others, agents, strict=True)
         return _sweep(first), {(row["group"], a.seed): a for row, a in pairs}, size
+    except reading.UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise UsageError(f"{path}: damaged, or no sweep's file ({reason})") from None

@@ -17,7 +17,7 @@ from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
-from jax_ttt.results.free_folders import resuming
+from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.compile_events import Bar
@@ -152,7 +152,7 @@ def closing(
         f"stopped at update {agent.num_updates:,}, at the first proof, as "
         "--until-proven asks\n"
     )
-    more = f"to continue: {resuming(folder)}\n" if stopped == "interrupted" else ""
+    more = f"{how_to_continue(folder)}\n" if stopped == "interrupted" else ""
     return (
         f"{first if stopped == 'proven' else ''}"
         f"\n{result_text.evaluation_table(game, agent.score)}\n\n{verdict}\n\n"

@@ -117,6 +117,13 @@ def resuming(path: Path) -> str:
     return f"python -m jax_ttt.train --resume {shlex.quote(str(path))}"
 
 
+def how_to_continue(path: Path) -> str:
+    """Return how to continue the run in a folder, if it has a checkpoint."""
+    if any(path.glob(CHECKPOINTS)):
+        return f"to continue: {resuming(path)}"
+    return "there is no checkpoint, so the run can't be continued"
+
+
 def check_makeable(path: Path) -> None:
     """Raise `OSError` if there is no such folder and it can't be made."""
     nearest = next(p for p in (path, *path.absolute().parents) if p.exists())

@@ -27,12 +27,12 @@ class RunFolder:
     """Writes the files of one run."""
 
     def __init__(
-        self, path: Path, times: TimeSpans | None = None, metrics_at: int | None = None
+        self, path: Path, times: TimeSpans | None = None, continues: bool = False
     ) -> None:
         """Make the folder, or reuse that of one that left no agent or checkpoint.
 
-        `times` are the run's; the time of writing is added to them. With `metrics_at`,
-        the run in the folder continues after this many bytes of its metrics.
+        `times` are the run's; the time of writing is added to them. If the run in the
+        folder `continues`, its files stay; see `cut_metrics`.
 
         Raises:
             FileExistsError: the folder holds an agent, a checkpoint, or a file of
@@ -40,7 +40,7 @@ class RunFolder:
             BlockingIOError: another run is writing to it.
             OSError: it can't be made.
         """
-        if metrics_at is None:
+        if not continues:
             path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.times = times or TimeSpans()
@@ -48,11 +48,10 @@ class RunFolder:
         self._lock = free_folders.FolderLock(path)
         try:
             files.remove_leftovers(path)
-            if metrics_at is None:
+            if not continues:
                 free_folders.check_free(path)
                 self.replaced = self._remove_old()
             self._metrics = files.to_append(path / "metrics.jsonl")
-            self._cut_metrics(metrics_at or 0)
         except OSError:
             self._lock.close()
             raise
@@ -69,7 +68,7 @@ class RunFolder:
         config.unlink(missing_ok=True)
         return found
 
-    def _cut_metrics(self, size: int) -> None:
+    def cut_metrics(self, size: int) -> None:
         """Remove the rows after the first `size` bytes."""
         if (missing := size - self.num_bytes) > 0:
             path = self.path / "metrics.jsonl"

@@ -242,7 +242,7 @@ REFUSED = [
     ("--seed 2", "--seed is 1 in this run, got 2", ""),
     ("--num-updates 3", "--num-updates is 4 in this run, got 3", ""),
     ("--no-snapshots", "--snapshots is True in this run, got False", ""),
-    ("--run-dir elsewhere", "--run-dir is this folder, got elsewhere", ""),
+    ("--run-dir elsewhere", "--run-dir must be left out", ""),
     ("--num-envs 16 --seed 3", "--num-envs is 8", "--seed is 1"),
     ("--preset table", "--preset must be left out with --resume, got 'table'", ""),
     ("--config x", "--config must be left out with --resume, got 'x'", ""),
@@ -356,7 +356,7 @@ def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
     assert code == 0
     assert err.startswith("warning: jax: ")
     assert " -> 0.0.1; threads: " in err
-    assert " -> 77: numbers are rounded differently" in err
+    assert " -> 77: numbers may be rounded differently" in err
 
 
 def test_other_random_numbers_are_refused(killed, monkeypatch):
@@ -365,7 +365,7 @@ def test_other_random_numbers_are_refused(killed, monkeypatch):
     monkeypatch.setattr(environment, "environment", lambda: about)
     code, _, err = command("--resume", killed)
     assert code == 2
-    assert "random numbers are of threefry2x32, but those of this process of rbg" in err
+    assert "random numbers of threefry2x32, but those here are of rbg" in err
 
 
 def test_rows_that_are_lost_are_a_warning(killed):

@@ -121,7 +121,7 @@ def test_what_is_no_sweeps_file_is_refused(text, message, tmp_path):
         path.write_text(text)
     with pytest.raises(UsageError, match=message):
         sweeps.continued(path)
-    with pytest.raises(UsageError, match="not a file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         sweeps.continued(tmp_path)
 
 
