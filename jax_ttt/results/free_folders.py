@@ -98,7 +98,7 @@ def check_free(path: Path) -> None:
     The files of a run that left neither an agent nor a checkpoint may be replaced.
     """
     config, metrics = path / "config.json", path / "metrics.jsonl"
-    later = [path / name for name in LATER]
+    later = [*(path / name for name in LATER), *path.glob(EVENTS.format("*"))]
     ours = not config.exists() or _is_config(config)
     # A run writes its settings before all other files.
     ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size

@@ -146,7 +146,8 @@ def locked(path: Path) -> TextIO:
     except (ImportError, OSError):
         if not new:
             file.close()
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+            why = "there are no locks here, so it can't be continued"
+            raise FileExistsError(errno.EEXIST, why, str(path)) from None
     return file
 
 

@@ -122,3 +122,20 @@ def test_a_link_is_not_followed_to_lock_it(tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         free_folders.FolderLock(tmp_path)
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+@pytest.mark.fault("F5", "a pipe in a run's folder, which would be waited for")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / ".lock")
+    free_folders.check_unlocked(tmp_path)
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(FileExistsError):
+        free_folders.check_free(tmp_path)
+
+
+def test_events_of_another_run_are_not_written_over(tmp_path):
+    events = tmp_path / free_folders.EVENTS.format("1.host")
+    events.parent.mkdir()
+    events.write_bytes(b"events")
+    with pytest.raises(FileExistsError):
+        free_folders.check_free(tmp_path)

@@ -321,6 +321,14 @@ def test_a_locked_file_is_refused_until_it_is_closed(tmp_path):
     assert path.read_text() == "12"
 
 
+def test_without_locks_an_existing_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    path = tmp_path / "rows.jsonl"
+    files.locked(path).close()
+    with pytest.raises(FileExistsError, match="there are no locks here"):
+        files.locked(path)
+
+
 def test_another_users_process_counts_as_running(monkeypatch):
     def kill(process, number):
         raise PermissionError(errno.EPERM, "not permitted")
