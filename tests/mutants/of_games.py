@@ -338,8 +338,8 @@ NETWORKS = (
                 "large boards are compared by some of their cells only",
             ),
             (
-                "values.shape[-1]).min(axis=1)",
-                "-1).max(axis=1)",
+                "jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)",
+                "inverse[0][jnp.argmax(least, axis=-1)]",
                 "symmetric actions of a symmetric board get different values",
             ),
         ],

@@ -198,3 +198,11 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
     gpu = SimpleNamespace(platform="gpu")
     monkeypatch.setattr(devices, "current", lambda: gpu)
     assert q_network.learning_dtype(auto.network.precision) == jnp.float32
+
+
+def test_values_are_not_rounded_unless_the_learner_asks_for_it(params, obs):
+    network, few = network_of(CONFIG.architecture), obs[:64]
+    (exact,) = q_network.heads(network, params, few, jnp.float32)
+    (rounded,) = q_network.heads(network, params, few, jnp.bfloat16)
+    assert not np.allclose(rounded, exact, atol=1e-5)
+    np.testing.assert_allclose(q_values(CONFIG, params, few), exact, atol=1e-6)

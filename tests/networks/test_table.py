@@ -6,7 +6,8 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.networks import q_network
+from jax_ttt.envs.stones import Positions
+from jax_ttt.networks import q_network, table
 from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(network="table")
@@ -19,13 +20,13 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         "hash": (19_683, 9),
     }.items():
         config = CONFIG.replace(table_key=key)
-        (table,) = jax.tree.leaves(
+        (leaf,) = jax.tree.leaves(
             q_network.init_params(
                 network_of(config.architecture), jax.random.key(0), 0.25
             )
         )
-        assert table.shape == shape
-        assert (table == 0.25).all()
+        assert leaf.shape == shape
+        assert (leaf == 0.25).all()
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,12 @@ def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
         ).sum()
 
     assert int(losses.visited_rows(jax.grad(legal_sum)(params)).sum()) == rows
+
+
+def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
+    """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
+    after = jnp.array([[1, 2, 3], [3, 2, 1]])
+    positions = Positions(by_number=jnp.array([0, 1]), after=after)
+    values = jnp.array([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    found = table.by_after_state(values, jnp.array([1, 0]), positions)
+    assert found.tolist() == [[3, 2, 1, 30, 20, 10], [1, 2, 3, 10, 20, 30]]
