@@ -30,9 +30,10 @@ from jax_ttt.results.commands import PublishedResult, SystemResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.interrupts import interruptible
+from jax_ttt.runtime.interrupts import Signals, interruptible
 
 _NUM_SEEDS = Range(int, 1, 100_000)
+_BEFORE = "interrupted before an agent was finished"
 _STOPPING = "stopping after these updates; the finished agents are shown"
 
 
@@ -70,6 +71,7 @@ def main(argv: Sequence[str] | None) -> int:
             raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
     with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
+        signals.nothing_to_save, signals.first_words = True, _BEFORE
         device = cli.set_up(args, 20)
         if signals:
             return cli.interrupted(signals[0])
@@ -93,9 +95,7 @@ def main(argv: Sequence[str] | None) -> int:
         return cli.interrupted(signals[0]) if signals else 0
 
 
-def graded_agents(
-    args: Args, signals: list[int]
-) -> Iterator[tuple[Preset, AgentResult]]:
+def graded_agents(args: Args, signals: Signals) -> Iterator[tuple[Preset, AgentResult]]:
     """Train every agent that is asked for, until a signal comes; yield its grades."""
     from jax_ttt.runtime.compile_events import Bar
     from jax_ttt.training import many_agents
@@ -109,6 +109,7 @@ def graded_agents(
     quiet = not sys.stderr.isatty()
     with Bar(total=len(jobs), unit="agent", disable=quiet) as bar:
         for name, row in zip(names, rows, strict=False):
+            signals.nothing_to_save, signals.first_words = False, _STOPPING
             bar.set_description(name)
             bar.update()
             yield name, row

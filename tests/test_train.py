@@ -313,6 +313,16 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
     assert [row["update"] for row in rows(tmp_path / "run")] == [0]
 
 
+@pytest.mark.fault("F11", "a learning rate of 1e30")
+def test_steps_that_are_far_too_large_end_the_run(tmp_path):
+    flags = ("--learning-rate", "1e30", "--num-updates", "50", "--eval-every", "25")
+    code, out, err = run(tmp_path / "run", *flags)
+    assert code == 3
+    found = r"error: training diverged: the \w+ is not finite at update \d"
+    assert re.match(found, err)
+    assert "saved" not in out
+
+
 def proven(grades, unbeatable):
     exact = dataclasses.replace(grades.exact, unbeatable=unbeatable)
     return dataclasses.replace(grades, exact=exact)

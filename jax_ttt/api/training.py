@@ -65,7 +65,7 @@ def train(
         Traceback (most recent call last):
         ...
         jax_ttt.config.errors.SettingError: learning_rate must be a number above 0 \
-and at most 1,000, got -1.0
+and at most 1e+38, got -1.0
     """
     if isinstance(seed, str) and seed in PRESETS:
         rule = f'a whole number (did you mean preset="{seed}"?)'

@@ -38,8 +38,8 @@ FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
     "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
     "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
-    "learning_rate": ("a number above 0 and at most 1,000", 0, 1000),
-    "learning_rate_end": ("a number from 0 to 1000", 0, 1000),
+    "learning_rate": ("a number above 0 and at most 1e+38", 0, 1e38),
+    "learning_rate_end": ("a number from 0 to 1e+38", 0, 1e38),
     "weight_decay": (FRACTION, 0, 1),
     "average_span": (FRACTION, 0, 1),
     "epsilon_start": (FRACTION, 0, 1),
@@ -63,7 +63,7 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
 }
 LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
 ABOVE_LOW = {"learning_rate", "tau"}
-LARGE = {"epsilon_start": 1.0, "epsilon_end": 0.0, "learning_rate": 1000.0}
+LARGE = {"epsilon_start": 1.0, "epsilon_end": 0.0, "learning_rate": 1e38}
 WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 
@@ -97,6 +97,11 @@ def checked(**fields):
     return config
 
 
+def after(high):
+    """Return a number above the end of a range, by 1 where floats are that close."""
+    return high + max(1, math.ulp(high))
+
+
 def outside(field):
     """Return a strategy of what a number's field refuses: numbers, and other types."""
     _, low, high = RULES[field]
@@ -104,7 +109,7 @@ def outside(field):
         st.floats(max_value=low, exclude_max=field not in ABOVE_LOW),
         st.floats(min_value=high, exclude_min=True),
         st.integers(max_value=low if field in ABOVE_LOW else low - 1),
-        st.integers(min_value=high + 1),
+        st.integers(min_value=int(after(high))),
         st.just(math.nan),
         st.booleans() | st.none() | st.text() | st.lists(st.integers()),
         st.complex_numbers(),
@@ -124,9 +129,10 @@ def edges():
     """Return every number's field with the values just outside its range."""
     found = []
     for field, (_, low, high) in RULES.items():
-        values = [low - 1, high + 1, math.nan, math.inf, -math.inf]
+        values = [low - 1, after(high), math.nan, math.inf, -math.inf]
         values += [True, False, None, "1", [1], 1j]
-        values += [low - 1e-9, high + 1e-3] if field not in WHOLE else [1.5, 1.0]
+        beside = [low - 1e-9, math.nextafter(high, math.inf)]
+        values += [1.5, 1.0] if field in WHOLE else beside
         values += [low] if field in ABOVE_LOW else []
         found += [(field, value) for value in values]
     return found
@@ -461,7 +467,7 @@ def test_a_range_is_stated_where_its_field_is_described(field):
     assert text
     _, low, high = RULES[field]
     high = LIMITED.get(field, f"{high:,}")
-    words = re.findall(r"-?[\d,]*\d|epsilon_start|learning_rate\b", text[1])
+    words = re.findall(r"-?[\d,]*\d(?:e\+\d+)?|epsilon_start|learning_rate\b", text[1])
     assert {str(low), high} <= set(words)
     assert ("above" in text[1].lower()) == (field in ABOVE_LOW)
 
