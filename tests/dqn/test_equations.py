@@ -181,6 +181,15 @@ def test_one_polyak_step(tau, expected):
     assert new["w"].tolist() == [expected]
 
 
+@pytest.mark.parametrize(
+    ("span", "update", "tau"),
+    [(1.0, 0, 1.0), (0.5, 0, 1.0), (0.0, 7, 1.0), (1.0, 3, 1 / 4), (0.5, 4, 1 / 3)],
+)
+def test_the_weight_of_an_update_in_the_average(span, update, tau):
+    """With a span of 1, update `n` is one of `n + 1` that count the same."""
+    assert equations.average_tau(span, update) == pytest.approx(tau)
+
+
 def test_two_ply_targets_by_hand():
     """Rows: the opponent moves next, the mover moves next, the game is over."""
     reward = np.array([0.25, 0.25, 1.0], np.float32)

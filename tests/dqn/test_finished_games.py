@@ -121,6 +121,13 @@ def test_the_transitions_are_those_of_both_players():
     assert np.flatnonzero(~legal).tolist() == [0]
 
 
+def test_only_the_last_move_of_a_drawn_game_has_its_reward():
+    config = TABLE.replace(opponent="random", reward_draw=0.25)
+    moves = jnp.array(DRAW, jnp.int32)
+    found = _transitions(config, config.hyper, start(TABLE).new_game, moves)
+    assert found.reward[:, 0].tolist() == [0] * 8 + [0.25]
+
+
 def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
     moves = jnp.array([4, 4, 0, 1, 2, 3, 5, 6, 7], jnp.int32)
     found = _transitions(TABLE, TABLE.hyper, start(TABLE).new_game, moves)

@@ -123,6 +123,14 @@ def test_the_agent_is_the_average_of_its_parameters():
         )
 
 
+def test_before_the_first_update_all_parameters_are_the_same():
+    """Then too, the agent that is graded is the average."""
+    state = start(0, AVERAGED)
+    for copied in (state.average_params, state.target_params):
+        for a, b in zip(numbers(copied), numbers(state.params), strict=True):
+            assert np.array_equal(a, b)
+
+
 def test_averaging_does_not_change_the_training(trained):
     """Without a span, the agent is the network itself."""
     state, averaged = start(0), start(0, AVERAGED)
@@ -329,6 +337,22 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         *map(numbers, (state.params, steps, new.params)), strict=True
     ):
         np.testing.assert_allclose(found, old + step, atol=1e-6)
+
+
+def test_the_mean_value_is_that_of_the_best_legal_actions_in_unfinished_games():
+    state = start(5, LOCKSTEP)
+    for _ in range(6):
+        state, _ = do_update(LOCKSTEP, state)
+    before = state.env_state
+    network = network_of(LOCKSTEP.architecture)
+    values = jax.jit(q_network.q_values)(network, state.params, before.observation)
+    legal, live = before.legal_action_mask, ~before.terminated
+    assert 0 < live.sum() < 16
+    best = np.where(legal, values, -np.inf).max(axis=1)
+    assert not np.allclose(best, values.max(axis=1))
+    _, metrics = do_update(LOCKSTEP, state)
+    expected = best[np.asarray(live)].mean()
+    assert float(metrics.mean_max_q) == pytest.approx(expected, rel=1e-5)
 
 
 def test_weight_decay_shrinks_each_weight_in_proportion():

@@ -47,3 +47,16 @@ def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far)
     expected = np.zeros(9)
     expected[:2] = -0.5 / 4, -slope / 4
     np.testing.assert_allclose(bias, expected, atol=1e-6)
+
+
+def test_both_heads_learn_from_each_move():
+    """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
+    config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
+    network = network_of(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
+    target = jnp.array([[0.5, 0.0], [0.0, -3.0]])
+    batch = moves([True, True])
+    found = losses.loss_and_gradient(
+        config, network, params, target, batch, jax.random.key(0)
+    )
+    assert float(found.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)

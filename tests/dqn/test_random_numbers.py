@@ -44,6 +44,14 @@ def test_runs_updates_and_turns_have_different_numbers():
     assert 0.999 < rows.max() < 1
 
 
+def test_each_key_of_a_turn_has_one_use():
+    keys = jax.random.split(jax.random.key(4), 3)
+    found = random_numbers.turn(keys, 5)
+    assert np.array_equal(found.uniform, jax.random.uniform(keys[0], (5,)))
+    for key, own in zip((found.reply_key, found.learn_key), keys[1:], strict=True):
+        assert np.array_equal(jax.random.key_data(key), jax.random.key_data(own))
+
+
 def test_all_keys_of_an_update_differ():
     drawn = random_numbers.of_update(CONFIG, jax.random.key(3), 7)
     keys = [tuple(part) for part in words(drawn)[1:]]

@@ -252,11 +252,6 @@ LOSSES = (
             ),
             ('"double": double,', '"double": one_ply,', "Double DQN is plain DQN"),
             (
-                "q_network.heads(network, params, batch.next_obs, dtype)",
-                "q_network.heads(network, params, batch.obs, dtype)",
-                "the target is at the same board",
-            ),
-            (
                 "for p in (params, target_params)",
                 "for p in (target_params, params)",
                 "the online and the target network are swapped",
@@ -291,11 +286,6 @@ LOSSES = (
                 "first = jax.random.bernoulli(key, shape=batch.live.shape)",
                 "first = jnp.ones(batch.live.shape, bool)",
                 "double tables: the second learns only at the end of a game",
-            ),
-            (
-                "return functools.reduce(jnp.add, losses)",
-                "return losses[0]",
-                "only the first head learns",
             ),
             (
                 "jnp.where(learns, played, 0.0).sum()",
@@ -344,6 +334,16 @@ LOSSES = (
         "dqn/losses.py",
         "dqn/test_losses.py dqn/test_learner.py",
         [
+            (
+                "q_network.heads(network, params, batch.next_obs, dtype)",
+                "q_network.heads(network, params, batch.obs, dtype)",
+                "the target is at the same board",
+            ),
+            (
+                "return functools.reduce(jnp.add, losses)",
+                "return losses[0]",
+                "only the first head learns",
+            ),
             (
                 '"mse": optax.l2_loss}',
                 '"mse": optax.huber_loss}',
