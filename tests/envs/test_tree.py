@@ -44,6 +44,12 @@ def test_the_numbers_of_games_by_result(tree):
     assert [ends[outcome == r].sum() for r in (1, -1, 0)] == [131_184, 77_904, 46_080]
 
 
+def test_a_seat_has_lost_where_the_other_one_has_a_line(host_tree, position):
+    assert host_tree.lost_by("first").sum() == 316
+    assert host_tree.lost_by("second").sum() == 626
+    assert host_tree.lost_by("second")[position["XXXOO----"]]
+
+
 def test_a_successor_is_one_level_below_its_parent(tree):
     level = np.repeat(np.arange(10), np.diff(tree.level_start))
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
