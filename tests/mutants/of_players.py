@@ -251,6 +251,11 @@ TRAINING = (
         "training/test_run_state.py",
         [
             (
+                "finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)",
+                "finite = np.isfinite(metrics.loss)",
+                "a gradient of NaN goes unseen",
+            ),
+            (
                 "for a, b in reversed(list(zip(worth(new), worth(old), strict=True))):",
                 "for a, b in zip(worth(new), worth(old), strict=True):",
                 "wins count before proofs",
@@ -292,11 +297,6 @@ TRAINING = (
         "training/test_many_agents.py live/test_live_run.py",
         [
             (
-                "finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)",
-                "finite = np.isfinite(metrics.loss)",
-                "a gradient of NaN goes unseen",
-            ),
-            (
                 "seconds = round(self.seconds / num_at_once, 4)",
                 "seconds = round(self.seconds, 4)",
                 "each of many agents took the seconds of all",
@@ -334,14 +334,20 @@ TRAINING = (
         "training/test_many_agents.py",
         [
             (
-                "if state.diverged.any() and not fixed.many:",
-                "if state.diverged.all() and fixed.many:",
-                "a run that diverged goes on",
-            ),
-            (
                 "if len({config.static for config in configs}) > 1:",
                 "if len({config.env_id for config in configs}) > 1:",
                 "agents of other programs train at once",
+            ),
+        ],
+    ),
+    *mutants(
+        "training/loop.py",
+        "training/test_divergence.py",
+        [
+            (
+                "if state.diverged.any() and not fixed.many:",
+                "if state.diverged.all() and fixed.many:",
+                "a run that diverged goes on",
             ),
         ],
     ),

@@ -156,3 +156,19 @@ def test_online_it_wins_and_blocks(tree, graph, at):
     )
     actions = jax.jit(player)(jax.random.key(0), states)
     assert actions.tolist() == list(boards.values())
+
+
+def test_each_playout_has_random_numbers_of_its_own(graph):
+    key, root = jax.random.key(0), graph.node[:1]
+    records = SEARCH(graph, key, root, 0)
+    for number in range(3):
+        drawn = jax.random.fold_in(key, number)
+        records = jax.jit(mcts.playout)(graph, records, drawn, root)
+    for found, expected in zip(SEARCH(graph, key, root, 3), records, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():
+    records = mcts.Records(jnp.array([[2.0, 4.0, 0.0]]), jnp.array([[1.5, 0.0, 0.0]]))
+    means = mcts.mean_scores(records, jnp.array([[0, 1, 2]]))
+    assert means.tolist() == [[0.75, 0.0, -1.0]]

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import pgx_games
@@ -55,3 +56,28 @@ def test_agents_of_one_architecture_share_their_programs(tree, caplog):
         names = ("greedy_policy", "play_match")
         compiled.append([sum(name in text for text in found) for name in names])
     assert compiled == [[1, 1], [0, 0], [0, 0], [1, 1]]
+
+
+def test_the_greedy_player_is_its_policy_and_legal(tree, deciding):
+    """An untrained network often gives an illegal move the highest value."""
+    config = Config.of(hidden_size=9, canonical=False)
+    own = network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(1))
+    legal = np.asarray(deciding.legal_action_mask)
+    player = jax.jit(network.greedy_player(own, params))
+    moves = np.asarray(player(jax.random.key(0), deciding))
+    assert legal[np.arange(len(moves)), moves].all()
+    policy = np.asarray(network.greedy_policy(own, params, tree))
+    assert (policy[np.asarray(tree.decisions)].argmax(axis=1) == moves).all()
+    values = np.asarray(network.decision_values(own, params, tree))
+    assert (values.argmax(axis=1) != moves).any()
+
+
+@pytest.mark.parametrize("canonical", [True, False])
+def test_values_of_a_tree_are_those_of_its_boards(canonical, tree, deciding):
+    config = Config.of(hidden_size=9, canonical=canonical)
+    own = network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(2))
+    values = network.decision_values(own, params, tree)
+    each = network.board_values(own, params, deciding.observation)
+    np.testing.assert_allclose(values, each, atol=1e-6)

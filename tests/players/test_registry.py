@@ -4,9 +4,10 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, names, registry
+from jax_ttt.players import agents, lookahead, names, network, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.solver import policies
@@ -68,3 +69,44 @@ def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
     assert (probs("mcts:3", 0) != probs("mcts:3", 1)).any()
     mixed = 0.25 * policies.uniform(host_tree) + 0.75 * probs("minimax", 0)
     np.testing.assert_allclose(probs("blend:0.25:minimax", 0), mixed, atol=1e-12)
+
+
+def test_a_search_of_too_many_moves_is_refused(one_seat):
+    """A move of 9 to the 4th boards would take too long in a match."""
+    spec = names.read_name(f"lookahead:4:{one_seat}", "tic_tac_toe")
+    with pytest.raises(PlayerError, match="the depth is at most 3 in tic_tac_toe"):
+        registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+
+
+def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
+    config = Config.of(hidden_size=4, gamma=0.75)
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    path = tmp_path / "agent.safetensors"
+    agents.save_agent(Agent(config, params, 0, 0), path)
+    seen = []
+
+    def searching(net, params, gamma, depth):
+        seen.append((gamma, depth))
+        return network.greedy_player(net, params)
+
+    monkeypatch.setattr(lookahead, "lookahead_player", searching)
+    spec = names.read_name(f"lookahead:2:{path}", "tic_tac_toe")
+    registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+    assert seen == [(0.75, 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "won"),
+    [
+        ("minimax", range(9), (0, 1, 2, 5, 6, 8)),  # all that win
+        ("minimax-first", [0], [0]),
+        ("minimax-quick", [0], [5]),
+    ],
+)
+def test_which_of_the_best_moves_minimax_plays(name, start, won, position):
+    """First on the empty board, where all draw; then where cell 5 wins at once."""
+    spec = names.read_name(name, "tic_tac_toe")
+    probs = registry.enter(spec, "tic_tac_toe", jax.random.key(0)).probs
+    assert probs is not None
+    assert np.flatnonzero(probs[0]).tolist() == [*start]
+    assert np.flatnonzero(probs[position["---XX--O-"]]).tolist() == [*won]

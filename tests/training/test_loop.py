@@ -1,6 +1,7 @@
 """A run's chunks, its evaluations, its opponent and its size."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -9,9 +10,11 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
+from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop
+from jax_ttt.training.keys import keys, run_key
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,24 @@ def test_an_opponents_random_numbers_come_from_the_runs_seed():
 
     assert np.array_equal(drawn(1), drawn(1))
     assert not np.array_equal(drawn(1), drawn(2))
+
+
+def test_an_opponent_has_random_numbers_that_training_does_not_use():
+    config, seed = Config.of(opponent="mcts:4"), 3
+    spec = names.read_name("mcts:4", config.env_id)
+
+    def policy(player):
+        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(player)])
+
+    of_run = keys(jax.random.wrap_key_data(jnp.array(run_key(seed))))
+    own, training = (
+        policy(registry.enter(spec, config.env_id, key).player)
+        for key in (of_run.opponent, of_run.training)
+    )
+    made = loop.make_opponent(config, seed)
+    assert made is not None
+    assert np.array_equal(policy(made.player), own)
+    assert not np.array_equal(own, training)
 
 
 def test_a_first_move_has_to_be_legal():

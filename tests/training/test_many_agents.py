@@ -1,5 +1,6 @@
 """Many agents: each is that of a run alone."""
 
+import dataclasses
 import functools
 import itertools
 from types import SimpleNamespace
@@ -170,6 +171,22 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     first, *_, last = loop.train_at_once([CONFIG, CONFIG], [2, 1], None)
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
+
+
+def test_an_agent_that_diverged_is_not_graded_even_if_its_weights_are_finite(
+    monkeypatch,
+):
+    real = loop.train_at_once
+
+    def diverging(*args):
+        for step in real(*args):
+            state = dataclasses.replace(step.state, diverged=np.array([True, False]))
+            yield step._replace(state=state)
+
+    monkeypatch.setattr(loop, "train_at_once", diverging)
+    rows = list(many_agents.train_jobs([Job(CONFIG, seed) for seed in (1, 2)], 2))
+    assert [row.diverged for row in rows] == [True, False]
+    assert [row.exact is None for row in rows] == [True, False]
 
 
 def steps_of(*seconds, num=None):

@@ -9,6 +9,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import TrainState
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Best, RunState
 
@@ -124,6 +125,32 @@ def test_a_state_on_the_host_does_not_change_with_the_run(tree):
     *_, last = run
     assert [leaf.tobytes() for leaf in jax.tree.leaves(first)] == before
     assert not same(host(last.state), host(first))
+
+
+def chunk(loss=0.5, grad_norm=1.0, count=0):
+    """Return the metrics of a chunk with this many games, wins, losses and moves."""
+    counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), np.int32(count))
+    found = dict.fromkeys(Metrics._fields, np.float32(1)) | counts
+    found |= {"loss": np.float32(loss), "grad_norm": np.float32(grad_norm)}
+    return Metrics(**found | {"finite_weights": np.array(True)})
+
+
+def test_counts_are_sums_over_the_chunks():
+    state = run_state.fresh({}, np.zeros(2, np.uint32))
+    for count in (5, 7):
+        state = run_state.after_chunk(state, {}, chunk(count=count), 10, 0.25)
+    assert (state.games, state.wins, state.losses, state.env_steps) == (12,) * 4
+    assert (state.update, state.seconds) == (20, 0.5)
+
+
+@pytest.mark.parametrize("name", ["loss", "grad_norm"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_run_has_diverged_if_a_value_was_not_finite_once(name, value):
+    state = run_state.fresh({}, np.zeros(2, np.uint32))
+    for metrics, diverged in ((chunk(), False), (chunk(**{name: value}), True)):
+        state = run_state.after_chunk(state, {}, metrics, 10, 0.25)
+        assert bool(state.diverged) == diverged
+    assert run_state.after_chunk(state, {}, chunk(), 10, 0.25).diverged
 
 
 def best(proven, loss_rate, win_rate):
