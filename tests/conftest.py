@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import layout
 import numpy as np
+import patched
 import pytest
 
 import jax_ttt
@@ -42,7 +43,6 @@ for number in (signal.SIGINT, signal.SIGHUP):
 pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
-KEEP_IN = kept_files.keep_in
 LONGEST = (
     "test_train.py",
     "dqn/test_variants.py",
@@ -100,23 +100,17 @@ def one_folder_of_programs():
     """Let no command choose where this process keeps its traced programs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
-        KEEP_IN(compiling.TRACED)
+        patched.KEEP_IN(compiling.TRACED)
         yield
 
 
-@pytest.fixture(autouse=True)
-def replaced_functions_are_traced(request, one_folder_of_programs):
-    """Trace every program anew in a test that may replace traced functions."""
-    names = request.fixturenames
-    may_replace = "monkeypatch" in names and "traced_functions_stay" not in names
-    KEEP_IN(None if may_replace else compiling.TRACED)
-    yield
-    KEEP_IN(compiling.TRACED)
-
-
 @pytest.fixture
-def traced_functions_stay():
-    """Say that the test uses `monkeypatch`, but replaces no traced function."""
+def monkeypatch(one_folder_of_programs):
+    """Replace things until the test ends; see `patched.Patch` for what is traced."""
+    patch = patched.Patch()
+    yield patch
+    patch.undo()
+    patched.KEEP_IN(compiling.TRACED)
 
 
 @pytest.fixture(autouse=True, scope="session")

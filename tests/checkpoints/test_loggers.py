@@ -20,7 +20,6 @@ from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
 from jax_ttt.training.programs import Programs
 
-pytestmark = pytest.mark.usefixtures("traced_functions_stay")
 train = importlib.import_module("jax_ttt.train")
 
 

@@ -16,7 +16,6 @@ from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider
 from jax_ttt.web import agent_data
 
-pytestmark = pytest.mark.usefixtures("traced_functions_stay")
 WAIT = 120.0
 """Seconds that a test waits at most."""
 
