@@ -1,6 +1,6 @@
 """The fixture `monkeypatch`, which knows what is traced."""
 
-import os
+import contextlib
 
 import pytest
 
@@ -12,24 +12,38 @@ TRACED = (*(f"jax_ttt.{name}." for name in FOLDERS), "jax_ttt.training.functions
 """The modules whose functions are parts of compiled programs."""
 
 
-class Patch(pytest.MonkeyPatch):
-    """Traces every program anew once something that may be traced is replaced.
+class Patch:
+    """A `pytest.MonkeyPatch` after which programs are traced anew.
 
-    The key of a traced program is that of the sources, which stay the same.
+    That is so once something was replaced that may be traced: the key of a traced
+    program is that of the sources, which stay the same.
     """
+
+    def __init__(self):
+        self._patch = pytest.MonkeyPatch()
+
+    def __getattr__(self, name):
+        return getattr(self._patch, name)
+
+    @contextlib.contextmanager
+    def context(self):
+        patch = Patch()
+        try:
+            yield patch
+        finally:
+            patch.undo()
 
     def setattr(self, target, *args, **kwargs):
         _trace_anew(target)
-        super().setattr(target, *args, **kwargs)
+        self._patch.setattr(target, *args, **kwargs)
 
     def delattr(self, target, *args, **kwargs):
         _trace_anew(target)
-        super().delattr(target, *args, **kwargs)
+        self._patch.delattr(target, *args, **kwargs)
 
-    def setitem(self, dic, name, value):
-        if dic is not os.environ:
-            KEEP_IN(None)
-        super().setitem(dic, name, value)
+    def setitem(self, *args):
+        KEEP_IN(None)
+        self._patch.setitem(*args)
 
 
 def _trace_anew(target):

@@ -9,6 +9,7 @@ import tiny
 
 from jax_ttt import published
 from jax_ttt.results.grades import RATES
+from jax_ttt.runtime.interrupts import Signals
 from jax_ttt.training import many_agents
 
 
@@ -148,7 +149,9 @@ def test_an_unknown_system_is_refused(capsys):
 )
 def test_the_reproduced_systems_are_unbeatable(preset):
     args = published.Args(only=(preset,), num_seeds=4, first_seed=0)
-    assert all(row.is_proven for _, row in published.graded_agents(args, []))
+    assert all(
+        row.is_proven for _, row in published.graded_agents(args, Signals("", ""))
+    )
 
 
 @pytest.mark.slow
@@ -156,7 +159,7 @@ def test_the_reproduced_systems_are_unbeatable(preset):
 def test_the_table_reaches_the_ceiling():
     """Of all players who never lose, none wins more often against random."""
     args = published.Args(only=("table",), num_seeds=2, first_seed=0)
-    for _, row in published.graded_agents(args, []):
+    for _, row in published.graded_agents(args, Signals("", "")):
         assert row.is_proven
         assert row.exact is not None
         assert row.exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)

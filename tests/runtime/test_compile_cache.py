@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import compiling
 import jax
 import pytest
 import tiny
@@ -220,29 +221,27 @@ def test_a_damaged_cache_costs_a_compile_and_no_run(tmp_path):
     assert programs(tmp_path) == (every, 0)
 
 
-@pytest.mark.slow
-def test_a_start_drops_the_oldest_programs_of_the_users_folder(tmp_path):
+@pytest.mark.parametrize("named", [False, True])
+def test_a_start_drops_the_oldest_programs_of_the_users_folder(
+    named, tmp_path, monkeypatch
+):
     """Only of the folder that is chosen here, never of one that the user has named."""
-    code = (
-        "from jax_ttt.runtime import compile_cache as c; c.MAX_BYTES = 999; c.use();"
-        "print(c.folder())"
-    )
-    env = {k: v for k, v in os.environ.items() if not k.startswith("JAX_COMPILATION")}
-    env |= {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    env |= {"PYTHONPATH": str(Path(compile_cache.__file__).parents[2])}
-    command = [sys.executable, "-c", code]
-    for named in (False, True):
-        done = subprocess.run(command, env=env, capture_output=True, check=True)
-        folder = Path(done.stdout.decode().strip())
-        assert folder.is_relative_to(tmp_path)
-        for number in range(10):
-            (folder / f"{number}-cache").write_bytes(bytes(200))
-            os.utime(folder / f"{number}-cache", (number, number))
-        more = {"JAX_COMPILATION_CACHE_DIR": str(folder)} if named else {}
-        subprocess.run(command, env=env | more, check=True)
-        left = sorted(path.name for path in folder.iterdir())
-        kept = range(10) if named else range(6, 10)
-        assert left == [f"{number}-cache" for number in kept]
+    folder = tmp_path / "programs"
+    compile_cache.make_private(folder)
+    for number in range(10):
+        (folder / f"{number}-cache").write_bytes(bytes(200))
+        os.utime(folder / f"{number}-cache", (number, number))
+    monkeypatch.setattr(compile_cache, "MAX_BYTES", 999)
+    monkeypatch.setattr(compile_cache, "folder", lambda: folder)
+    of_tests = compiling.SETTINGS["jax_compilation_cache_dir"]
+    jax.config.update("jax_compilation_cache_dir", str(folder) if named else None)
+    try:
+        assert compile_cache.use()
+    finally:
+        jax.config.update("jax_compilation_cache_dir", of_tests)
+    left = sorted(path.name for path in folder.iterdir())
+    kept = range(10) if named else range(6, 10)
+    assert left == [f"{number}-cache" for number in kept]
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])

@@ -119,7 +119,7 @@ def test_an_opponent_has_random_numbers_that_training_does_not_use():
         for key in (of_run.opponent, of_run.training)
     )
     made = loop.make_opponent(config, seed)
-    assert made is not None
+    assert isinstance(made, Versus)
     assert np.array_equal(policy(made.player), own)
     assert not np.array_equal(own, training)
 
