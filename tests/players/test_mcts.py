@@ -160,11 +160,11 @@ def test_online_it_wins_and_blocks(tree, graph, at):
 
 def test_each_playout_has_random_numbers_of_its_own(graph):
     key, root = jax.random.key(0), graph.node[:1]
-    records = SEARCH(graph, key, root, 0)
-    for number in range(3):
+    records, play = SEARCH(graph, key, root, 0), jax.jit(mcts.playout)
+    for number in range(20):
         drawn = jax.random.fold_in(key, number)
-        records = jax.jit(mcts.playout)(graph, records, drawn, root)
-    for found, expected in zip(SEARCH(graph, key, root, 3), records, strict=True):
+        records = play(graph, records, drawn, root)
+    for found, expected in zip(SEARCH(graph, key, root, 20), records, strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
