@@ -131,10 +131,11 @@ def test_a_state_on_the_host_does_not_change_with_the_run(tree):
 def chunk(loss=0.5, grad_norm=1.0, count=0):
     """Return the metrics of a chunk with this many games, wins, losses and moves."""
     names = ("games", "wins", "losses", "env_steps")
-    found: dict[str, Any] = dict.fromkeys(Metrics._fields, np.float32(1))
+    found: Any = dict.fromkeys(Metrics._fields, np.float32(1))
     found |= dict.fromkeys(names, np.int32(count))
     found |= {"loss": np.float32(loss), "grad_norm": np.float32(grad_norm)}
-    return Metrics(**found | {"finite_weights": np.array(True)})
+    found["finite_weights"] = np.array(True)
+    return Metrics(**found)
 
 
 def test_counts_are_sums_over_the_chunks():
