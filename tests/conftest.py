@@ -25,7 +25,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import devices, kept_files
+from jax_ttt.runtime import compile_events, devices, kept_files
 from jax_ttt.solver import minimax
 
 compiling.set_up()
@@ -129,6 +129,14 @@ def found_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(network, "shapes", once)
         patch.setattr(field_texts, "_texts", functools.cache(field_texts._texts))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_notices():
+    """Let no command listen to what compiles after it: each would do so to the end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compile_events, "Notice", lambda say: None)
         yield
 
 

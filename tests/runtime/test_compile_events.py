@@ -17,6 +17,13 @@ BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
 END = "/jax/core/compile/backend_compile_duration"
 
 
+@pytest.fixture(autouse=True)
+def heard_until_the_end():
+    """Let the notices of a test hear nothing after it."""
+    yield
+    jax.monitoring.clear_event_listeners()
+
+
 @pytest.fixture
 def said(monkeypatch):
     """Return the list of notices."""
