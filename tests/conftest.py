@@ -70,7 +70,7 @@ def pytest_collection_finish():
     """Freeze the objects so far and collect less often: tracing makes many objects."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(200_000, 20, 100)
     gc.enable()
 
 

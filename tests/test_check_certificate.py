@@ -233,7 +233,7 @@ def test_a_position_that_never_comes_up_is_refused(certificates, check):
 
 
 @pytest.mark.fault("certificate", "50 complete certificates of players that can lose")
-@pytest.mark.parametrize("own", ["X", "O"])
+@pytest.mark.parametrize("own", [pytest.param("X", marks=pytest.mark.slow), "O"])
 def test_a_complete_certificate_of_a_beatable_player_is_refused(own, check):
     """The player is perfect but for one move; the game that it loses is shown."""
     number = 0
@@ -451,6 +451,7 @@ def pythons():
     return [sys.executable, *sorted(found - {sys.executable})]
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):
     """Without any package, outside the checkout, with and without optimizations."""
     certificate = json.loads(honest["network"].read_text())

@@ -30,14 +30,9 @@ def test_every_example_is_tried():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(WRITTEN)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("trained_once")
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name == "eight_seeds" else name
-        for name in WRITTEN
-    ],
-)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = FOLDER / f"{name}.py"

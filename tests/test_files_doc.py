@@ -225,6 +225,7 @@ def written(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_what_is_written_is_as_the_page_says(written):
     found = [
         f"{n}{fault}" for n, value in written for fault in faults_of_object(value, n)
@@ -250,6 +251,7 @@ def test_where_nothing_is_exact_the_same_fields_are_written(tmp_path):
     assert "exact" not in found[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [

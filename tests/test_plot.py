@@ -84,6 +84,7 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert "the game is over" in said(capsys)
 
 
+@pytest.mark.slow
 def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained):
     """Of each kind of picture, one file; a game is shapes, the others are figures."""
     runs = [str(make("one")), str(make("other", tau=0.5))]

@@ -52,10 +52,10 @@ def test_it_draws_results_as_figures(run, monkeypatch):
     ("thing", "ending"),
     [
         ("board", "png"),
-        ("game", "pdf"),
-        ("run", "png"),
         ("values", "pdf"),
-        ("table", "png"),
+        pytest.param("game", "pdf", marks=pytest.mark.slow),
+        pytest.param("run", "png", marks=pytest.mark.slow),
+        pytest.param("table", "png", marks=pytest.mark.slow),
     ],
 )
 def test_it_writes_png_and_pdf(run, tmp_path, thing, ending):

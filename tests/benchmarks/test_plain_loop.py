@@ -27,6 +27,7 @@ def transposed(params):
     return jax.tree.map(np.transpose, params)
 
 
+@pytest.mark.slow
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
     network = network_of(small.architecture)

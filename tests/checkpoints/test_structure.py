@@ -28,7 +28,13 @@ def leaves_of(state):
     return {name: (leaf.dtype, leaf.shape) for name, leaf in flat.items()}
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name == "replay" else pytest.mark.slow)
+        for name in CONFIGS
+    ],
+)
 def test_each_state_of_a_run_has_the_same_leaves(name, tree):
     config = CONFIGS[name]
     opponent = loop.make_opponent(config, 3)

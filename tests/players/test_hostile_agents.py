@@ -156,12 +156,12 @@ def mutated_files_are_equal_or_refused(path, original, count):
     return refused
 
 
-@pytest.mark.fault("F16", "300 mutated agent files: flips, cuts, splices, header edits")
+@pytest.mark.fault("F16", "100 mutated agent files: flips, cuts, splices, header edits")
 def test_a_mutated_file_is_equal_or_refused(path, original):
     loaded(path, WHOLE)
     tracemalloc.start()
     try:
-        assert mutated_files_are_equal_or_refused(path, original, 300) > 280
+        assert mutated_files_are_equal_or_refused(path, original, 100) > 90
         assert tracemalloc.get_traced_memory()[1] < GROWTH
     finally:
         tracemalloc.stop()
