@@ -44,18 +44,18 @@ pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    "test_train.py",
-    "dqn/test_variants.py",
-    "test_notebook.py",
-    "training/test_run_state.py",
     "solver/test_proof.py",
-    "training/test_many_agents.py",
-    "test_files_doc.py",
-    "test_examples.py",
+    "checkpoints/test_resume.py",
+    "test_check_certificate.py",
+    "training/test_programs.py",
+    "live/test_live_training.py",
+    "dqn/test_learner.py",
+    "reports/test_curves.py",
     "test_evaluate.py",
-    "test_figures.py",
-    "dqn/test_tabular.py",
+    "test_train.py",
     "test_cli.py",
+    "dqn/test_backward.py",
+    "training/test_run_state.py",
 )
 """The slowest test files; they run first, so that all workers end at about one time."""
 

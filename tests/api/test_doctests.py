@@ -28,6 +28,7 @@ def empty_folder(tmp_path, monkeypatch, trained_once):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_functions_example_runs(name):
     check(getattr(jax_ttt, name), name)

@@ -44,6 +44,7 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     assert games >= 64  # two batches were finished, and a third was started
 
 
+@pytest.mark.slow
 def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     network = next(plain_loop.train_plain_loop(small, jax.random.key(2))).network
     counts = plain_loop.play_evaluation(small, network, jax.random.key(3))

@@ -48,7 +48,12 @@ def until(training, *states):
     return status
 
 
-@pytest.mark.parametrize("learner", ["table", "network"])
+BOTH = pytest.mark.parametrize(
+    "learner", ["table", pytest.param("network", marks=pytest.mark.slow)]
+)
+
+
+@BOTH
 def test_a_run_ends_with_what_the_loop_of_a_command_gives(
     training, learner, tree, host_tree
 ):
@@ -187,7 +192,7 @@ def learned(training, num_games):
     return status
 
 
-@pytest.mark.parametrize("learner", ["table", "network"])
+@BOTH
 def test_it_learns_from_games_of_people_once_that_is_switched_on(training, learner):
     training.learn_game(X_WINS)  # there is no agent: nothing happens
     training.command("start", learner)

@@ -78,6 +78,7 @@ def test_a_run_of_kept_programs_traces_nothing_and_is_the_same(
     assert_traces_nothing(tree, (1,), first_run[0], after_run, monkeypatch)
 
 
+@pytest.mark.slow
 def test_so_does_a_run_of_many_agents(tree, store, monkeypatch):
     first = trained(tree, (1, 2))
     assert_traces_nothing(tree, (1, 2), first, store, monkeypatch)
@@ -106,6 +107,7 @@ def test_a_program_with_an_opponents_own_functions_is_not_kept(store):
     assert not store
 
 
+@pytest.mark.slow
 def test_games_of_any_length_share_one_kept_program(store):
     made, hyper = Programs(CONFIG), hyper_arrays(CONFIG)
     state = made.start(run_key(1), hyper)
