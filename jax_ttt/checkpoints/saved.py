@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from jax_ttt.checkpoints.contents import Checkpoint, checkpoint_file, read_checkpoint
 from jax_ttt.config.errors import UsageError
+from jax_ttt.results.free_folders import CHECKPOINT
 from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import files
 
-_NAME = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
+_NAME = re.compile(CHECKPOINT.replace(".", r"\.").format(r"(\d{1,10})"), re.ASCII)
 _ASIDE = ".damaged"
 
 
@@ -31,7 +32,7 @@ class Found(NamedTuple):
 
 def path_of(run: Path, update: int) -> Path:
     """Return the path of a run's checkpoint after this many updates."""
-    return run / f"checkpoint-{update}.safetensors"
+    return run / CHECKPOINT.format(update)
 
 
 def paths(run: Path) -> list[Path]:

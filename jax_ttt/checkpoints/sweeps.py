@@ -186,7 +186,7 @@ def _write(file: TextIO, fields: dict[str, Any]) -> None:
 
 def _checked(line: bytes) -> dict[str, Any]:
     """Return the fields of a line, whose digest is right."""
-    fields = json.loads(line)
+    fields = reading.strict_json(line)
     if not isinstance(fields, dict) or fields.pop("sha256", None) != _digest(fields):
         raise ValueError("a line was changed")
     return fields

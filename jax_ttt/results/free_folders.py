@@ -14,9 +14,10 @@ LOCK = ".lock"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
 """Path of TensorBoard's file in a run's folder, with a place for the time."""
-CHECKPOINTS = "checkpoint-*.safetensors"
-"""The states of a run from which it can continue."""
-LATER = ("snapshots.safetensors", "times.json")
+CHECKPOINT = "checkpoint-{}.safetensors"
+"""Name of a state from which a run can continue, with a place for its updates."""
+SNAPSHOTS = "snapshots.safetensors"
+LATER = (SNAPSHOTS, "times.json")
 """Files of a run that a new run in its folder removes."""
 
 
@@ -76,7 +77,7 @@ def check_unlocked(folder: Path) -> None:
     try:
         import fcntl
 
-        with os.fdopen(os.open(folder / LOCK, os.O_RDONLY | os.O_NONBLOCK)) as file:
+        with os.fdopen(os.open(folder / LOCK, os.O_RDONLY | _NO_LINK)) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         raise _in_use(folder / LOCK) from None
@@ -103,7 +104,7 @@ def check_free(path: Path) -> None:
     # A run writes its settings before all other files.
     ours &= config.exists() or not metrics.exists() or not metrics.stat().st_size
     ours &= config.exists() or not any(file.exists() for file in later)
-    for found in path.glob(CHECKPOINTS):
+    for found in path.glob(CHECKPOINT.format("*")):
         text = f"it holds a run; to continue it: {resuming(path)}"
         raise FileExistsError(errno.EEXIST, text, found)
     agent = path / "agent.safetensors"
@@ -119,7 +120,7 @@ def resuming(path: Path) -> str:
 
 def how_to_continue(path: Path) -> str:
     """Return how to continue the run in a folder, if it has a checkpoint."""
-    if any(path.glob(CHECKPOINTS)):
+    if any(path.glob(CHECKPOINT.format("*"))):
         return f"to continue: {resuming(path)}"
     return "there is no checkpoint, so the run can't be continued"
 

@@ -16,8 +16,8 @@ MOST_JSON = 2**20
 """Bytes of the longest JSON text that is read; a run's settings have about 2,000."""
 MOST_METRICS = 2**28
 """Bytes of the longest metrics that are read, about half a million rows."""
-_MOST_AGENT = 2**30
-"""Bytes of the largest agent's file whose header is read."""
+MOST_TENSORS = 2**30
+"""Bytes of the largest file of tensors that is read, far above any usual network."""
 _MOST_DEPTH = 32
 _MOST_DIGITS = 40
 _MOST_REASON = 300
@@ -111,7 +111,7 @@ def saved_game(path: Path) -> str | None:
     """
     path = path / "agent.safetensors" if path.is_dir() else path
     try:
-        with open_bounded(path, _MOST_AGENT) as file:
+        with open_bounded(path, MOST_TENSORS) as file:
             size = int.from_bytes(file.read(8), "little")
             header = strict_json(file.read(min(size, MOST_JSON)))
         game = strict_json(header["__metadata__"]["jax_ttt"])["env_id"]

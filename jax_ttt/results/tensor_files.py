@@ -18,8 +18,8 @@ from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.settings import READABLE
 from jax_ttt.results import reading
 
-MAX_BYTES = 2**30  # far above the largest network that the flags allow in practice
-MAX_HEADER_BYTES = 2**20
+MAX_BYTES = reading.MOST_TENSORS
+MAX_HEADER_BYTES = reading.MOST_JSON
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
 _WHOLE_DIGEST = 3
 """The format version from which the checksum covers the description too."""

@@ -17,12 +17,12 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.results import tensor_files
+from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.tensor_files import AgentError, TensorSpec
 from jax_ttt.runtime import files, named_arrays, streams
 from jax_ttt.runtime.named_arrays import Named
 
-FILE = "snapshots.safetensors"
+FILE = free_folders.SNAPSHOTS
 """The file's name in a run's folder."""
 MOST = 32
 """Most snapshots of a run. When there are more, every other one is dropped."""
