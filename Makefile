@@ -23,7 +23,7 @@ train: $(VENV)/.train ## train an agent; ARGS="--seed 2" passes flags
 test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(ARGS)
 
-test-slow: $(VENV)/.dev ## run the slow tests: trainings, and games that compile for long
+test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large games, the page
 	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
 faults: $(VENV)/.dev ## cause each fault that must be survived, and print the results

@@ -44,7 +44,8 @@ class Args(cli.Machine):
     All figures of our agents are exact. An agent that diverges is named, and counts as
     not proven.
 
-    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (what is finished is printed).
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C and 143 SIGTERM (what is
+    finished is printed).
     """
 
     only: tuple[Preset, ...] = tuple(SYSTEMS)
@@ -70,7 +71,7 @@ def main(argv: Sequence[str] | None) -> int:
         if name not in SYSTEMS:
             raise SettingError("only", f"one of {', '.join(SYSTEMS)}", name)
     args = dataclasses.replace(args, only=tuple(dict.fromkeys(args.only)))
-    with interruptible("interrupted", argv is None, _STOPPING, leaves=False) as signals:
+    with interruptible("interrupted", argv is None, leaves=False) as signals:
         signals.nothing_to_save, signals.first_words = True, _BEFORE
         device = cli.set_up(args, 20)
         if signals:
@@ -78,6 +79,8 @@ def main(argv: Sequence[str] | None) -> int:
         found: dict[Preset, list[AgentResult]] = {name: [] for name in args.only}
         for name, row in graded_agents(args, signals):
             found[name].append(row)
+        if signals and not any(found.values()):
+            return cli.interrupted(signals[0])
         found = {name: rows for name, rows in found.items() if rows}
         if args.json:
             print(as_json(args, device, found))

@@ -134,7 +134,7 @@ def found_once():
 
 @pytest.fixture(autouse=True, scope="session")
 def no_notices():
-    """Let no command listen to what compiles after it: each would do so to the end."""
+    """Make no `Notice` in the tests' commands: each listens until the process ends."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compile_events, "Notice", lambda say: None)
         yield

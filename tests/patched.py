@@ -1,4 +1,4 @@
-"""The fixture `monkeypatch`, which knows what is traced."""
+"""A `monkeypatch` that turns off the kept programs when traced code is replaced."""
 
 import contextlib
 
@@ -8,15 +8,17 @@ from jax_ttt.runtime import kept_files
 
 KEEP_IN = kept_files.keep_in
 FOLDERS = ("dqn", "envs", "networks", "solver", "players", "evaluation")
-TRACED = (*(f"jax_ttt.{name}." for name in FOLDERS), "jax_ttt.training.functions")
-"""The modules whose functions are parts of compiled programs."""
+MODULES = ("training.functions", "training.keys", "runtime.named_arrays")
+TRACED = tuple(f"jax_ttt.{name}." for name in ("config", *FOLDERS, *MODULES))
+"""What compiled programs are made of: folders, and modules of others."""
 
 
 class Patch:
-    """A `pytest.MonkeyPatch` after which programs are traced anew.
+    """A `pytest.MonkeyPatch` for tests in a process that keeps traced programs.
 
-    That is so once something was replaced that may be traced: the key of a traced
-    program is that of the sources, which stay the same.
+    The key of a kept program has the sources in it, which a replacement does not
+    change. So once something of `TRACED`, or an item of a dictionary, is replaced, no
+    program is read from the disk or kept there until the test ends.
     """
 
     def __init__(self):
@@ -44,6 +46,10 @@ class Patch:
     def setitem(self, *args):
         KEEP_IN(None)
         self._patch.setitem(*args)
+
+    def delitem(self, *args, **kwargs):
+        KEEP_IN(None)
+        self._patch.delitem(*args, **kwargs)
 
 
 def _trace_anew(target):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import signal
 
 import made
 import pytest
@@ -164,6 +165,32 @@ def test_the_table_reaches_the_ceiling():
         assert row.exact is not None
         assert row.exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
         assert row.exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
+
+
+def test_a_signal_leaves_at_once_until_an_agent_is_finished(monkeypatch):
+    signals, told = Signals("", ""), []
+
+    def rows(*_):
+        told.append((signals.nothing_to_save, signals.first_words))
+        for seed in (1, 2):
+            yield made.agent(seed, None)
+            told.append((signals.nothing_to_save, signals.first_words))
+
+    monkeypatch.setattr(many_agents, "train_jobs", rows)
+    args = published.Args(only=("table",), num_seeds=2, first_seed=1)
+    signals.nothing_to_save, signals.first_words = True, "nothing yet"
+    assert len([*published.graded_agents(args, signals)]) == 2
+    assert told == [(True, "nothing yet"), (False, published._STOPPING)]
+
+
+def test_a_signal_before_the_first_agent_prints_no_table(monkeypatch, capsys):
+    def none(args, signals):
+        signals.append(signal.SIGTERM)
+        return iter(())
+
+    monkeypatch.setattr(published, "graded_agents", none)
+    assert published.main(["--only", "table"]) == 143
+    assert capsys.readouterr().out == ""
 
 
 def test_nothing_finished_leaves_an_old_file_alone(tmp_path, monkeypatch, capsys):

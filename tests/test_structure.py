@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -135,6 +136,21 @@ def test_contributing_shows_the_table():
         assert cells or cell in ("nothing", "all above")
         above += (name,)
     assert shown == {name: set(allowed) for name, allowed in MAY_IMPORT.items()}
+
+
+def test_shapes_are_checked_in_every_folder_that_states_some():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (checked,) = (
+        flag.partition("=")[2].split(",")
+        for flag in settings["tool"]["pytest"]["ini_options"]["addopts"]
+        if flag.startswith("--jaxtyping-packages=")
+    )
+    stated = {
+        f"jax_ttt.{path.parent.name}"
+        for path in PACKAGE.glob("*/*.py")
+        if "from jaxtyping import" in path.read_text("utf-8")
+    }
+    assert stated <= {*checked}
 
 
 def test_every_folder_is_in_the_table():

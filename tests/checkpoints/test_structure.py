@@ -21,6 +21,7 @@ CONFIGS = {
         **SMALL, hidden_size=8, opponent="random", eval_games=0
     ),
 }
+FAST = ("replay", "table")
 
 
 def leaves_of(state):
@@ -31,7 +32,7 @@ def leaves_of(state):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name == "replay" else pytest.mark.slow)
+        pytest.param(name, marks=() if name in FAST else pytest.mark.slow)
         for name in CONFIGS
     ],
 )

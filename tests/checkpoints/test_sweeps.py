@@ -65,7 +65,9 @@ def test_only_what_is_missing_is_trained(kept, monkeypatch):
 @pytest.mark.fault("F1", "a sweep's file ends at any byte")
 def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(kept):
     whole = kept.read_bytes()
-    for size in range(0, len(whole), 7):
+    ends = [place for place, byte in enumerate(whole) if byte == ord("\n")]
+    near = {end + step for end in ends[:-1] for step in (0, 1, 2)}
+    for size in sorted({*range(0, len(whole), 7), *near, ends[-1]}):
         kept.write_bytes(whole[:size])
         lines = whole[:size].count(b"\n")
         if lines:
@@ -113,6 +115,8 @@ def test_two_new_files_have_two_names(tmp_path):
         ("", "damaged, or no sweep's file"),
         ("[1]\n", "a line was changed"),
         ("[" * 100_000 + "\n", "damaged, or no sweep's file"),
+        ('{"a": 1, "a": 1}\n', "damaged, or no sweep's file .*twice"),
+        ('{"a": NaN}\n', "damaged, or no sweep's file .*NaN"),
     ],
 )
 def test_what_is_no_sweeps_file_is_refused(text, message, tmp_path):

@@ -98,7 +98,7 @@ def checked(**fields):
 
 
 def after(high):
-    """Return a number above the end of a range, by 1 where floats are that close."""
+    """Return a number just above a range: by 1, or by the spacing of its floats."""
     return high + max(1, math.ulp(high))
 
 

@@ -14,7 +14,7 @@ import pytest
 import tiny
 
 from jax_ttt import cli
-from jax_ttt.runtime import compile_cache
+from jax_ttt.runtime import compile_cache, compile_events
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -242,6 +242,27 @@ def test_a_start_drops_the_oldest_programs_of_the_users_folder(
     left = sorted(path.name for path in folder.iterdir())
     kept = range(10) if named else range(6, 10)
     assert left == [f"{number}-cache" for number in kept]
+
+
+KEPT = "compiling, about 7 s the first time; kept for the next\n"
+NOT_KEPT = "compiling, about 7 s; nothing is kept for the next time\n"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "kept", "before", "then"),
+    [(True, True, "", KEPT), (True, False, NOT_KEPT, ""), (False, True, "", "")],
+)
+def test_a_terminal_says_that_programs_compile(
+    terminal, kept, before, then, monkeypatch, capsys
+):
+    notices = []
+    monkeypatch.setattr(compile_events, "Notice", notices.append)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    compile_cache.announce(7, kept)
+    assert capsys.readouterr().err == before
+    (say,) = notices
+    say()
+    assert capsys.readouterr().err == then
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])

@@ -18,8 +18,8 @@ END = "/jax/core/compile/backend_compile_duration"
 
 
 @pytest.fixture(autouse=True)
-def heard_until_the_end():
-    """Let the notices of a test hear nothing after it."""
+def no_listener_stays():
+    """Remove the listeners of a test after it."""
     yield
     jax.monitoring.clear_event_listeners()
 

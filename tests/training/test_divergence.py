@@ -4,7 +4,6 @@ import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -68,14 +67,3 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
         "training diverged: the loss is not finite at update 1; not finite weights "
         "after update 4: layers.layers.2.bias and 2 other arrays; try a lower"
     )
-
-
-def test_weights_that_are_not_finite_end_a_run():
-    good = Metrics(*[jnp.float32(1)] * 10, finite_weights=jnp.array(True))
-    key = np.zeros(2, np.uint32)
-    for metrics, diverged in (
-        (good, False),
-        (good._replace(finite_weights=jnp.array(False)), True),
-    ):
-        state = run_state.after_chunk(run_state.fresh({}, key), {}, metrics, 1, 0.0)
-        assert bool(state.diverged) == diverged

@@ -128,13 +128,13 @@ def test_a_state_on_the_host_does_not_change_with_the_run(tree):
     assert not same(host(last.state), host(first))
 
 
-def chunk(loss=0.5, grad_norm=1.0, count=0):
+def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
     """Return the metrics of a chunk with this many games, wins, losses and moves."""
     names = ("games", "wins", "losses", "env_steps")
     found: Any = dict.fromkeys(Metrics._fields, np.float32(1))
     found |= dict.fromkeys(names, np.int32(count))
     found |= {"loss": np.float32(loss), "grad_norm": np.float32(grad_norm)}
-    found["finite_weights"] = np.array(True)
+    found["finite_weights"] = np.array(finite_weights)
     return Metrics(**found)
 
 
@@ -146,8 +146,14 @@ def test_counts_are_sums_over_the_chunks():
     assert (state.update, state.seconds) == (20, 0.5)
 
 
-@pytest.mark.parametrize("name", ["loss", "grad_norm"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("loss", np.nan), ("loss", np.inf)),
+        *(("grad_norm", np.nan), ("grad_norm", np.inf)),
+        ("finite_weights", False),
+    ],
+)
 def test_a_run_has_diverged_if_a_value_was_not_finite_once(name, value):
     state = run_state.fresh({}, np.zeros(2, np.uint32))
     for metrics, diverged in ((chunk(), False), (chunk(**{name: value}), True)):

@@ -18,8 +18,8 @@ class OptimizerSettings(Part):
     """Loss of a TD error: mse, half its square; huber, the same up to an error of 1
     and linear beyond."""
     learning_rate: Annotated[float, Range(float, 0, 1e38, above_low=True)] = 4e-3
-    """Step size at the first update; above 0, at most 1e+38, which float32 holds. With
-    a table: the share of the error that a visit removes, often called alpha."""
+    """Step size at the first update; above 0, at most 1e+38. With a table: the share
+    of the error that a visit removes, often called alpha."""
     learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
     """Step size at the last update, linear in between. 0 to learning_rate."""
     weight_decay: Fraction = 0.0
