@@ -40,11 +40,11 @@ def square(page, cell):
 
 
 def board(page):
-    """Return the board as text, like `X---O----`."""
+    """Return the board as text, like `X---O----`; `?` is a square without its label."""
     labels = page.locator(".square").evaluate_all(
         "squares => squares.map((square) => square.getAttribute('aria-label'))"
     )
-    names = [label.split(", ")[2] for label in labels]
+    names = [label.split(", ")[2] if label else "?" for label in labels]
     return "".join("-" if name == "empty" else name for name in names)
 
 
