@@ -154,7 +154,7 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         return _sweep(first), {(row["group"], a.seed): a for row, a in pairs}, size
     except reading.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise UsageError(f"{path}: damaged, or no sweep's file ({reason})") from None
 
