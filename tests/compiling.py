@@ -99,6 +99,7 @@ def keep_memory_bounded():
     if _memory_mib() < _MOST_MIB:
         return
     programs._compiling.cache_clear()
+    programs.num_bytes.cache_clear()
     jax.clear_caches()
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # return the memory to the OS

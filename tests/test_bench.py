@@ -79,6 +79,7 @@ def test_json_is_one_object_and_nothing_else(monkeypatch, tmp_path, capsys):
     assert json.loads(out)["parts"] == {"steps": {"ratio": 3}}
 
 
+@pytest.mark.slow
 def test_a_part_prints_its_figures_and_writes_them(
     small, monkeypatch, tmp_path, capsys
 ):

@@ -408,6 +408,7 @@ def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monke
         cli.named_or_newest(None)
 
 
+@pytest.mark.slow
 def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):
     learned = "learned to move first only, as X"
     assert evaluate.main([str(one_seat)]) == 0

@@ -203,6 +203,7 @@ def run_blocks(page):
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page not in (PROOF, API)], ids=lambda p: p.name
 )
@@ -211,6 +212,7 @@ def test_python_blocks_run(page):
     run_blocks(page)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy_csv")
 def test_the_proof_that_readers_run_finds_an_error(capsys):
     names = run_blocks(PROOF)

@@ -217,7 +217,13 @@ def other_game(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "around",
-    ["", "blend:0.1:", pytest.param("lookahead:1:", marks=pytest.mark.slow)],
+    [
+        "",
+        *(
+            pytest.param(x, marks=pytest.mark.slow)
+            for x in ("blend:0.1:", "lookahead:1:")
+        ),
+    ],
 )
 def test_the_game_is_read_from_the_agent(around, other_game, capsys):
     assert evaluate.main([f"{around}{other_game}", "--games", "8"]) == 0

@@ -42,6 +42,7 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
     assert ">default: mean and range of 2<" in light
 
 
+@pytest.mark.slow
 def test_a_run_is_evaluated_at_each_of_its_thirtieths(short):
     agent, rows = figures.trained("default", 7)
     updates = {"evaluation": [], "chunk": []}

@@ -53,6 +53,7 @@ def test_the_hook_hears_a_connection(dialled):
     assert dialled == ["socket.connect ('127.0.0.1', 1)"]
 
 
+@pytest.mark.slow
 @pytest.mark.fault("F25", "train and evaluate: Python connects to nothing")
 def test_training_and_evaluating_dial_nowhere(dialled, tmp_path):
     run = str(tmp_path / "run")

@@ -72,6 +72,7 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
     assert ">default tau=0.5: mean and range of 1<" in text
 
 
+@pytest.mark.slow
 def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert plot.main([str(trained), "--game"]) == 0
     assert "@keyframes" in (trained / "game.svg").read_text()

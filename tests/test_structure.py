@@ -454,6 +454,7 @@ CACHES = {
     "runtime.lowering._register": "kind",
     "runtime.process.versions": "",
     "training.programs._compiling": "name, static, many, structure, shapes, keep",
+    "training.programs.num_bytes": "program",
     "training.programs._pool": "",
 }
 """What is kept as long as the process lives, by what it is kept: names, numbers and

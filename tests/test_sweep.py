@@ -26,6 +26,7 @@ def run(capsys, *flags):
     return code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     files = [tmp_path / "agents.csv", tmp_path / "agents.svg"]
     code, out, err = run(

@@ -199,6 +199,7 @@ def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
     assert both[0] == both[1]
 
 
+@pytest.mark.slow
 def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
     """With its file or its folder; another seed and a flag change it."""
     agent = (tiny[0] / "agent.safetensors").read_bytes()
@@ -514,6 +515,7 @@ time.sleep(600)
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("F9", "two runs in one folder, and kill -9 of the first")
 def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     path, process = dead

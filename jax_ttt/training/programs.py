@@ -178,6 +178,7 @@ class Programs:
         return _compiling(name, static, self._many, structure, tuple(flat), keep)
 
 
+@functools.cache
 def num_bytes(program: jax.stages.Compiled) -> int:
     """Return about how many bytes of device memory a program needs."""
     used = program.memory_analysis()

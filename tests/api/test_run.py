@@ -29,6 +29,7 @@ def test_the_table_reaches_the_ceiling(run):
     assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_run_is_printed_shown_and_drawn(run):
     assert repr(run).startswith("Step 400: ")
     assert repr(run).endswith("unbeatable")

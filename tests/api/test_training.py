@@ -132,7 +132,7 @@ def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
     assert not same(runs[0].agent.params, runs[1].agent.params)
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize("at_once", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch, at_once):
     real = Programs.updates
 

@@ -60,6 +60,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
         assert low <= np.mean(rates) <= high
 
 
+@pytest.mark.slow
 def test_the_plain_loop_trains_evaluates_and_saves(
     small, monkeypatch, tmp_path, capsys
 ):

@@ -126,6 +126,7 @@ def test_a_rows_numbers_get_flat_names():
     assert type(loggers.flat_numbers(row)["exact/unbeatable"]) is int
 
 
+@pytest.mark.slow
 def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
     path, fake = tmp_path / "one", wandb()
     assert run(path, "--tensorboard --wandb --quiet --seed 7") == 0

@@ -31,7 +31,7 @@ VARIANTS = {
     "mcts": "--preset plain --opponent mcts:4",
     "double-q": "--preset tictac-q --num-envs 8 --num-updates 4 --eval-every 2",
 }
-FAST = ("default", "replay")
+FAST = ("replay",)
 
 
 def command(*flags):
@@ -153,6 +153,7 @@ def irregular(tmp_path, name):
     return [*flags, "--run-dir", tmp_path / name]
 
 
+@pytest.mark.slow
 def test_the_evaluation_of_an_interruption_is_cut_off(tmp_path, monkeypatch):
     """It is at update 50, where the schedule has none."""
     assert command(*irregular(tmp_path, "whole"))[0] == 0

@@ -14,9 +14,17 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.envs import pgx_games
 
+FAST = "tic_tac_toe", "connect_four"
+
 
 @pytest.mark.usefixtures("promoted_ranks")
-@pytest.mark.parametrize("env_id", GAMES)
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        pytest.param(game, marks=() if game in FAST else pytest.mark.slow)
+        for game in GAMES
+    ],
+)
 def test_a_record_agrees_with_pgx(env_id):
     game = GAMES[env_id]
     (*shape, channels), num_actions = pgx_games.sizes(env_id)

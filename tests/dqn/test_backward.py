@@ -168,6 +168,7 @@ def not_greedy(moves):
     return found
 
 
+@pytest.mark.slow
 def test_the_turns_of_a_game_explore_independently(games):
     """The number of moves that are not greedy is a sum of independent events."""
     assert len(games) == NUM_GAMES

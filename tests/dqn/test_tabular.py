@@ -164,6 +164,7 @@ def transition(cells, action, reward):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Values learned in one view are found in another."""
@@ -241,6 +242,7 @@ def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     assert not one_of_two_tables(jax.random.key(0), over, 2).any()
 
 
+@pytest.mark.slow
 def test_a_chunk_counts_the_results_of_its_games():
     config = CONFIG.replace(num_envs=64, num_updates=4)
     state = learner.init(

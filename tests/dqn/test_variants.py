@@ -120,7 +120,8 @@ def covering():
     return found, len(pairs) - len(refused), len(refused)
 
 
-@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [3, None])
 def test_every_accepted_pair_of_variants_can_be_traced(most):
     """Tracing checks that an update keeps the shapes and types of the state."""
     configs, num_accepted, num_refused = covering()

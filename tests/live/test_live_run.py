@@ -31,6 +31,7 @@ def same(a, b):
     return all((np.asarray(x) == np.asarray(y)).all() for x, y in pairs)
 
 
+@pytest.mark.slow
 @BOTH
 def test_without_changes_it_is_the_run_of_the_loop(config, tree):
     latest, rows = whole(LiveRun(config, 3), config)
@@ -77,6 +78,7 @@ def test_a_change_and_back_again_before_the_next_step_is_no_change(config):
     assert same(latest.params, unchanged.params)
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_game_is_learned_and_graded_at_the_same_update(config):
     run = LiveRun(config, 3)

@@ -53,6 +53,7 @@ BOTH = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_run_ends_with_what_the_loop_of_a_command_gives(
     training, learner, tree, host_tree
@@ -87,6 +88,7 @@ def test_a_run_ends_with_what_the_loop_of_a_command_gives(
         assert row[side]["optimal"] == measured[side]["optimal"], "as of a snapshot"
 
 
+@pytest.mark.slow
 def test_the_agent_of_each_evaluation_can_be_had(training):
     training.command("start", "network")
     status = until(training, "finished")

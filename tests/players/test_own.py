@@ -78,6 +78,7 @@ def test_a_function_that_is_no_player_is_refused(function, message):
         own.enter_function("mine", function, "tic_tac_toe")
 
 
+@pytest.mark.slow
 def test_an_illegal_move_is_found_in_a_large_game():
     with pytest.raises(PlayerError, match="plays 3, but the legal moves are 0"):
         own.enter_function(

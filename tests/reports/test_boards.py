@@ -144,6 +144,7 @@ def test_connect_four_is_drawn_as_it_is_played():
     assert width > height, "seven columns, six rows"
 
 
+@pytest.mark.slow
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks, tmp_path):
     states = boards.replay("hex", [0, 1])
     picture = boards.animation(states)
@@ -222,6 +223,7 @@ def test_values_of_a_large_board_can_be_read(drawn):
     layout.assert_readable(drawn(boards.on_board, cells, worth, title))
 
 
+@pytest.mark.slow
 def test_an_agents_game_against_itself_is_legal_and_ends(agent):
     states = boards.self_play_states(agent)
     assert bool(states[-1].terminated)

@@ -171,6 +171,7 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     layout.assert_readable(go.figure)
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_file():
     light, again, dark = (
         curves.learning_curves(SHORT, "a run", theme=theme).svg
@@ -243,6 +244,7 @@ def test_a_loss_of_zero_has_an_axis(drawn):
     assert loss.lines[0].get_ydata().tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_labels_that_differ_in_the_middle_can_be_told_apart(drawn):
     middle = " ".join(f"setting_{number}=0.5" for number in range(12))
     runs = {f"{middle[:66]} {tau} {middle[66:]}": [RUN] for tau in (0.1, 0.2)}

@@ -63,6 +63,7 @@ def wait_for(happened):
     raise TimeoutError
 
 
+@pytest.mark.slow
 def test_the_log_of_xla_is_silent_only_during_a_very_slow_compilation(monkeypatch):
     """XLA logs its alarm "Very slow compile?" as an error, after two minutes."""
     assert compile_events._ALARM < 120
@@ -130,6 +131,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 def test_a_status_shows_its_texts_and_seconds_and_leaves_nothing(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)

@@ -249,6 +249,7 @@ def test_what_is_announced_is_shown_at_once_and_raised(monkeypatch):
     assert shown == ["stopping"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaves", [True, False])
 def test_the_first_ctrl_c_is_shown_and_the_second_leaves_or_raises(leaves, monkeypatch):
     shown, left = [], []

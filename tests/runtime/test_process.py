@@ -38,6 +38,7 @@ def test_without_proc_the_age_is_unknown(monkeypatch, tmp_path):
     assert peak > 2
 
 
+@pytest.mark.slow
 def test_the_peak_memory_excludes_that_of_the_parent():
     parents = np.ones(2**25)  # 256 MiB
     code = "from jax_ttt.runtime import process; print(process.peak_mib())"

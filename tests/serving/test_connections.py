@@ -127,11 +127,13 @@ def test_a_byte_now_and_then_does_not_move_the_deadline(port, soon):
     client.close()
 
 
+@pytest.mark.slow
 def test_an_answer_may_take_longer_than_a_request(port, soon):
     reply = served.exchange(port, served.request(port, path="/slow"))
     assert served.body_of(reply) == b"late"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("F20", "slow clients")
 def test_a_client_that_does_not_read_is_left(port, soon):
     client = socket.socket()

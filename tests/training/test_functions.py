@@ -46,11 +46,8 @@ def test_updates_by_name_are_the_learners(config, tree):
     assert same(found, expected)
 
 
-@pytest.mark.parametrize(
-    "config",
-    [pytest.param(MLP, marks=pytest.mark.slow), TABLE],
-    ids=["mlp", "table"],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("config", [MLP, TABLE], ids=["mlp", "table"])
 def test_a_game_by_name_is_learned_as_by_the_learner(config):
     hyper, network = config.hyper, network_of(config.architecture)
     table = positions.of_network(config.architecture)

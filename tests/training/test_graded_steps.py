@@ -1,9 +1,12 @@
 """A run's steps with the grades of their last evaluation."""
 
+import pytest
+
 from jax_ttt.config.settings import Config
 from jax_ttt.training import graded_steps, loop
 
 
+@pytest.mark.slow
 def test_a_continued_run_knows_its_last_evaluation(tree):
     config = Config.of(
         num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_games=0

@@ -83,6 +83,7 @@ def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     config = CONFIG.replace(eval_every=4)
     rows = list(many_agents.train_jobs([Job(config, seed) for seed in (4, 5)], 1))
@@ -115,6 +116,7 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
             np.testing.assert_allclose(a[i], b, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_rows_of_agents_at_once_are_those_of_a_loop():
     jobs = [Job(CONFIG, 1), Job(CONFIG, 2)]
     for one, many in zip(

@@ -71,6 +71,7 @@ def test_a_run_continues_from_its_leaves_as_if_it_had_not_ended(config, tree):
         )
 
 
+@pytest.mark.slow
 def test_a_run_continues_from_a_state_on_the_device(tree):
     whole = steps_of(loop.train_from_scratch(CONFIG, 3, tree))
     *_, step = itertools.islice(loop.train_from_scratch(CONFIG, 3, tree), 4)
@@ -241,6 +242,7 @@ def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
         np.testing.assert_array_equal(mine, other)
 
 
+@pytest.mark.slow
 def test_of_many_agents_each_has_its_best(tree):
     config = CONFIG.replace(num_updates=12)
     *_, last = loop.train_at_once([config, config, config], [1, 2, 3], tree)

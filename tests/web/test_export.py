@@ -96,6 +96,7 @@ def test_each_snapshot_has_values_a_proof_and_a_row(data):
         assert data[part].keys() == {"a/b@0", f"a/b@{latest}"}
 
 
+@pytest.mark.slow
 def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
     found = export.shipped()
     ids = [one.agent_id for one in found]

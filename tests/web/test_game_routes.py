@@ -295,6 +295,7 @@ def test_a_bad_backup_is_refused_with_the_reason_and_nothing_changes(client, sta
     assert client.get("/api/statistics").json() == before
 
 
+@pytest.mark.slow
 def test_a_move_takes_less_than_50_ms(client, started):
     """In seconds of the processor: other programs may slow this one down."""
     times = []

@@ -79,6 +79,7 @@ def ended(process, number):
     return code, process.communicate()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.fault("F9", "two servers on one port")
 @pytest.mark.fault("F24", "the default address, and another one")
 @pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
@@ -115,6 +116,7 @@ def test_another_host_is_warned_of(tmp_path):
         assert warning.startswith("warning: --host 0.0.0.0")
 
 
+@pytest.mark.slow
 def test_the_page_is_written_as_files(tmp_path, capsys):
     folder = tmp_path / "page"
     assert command.main(["--export", str(folder)]) == 0
