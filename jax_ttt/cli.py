@@ -28,6 +28,7 @@ from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import compile_cache, interrupts, streams
+from jax_ttt.scaling.flags import Spread
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
@@ -269,12 +270,10 @@ def set_up(machine: Machine, seconds: int) -> str:
     from jax_ttt.runtime import compile_events
 
     with compile_events.Status("loading JAX"):
-        from jax_ttt.runtime import devices
+        from jax_ttt.scaling import mesh
 
-        try:
-            device = devices.choose_device(machine.device)
-        except devices.DeviceError as error:
-            raise UsageError(str(error)) from None
+        spread = machine if isinstance(machine, Spread) else Spread()
+        device = mesh.use_devices(machine.device, spread)
         kept = compile_cache.use(not machine.no_compile_cache)
     compile_cache.announce(seconds, kept)
     return device

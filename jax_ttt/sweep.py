@@ -38,6 +38,8 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
+from jax_ttt.scaling import processes, supervised
+from jax_ttt.scaling.flags import Spread
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 _BEFORE = "interrupted before an agent was finished: nothing was lost"
@@ -45,13 +47,14 @@ _STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
     *("--resume", "--at-once", "--json", "--csv", "--svg"),
-    *("--device", "--no-compile-cache"),
+    *("--device", "--no-compile-cache", "--devices", "--distributed"),
+    *("--coordinator", "--num-processes", "--process-id"),
 }
 """The flags that may be given with `--resume`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Run):
+class Args(cli.Run, Spread):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU the agents train one after another, in one compiled program, and each is
@@ -101,7 +104,7 @@ def main(argv: Sequence[str] | None) -> int:
             return cli.interrupted(signals[0])
         check_opponents(args, points)
         begin = time.perf_counter()
-        with contextlib.closing(file_of(args)) as kept:
+        with processes.ending_together(), contextlib.closing(file_of(args)) as kept:
             old = len(kept.agents)
             try:
                 train_agents(points, kept, args.at_once or None, signals)
@@ -109,7 +112,8 @@ def main(argv: Sequence[str] | None) -> int:
                 groups = [Group(*pair, kept.rows(i)) for i, pair in enumerate(points)]
                 finished = [group for group in groups if group.rows]
                 num_new, seconds = len(kept.agents) - old, time.perf_counter() - begin
-                write(args, device, kept, finished, num_new, seconds)
+                if processes.writes():
+                    write(args, device, kept, finished, num_new, seconds)
                 if len(kept.agents) < args.num_seeds * len(groups):
                     again = f"python -m jax_ttt.sweep --resume {kept.path}"
                     streams.tell(f"to train the others: {again}")
@@ -134,9 +138,11 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
 
 def file_of(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
+    sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
+    if not processes.writes():
+        return sweeps.Unwritten(sweep, args.resume)
     if args.resume is not None:
         return sweeps.continued(args.resume)
-    sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
     try:
         return sweeps.new_file(saved_runs.FOLDER, sweep)
     except files.WriteError:  # a full disk
@@ -148,6 +154,7 @@ def file_of(args: Args) -> SweepFile:
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train; refuse those that can't be trained."""
+    args.check_spread()
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
@@ -210,7 +217,8 @@ def train_agents(
     configs = [config for _, config in points]
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
-        new = sweeps.train_missing(kept, configs, at_once, lambda: bool(signals))
+        stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
+        new = sweeps.train_missing(kept, configs, at_once, stop)
         for agent in new:
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
@@ -269,4 +277,4 @@ def write(
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(supervised.run(main))

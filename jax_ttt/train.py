@@ -29,6 +29,8 @@ from jax_ttt.results import free_folders
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
+from jax_ttt.scaling import processes, supervised
+from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
@@ -43,7 +45,7 @@ _NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Run):
+class Args(cli.Run, Spread):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -124,7 +126,8 @@ def main(argv: Sequence[str] | None) -> int:
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args, 6)
-        with times.recording_compilation():
+        args = processes.silenced(args)
+        with times.recording_compilation(), processes.ending_together():
             return train_and_tell(args, config, device, signals, times)
 
 
@@ -135,6 +138,7 @@ def checked_config(args: Args) -> Config:
         Refused: a setting or a flag is wrong, or a package is absent.
     """
     config = args.config
+    args.check_spread()
     names.check_opponent(config.opponent.opponent, config.env_id)
     for field, rule in (
         ("seed", SEED_RANGE),
@@ -164,16 +168,16 @@ def train_and_tell(
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.training import loop, run_folder
+        from jax_ttt.checkpoints import run_folders
+        from jax_ttt.training import loop
     loop.check_first_move(config)
     opponent = loop.make_opponent(config, args.seed)
     if signals:
         return cli.interrupted(signals[0])
     if args.found is not None:
         resume.tell_changes(args.found, config)
-        folder = resume.reopened(args.found, times)
-    else:
-        folder = run_folder.make_folder(args.run_dir, args.preset, args.seed, times)
+    asked = args.found, args.run_dir, args.preset, args.seed
+    folder = run_folders.folder_of(*asked, times)
     with contextlib.closing(folder):
         if args.found is None:
             if folder.replaced:
@@ -210,7 +214,7 @@ def train_in_folder(
 
     def stop() -> bool:
         proven = args.until_proven and recorder.grades.is_proven
-        return bool(signals) or proven
+        return bool(processes.agreed(bool(signals) or proven))
 
     with (
         contextlib.closing(
@@ -251,13 +255,11 @@ def finish(
     except OSError as error:  # the agent is saved: it must not cost the run
         streams.tell(f"warning: {folder.times_path}: {error.strerror}")
     complete = agent.num_updates == agent.config.run.num_updates
-    stopped = "end" if complete else "interrupted" if signals else "proven"
+    number = processes.agreed(signals[0] if signals else 0)
+    stopped = "end" if complete else "interrupted" if number else "proven"
     if args.json:
-        paths = (folder.path, folder.agent_path)
-        about = console.run_as_json(
-            *paths, args.preset, agent, progress, result, stopped
-        )
-        print(about)
+        about = args.preset, agent, progress, result, stopped
+        print(console.run_as_json(folder.path, folder.agent_path, *about))
     elif args.quiet:
         print(result)
     else:
@@ -270,9 +272,9 @@ def finish(
             f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "
             f"{free_folders.how_to_continue(folder.path)}"
         )
-        return 128 + signals[0]
+        return 128 + number
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(supervised.run(main))

@@ -34,6 +34,11 @@ SETTINGS = {
 }
 os.environ |= {name.upper(): str(value) for name, value in SETTINGS.items()}
 
+# Eight virtual devices, for the tests of many; all others use the first.
+os.environ["JAX_NUM_CPU_DEVICES"] = "8"
+if "jax" in sys.modules:  # a plugin of pytest has imported it, and it has not computed
+    sys.modules["jax"].config.update("jax_num_cpu_devices", 8)
+
 # Even if Python writes no bytecode: compiling all sources and rewriting all tests'
 # assertions takes 9 s in each worker.
 if sys.dont_write_bytecode:
@@ -59,6 +64,7 @@ def set_up():
 
     for name, value in SETTINGS.items():
         jax.config.update(name, value)
+    os.environ.pop("JAX_NUM_CPU_DEVICES", None)  # not for the commands of tests
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ LOWER = (
 MAY_IMPORT = {
     "config": (),
     "runtime": (),
+    "scaling": ("config", "runtime"),
     "results": ("config",),
     "envs": ("config", "runtime"),
     "networks": ("config", "runtime", "envs"),
@@ -40,11 +41,11 @@ MAY_IMPORT = {
     ),
     "evaluation": ("config", "results", "envs", "solver", "players"),
     "training": (
-        *("config", "runtime", "results", "envs"),
+        *("config", "runtime", "scaling", "results", "envs"),
         *("dqn", "players", "evaluation"),
     ),
     "checkpoints": (
-        *("config", "runtime", "results", "envs"),
+        *("config", "runtime", "scaling", "results", "envs"),
         *("dqn", "players", "evaluation", "training"),
     ),
     "drawing": ("config", "runtime"),

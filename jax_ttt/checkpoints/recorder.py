@@ -17,6 +17,7 @@ from jax_ttt.results.grades import Grades
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import interrupts, named_arrays, streams
 from jax_ttt.runtime.interrupts import Signals
+from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, run_state
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress, RunState
@@ -106,14 +107,15 @@ class Recorder:
                 self._take(self._progress)
                 signals.first_words = interrupts.STOPPING
                 signals.nothing_to_save = False
-                if signals:
+                if processes.agreed(bool(signals)):
                     self.save()
                 if self.latest is not None:
                     command = free_folders.resuming(self._folder.path)
                     signals.last_words = f"interrupted twice; to continue: {command}"
         except OSError:  # the reader of our output has ended, or the disk is full
             if self._progress is not None:
-                self.save()
+                if processes.count() == 1:  # the others do not know of it
+                    self.save()
                 self._folder.save_agent(self.agent)
             raise
         except FloatingPointError as error:
@@ -123,7 +125,7 @@ class Recorder:
         signals.first_words = f"the agent is saved in {self._folder.path}"
         if self.latest is None:
             signals.last_words = f"interrupted twice: {signals.first_words}"
-        self.save(self._finished(bool(signals)))
+        self.save(self._finished(bool(processes.agreed(bool(signals)))))
 
     def _finished(self, interrupted: bool) -> Finished | None:
         if self.progress.update >= self._plan.config.run.num_updates:
@@ -152,7 +154,7 @@ class Recorder:
         every, now = self._schedule.every, time.monotonic()
         if self._due is None:
             self._due = now + every
-        elif every and now >= self._due:
+        elif processes.agreed(bool(every and now >= self._due)):
             self.save()
 
     def _continue(self, state: RunState) -> None:
@@ -162,7 +164,8 @@ class Recorder:
         """
         if self._before is not None:
             self._folder.cut_metrics(self._before.checkpoint.positions.metrics)
-            saved.set_aside(self._before)
+            if processes.writes():
+                saved.set_aside(self._before)
         self._note(state)
         config, seed, preset = self._plan.config, self._plan.seed, self._plan.preset
         self._is_saved = True
@@ -195,7 +198,8 @@ class Recorder:
         Raises:
             FloatingPointError: a weight is not finite.
         """
-        if self._noted is None or (self._is_saved and finished is None):
+        wanted = self._noted and not (self._is_saved and finished is None)
+        if not processes.agreed(bool(wanted)) or self._noted is None:
             return
         state, positions = self._noted
         # The next chunk takes the arrays of a state, so they may be gone.
@@ -205,8 +209,10 @@ class Recorder:
             try:
                 self._folder.sync()
                 checkpoint = self._checkpoint(state, positions, finished)
-                args = self._folder.path, checkpoint, self._schedule.keep
-                self.latest, self._is_saved = saved.save_checkpoint(*args), True
+                if processes.writes():
+                    args = self._folder.path, checkpoint, self._schedule.keep
+                    self.latest = saved.save_checkpoint(*args)
+                self._is_saved = True
             except (OSError, OverflowError, MemoryError) as error:
                 why = str(error) or "out of memory"
                 streams.tell(f"warning: no checkpoint was saved: {why}")

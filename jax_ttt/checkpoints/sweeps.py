@@ -67,6 +67,22 @@ class SweepFile:
         self._file.close()
 
 
+class Unwritten(SweepFile):
+    """The agents of a sweep in a process that writes no file, since another does."""
+
+    def __init__(self, sweep: Sweep, path: Path | None = None) -> None:
+        """Begin with the agents that a file holds, if the sweep continues."""
+        self.path, self.sweep = path or Path(), sweep
+        self.agents = {} if path is None else _contents(path)[1]
+
+    def add(self, group: int, agent: AgentResult) -> None:
+        """Add a finished agent."""
+        self.agents[group, agent.seed] = agent
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
 def train_missing(
     kept: SweepFile,
     configs: Sequence[Config],

@@ -33,7 +33,7 @@ def choose_device(device: str) -> str:
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
     found = _first(platforms)
     try:
-        found = found if device == "auto" else jax.devices(device)[0]
+        found = found if device == "auto" else jax.local_devices(backend=device)[0]
     except RuntimeError as error:
         only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
         raise DeviceError(
@@ -47,7 +47,7 @@ def choose_device(device: str) -> str:
 def _first(platforms: str | None) -> Any:  # noqa: ANN401
     """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
     try:
-        return jax.devices()[0]
+        return jax.local_devices()[0]
     except (RuntimeError, AssertionError) as error:  # AssertionError: CUDA is missing
         if not platforms:
             raise DeviceError(f"JAX finds no device{_reason(error)}") from None
@@ -62,7 +62,7 @@ def _present() -> list[str]:
     found = []
     for kind in ("cpu", "gpu", "tpu"):
         with contextlib.suppress(RuntimeError):
-            found += [kind] * bool(jax.devices(kind))
+            found += [kind] * bool(jax.local_devices(backend=kind))
     return found
 
 
@@ -74,7 +74,7 @@ def _reason(error: Exception) -> str:
 
 def current() -> Any:  # noqa: ANN401
     """Return the device in use: the chosen one, or JAX's first."""
-    return jax.config.jax_default_device or jax.devices()[0]  # type: ignore[attr-defined]
+    return jax.config.jax_default_device or jax.local_devices()[0]  # type: ignore[attr-defined]
 
 
 def free_bytes() -> int | None:

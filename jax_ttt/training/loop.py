@@ -17,6 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
+from jax_ttt.scaling import mesh
 from jax_ttt.training import divergence, programs, run_state
 from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
@@ -91,6 +92,7 @@ def continue_training(
 def _fixed(
     config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
 ) -> "_Fixed":
+    mesh.check_divides(config.run.num_envs)
     check_first_move(config)
     if opponent is None:
         opponent = _opponent(config, key)

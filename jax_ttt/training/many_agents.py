@@ -19,6 +19,7 @@ from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import devices
+from jax_ttt.scaling import mesh
 from jax_ttt.training import loop
 from jax_ttt.training.run_state import Progress
 
@@ -47,7 +48,7 @@ def train_jobs(
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
         group = list(alike)
-        size = at_once or agents_that_fit(group[0].config)
+        size = mesh.rounded_up(at_once or agents_that_fit(group[0].config))
         for begin in range(0, len(group), size):
             batch = group[begin : begin + size]
             yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
@@ -77,7 +78,9 @@ def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
 
 def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[AgentResult]:
     tree = trees.game_tree(jobs[0].config.env_id)
-    configs, seeds = [job.config for job in jobs], [job.seed for job in jobs]
+    # The devices share the agents evenly; results of the last job's copies are left.
+    padded = [*jobs, *[jobs[-1]] * (mesh.rounded_up(len(jobs)) - len(jobs))]
+    configs, seeds = [job.config for job in padded], [job.seed for job in padded]
     *_, last = loop.train_at_once(configs, seeds, tree, stop)
     if last.update < configs[0].run.num_updates:
         return
@@ -104,14 +107,16 @@ def _row(
 
 
 def agents_that_fit(config: Config, most: int = MOST) -> int:
-    """Return how many agents to train at once on the current device.
+    """Return how many agents to train at once on the devices in use.
 
-    It is 1 on a CPU, else the number that half of the free memory holds, up to `most`.
+    On each device it is 1 on a CPU, else the number that half of the free memory holds,
+    up to `most`.
     """
     if devices.current().platform == "cpu":
-        return 1
+        return mesh.num_devices()
     free = devices.free_bytes()
     if free is None:
         return most
-    size = loop.size(config, trees.game_tree(config.env_id))
-    return int(min(max(0.5 * free // size, 1), most))
+    with mesh.on_one_device():
+        size = loop.size(config, trees.game_tree(config.env_id))
+    return mesh.num_devices() * int(min(max(0.5 * free // size, 1), most))

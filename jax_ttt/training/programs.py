@@ -26,6 +26,7 @@ from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import compiling, devices, lowering, named_arrays
 from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.scaling import mesh
 
 Name = Literal["start_run", "run_updates", "learn_game", "grade_agent", "sample_games"]
 """The functions of the module `functions`."""
@@ -167,11 +168,14 @@ class Programs:
 
     def _call(self, name: Name, static: tuple, *args: Any) -> Any:  # noqa: ANN401
         program = self._compiling(name, static, *args).compiled.result()
-        return program(*jax.tree.leaves((*args, self._positions)))
+        given = mesh.put((*args, self._positions), self._split(name))
+        return program(*jax.tree.leaves(given))
+
+    def _split(self, name: Name) -> mesh.Split:
+        return tuple(axis == 0 for axis in _AXES[name]) if self._many else None
 
     def _compiling(self, name: Name, static: tuple, *args: Any) -> "_Program":  # noqa: ANN401
-        given = (*args, self._positions)
-        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), given)
+        shapes = mesh.argument_shapes((*args, self._positions), self._split(name))
         flat, structure = jax.tree.flatten(shapes)
         # An opponent's functions have no name that identifies them in other processes.
         keep = name not in _WITH_OPPONENT or args[-1] is None
@@ -228,9 +232,12 @@ def _compiling(
     about = str((name, static, many, structure, shapes))
     # Traced here, not in the pool: concurrent traces don't always give the same
     # program, and a different program is not found in the cache.
-    program = lowering.lowered(
-        make, shapes, donated, about if keep else None, (Metrics, *evaluation.TYPES)
-    )
+    if mesh.in_use() is None:
+        program = lowering.lowered(
+            make, shapes, donated, about if keep else None, (Metrics, *evaluation.TYPES)
+        )
+    else:
+        program = mesh.lowered(make(), shapes, donated, many)
     result = jax.tree.map(
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
     )

@@ -16,6 +16,7 @@ from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.results.rows import Counts
 from jax_ttt.runtime import named_arrays
 from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.scaling import mesh
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 
@@ -151,7 +152,7 @@ def after_evaluation(
     The criteria are `(S,)` each. The parameters are copied only if an agent improved.
     """
     shape = np.shape(state.games)
-    params, old = state.params, state.best
+    params, old = mesh.gathered(state.params), state.best
     rows = (state.update, proven, loss_rate, win_rate)
     new = Best(*(np.broadcast_to(row, shape) for row in rows), params=params)
     ahead = np.ones(shape, bool) if old is None else better(new, old)
@@ -189,8 +190,8 @@ def _chosen(ahead: np.ndarray, new: Any, old: Any) -> np.ndarray:  # noqa: ANN40
 
 
 def on_host(state: RunState) -> RunState:
-    """Return a copy of the state in NumPy arrays."""
-    return jax.tree.map(np.array, state)
+    """Return a copy of the state in NumPy arrays; all processes call it together."""
+    return jax.tree.map(np.array, mesh.gathered(state))
 
 
 def on_device(state: RunState) -> RunState:
@@ -202,4 +203,5 @@ def on_device(state: RunState) -> RunState:
         name: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)
         for name, leaf in state.learner.items()
     }
+    (learner,) = mesh.put((learner,), None)
     return dataclasses.replace(state, learner=learner)

@@ -404,7 +404,7 @@ TRAINING = (
                 "an agent that diverged is graded",
             ),
             (
-                '.platform == "cpu":\n        return 1',
+                '.platform == "cpu":\n        return mesh.num_devices()',
                 '.platform == "cpu":\n        return most',
                 "agents train at once on a CPU",
             ),

@@ -32,6 +32,8 @@ _METAVARS = {
     "players": "PLAYER",
     "policy_csv": "FILE",
     "certificate": "FILE",
+    "coordinator": "HOST:PORT",
+    "devices": "N|all",
     "policy_json": "FILE",
     "preset": "PRESET",
     "resume": "RUN",
@@ -44,7 +46,10 @@ _METAVARS = {
 """What stands for a value, where its type does not say it."""
 _MOST_SHOWN = 6
 """The most choices that stand beside a flag; more stand in its text."""
-_MACHINE = ("device", "no_compile_cache")
+_MACHINE = (
+    *("device", "no_compile_cache", "devices", "distributed"),
+    *("coordinator", "num_processes", "process_id"),
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -64,6 +64,7 @@ export class Training extends EventTarget {
       id: "people",
       on: { change: () => this.change({ learn_from_people: this.people.checked }) },
     });
+    this.changing = 0; // changes that the server has not answered yet
     this.peopleGames = html("span", { class: "note" });
     this.error = html("p", { class: "problem", role: "alert" });
     this.root.append(
@@ -142,13 +143,17 @@ export class Training extends EventTarget {
   }
 
   async change(settings) {
+    this.changing += 1;
+    let problem = "";
     try {
       await this.source.change(settings);
-      setText(this.error, "");
     } catch (error) {
-      setText(this.error, error.message);
-      await this.refresh();
+      problem = error.message;
+    } finally {
+      this.changing -= 1;
     }
+    if (problem) await this.refresh();
+    setText(this.error, problem);
   }
 
   show(found) {
@@ -181,7 +186,8 @@ export class Training extends EventTarget {
     };
     for (const [name, text] of Object.entries(figures)) setText(this.figures[name], text);
     for (const slider of this.sliders) slider.show(found.settings[slider.name]);
-    this.people.checked = found.learn_from_people;
+    // What the server sent before it knew of a change must not undo it here.
+    if (!this.changing) this.people.checked = found.learn_from_people;
     const idle = found.status === "idle"; // no agent is there to learn
     const learned = `${number(found.people_games)} so far`;
     setText(this.peopleGames, idle ? "once training has begun" : learned);

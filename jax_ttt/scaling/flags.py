@@ -1,0 +1,71 @@
+"""The flags of a run on many devices or many hosts. Imports no JAX."""
+
+import dataclasses
+import re
+from typing import Annotated
+
+import tyro
+
+from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.ranges import Range
+
+_PROCESSES = Range(int, 1, 100_000)
+_IDS = Range(int, 0, 99_999)
+_ADDRESS = re.compile(r"(.+):(\d{1,5})")
+_NEEDED = ("coordinator", "num_processes", "process_id")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Over which devices and hosts a command spreads its work."""
+
+    devices: str | None = None
+    """Devices to spread the work over, a number or all: the games of a run, the agents
+    of a sweep. By default one, and with --distributed all."""
+    distributed: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Join the processes on several hosts that run this same command. SLURM, Open MPI,
+    Kubernetes and TPU pods are found; elsewhere the next three flags are needed."""
+    coordinator: str | None = None
+    """Address of process 0, which the others connect to."""
+    num_processes: Annotated[int | None, _PROCESSES] = None
+    """Processes in all."""
+    process_id: Annotated[int | None, _IDS] = None
+    """The number of this process, from 0. Only 0 prints and writes files."""
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether more than one device may be used."""
+        return self.distributed or self.devices is not None
+
+    def check_spread(self) -> None:
+        """Raise `Refused` if the flags can't be followed, or don't fit together."""
+        _check_devices(self.devices)
+        given = [name for name in _NEEDED if getattr(self, name) is not None]
+        if not self.distributed:
+            for name in given:
+                raise SettingError(name, "used with --distributed", getattr(self, name))
+            return
+        if self.devices not in (None, "all"):
+            rule = "all, or left out, with --distributed"
+            raise SettingError("devices", rule, self.devices)
+        if given and len(given) < len(_NEEDED):
+            missing = sorted({*_NEEDED} - {*given})
+            flags = " and ".join(f"--{name.replace('_', '-')}" for name in missing)
+            raise UsageError(f"--{given[0].replace('_', '-')} needs {flags} too")
+        if given:
+            self._check_address()
+
+    def _check_address(self) -> None:
+        found = _ADDRESS.fullmatch(self.coordinator or "")
+        if not found or not 0 < int(found[2]) < 2**16:
+            raise SettingError("coordinator", "HOST:PORT", self.coordinator)
+        if (self.process_id or 0) >= (self.num_processes or 0):
+            rule = f"less than --num-processes {self.num_processes}"
+            raise SettingError("process_id", rule, self.process_id)
+
+
+def _check_devices(devices: str | None) -> None:
+    if devices in (None, "all"):
+        return
+    if not devices.isascii() or not devices.isdigit() or not 1 <= int(devices) < 10**6:
+        raise SettingError("devices", "a number from 1, or all", devices)

@@ -1,0 +1,74 @@
+"""A process of a distributed run; it always ends with a line and an exit code.
+
+JAX's runtime aborts a process when another one is lost, and a Python program can't
+catch that. So the work is done in a child process, and its parent prints the line.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+
+from jax_ttt.runtime import streams
+from jax_ttt.scaling import processes
+
+_FORWARDED = ("SIGTERM", "SIGHUP")
+
+
+def run(command: Callable[[None], int]) -> int:
+    """Run the command of this process; a distributed one in a child process.
+
+    What JAX's runtime itself writes to stdout and stderr is dropped there. Returns the
+    exit code; 1 if the runtime ended the child.
+    """
+    if "--distributed" not in sys.argv or not hasattr(os, "fork"):
+        return command(None)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(reading)
+        return _exit_code(child)
+    os.close(writing)
+    threading.Thread(target=_end_with_parent, args=(reading,), daemon=True).start()
+    _keep_streams_for_python()
+    return command(None)
+
+
+def _exit_code(child: int) -> int:
+    def forward(number: int, frame: object) -> None:
+        del frame
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, number)
+
+    for name in _FORWARDED:
+        signal.signal(getattr(signal, name), forward)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return code
+    if code == -signal.SIGABRT:
+        streams.tell(f"error: {processes.LOST}")
+        return 1
+    streams.tell(f"error: the process was ended by {signal.Signals(-code).name}")
+    return 128 - code
+
+
+def _end_with_parent(reading: int) -> None:
+    """Wait for the end of the pipe, which is the end of the parent."""
+    with contextlib.suppress(OSError):
+        os.read(reading, 1)
+    os._exit(1)
+
+
+def _keep_streams_for_python() -> None:
+    """Drop what is written to descriptors 1 and 2, but not what Python prints."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        getattr(sys, name).flush()
+        own = os.dup(descriptor)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+        setattr(sys, name, open(own, "w", encoding="utf-8", buffering=1))  # noqa: SIM115

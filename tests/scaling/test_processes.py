@@ -1,0 +1,186 @@
+"""Runs of several processes over loopback: one writes, and none is left behind."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import pytest
+import tiny
+from same_runs import assert_same_run
+
+import jax_ttt
+from jax_ttt.config.errors import UsageError
+from jax_ttt.scaling import processes
+from jax_ttt.scaling.flags import Spread
+
+ROOT = Path(jax_ttt.__file__).parents[1]
+SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
+RUN = [*SIZES, "--eval-games", "0", "--num-updates", "40", "--eval-every", "20"]
+LONG = [*SIZES, "--eval-games", "0", "--num-updates", "9000", "--eval-every", "300"]
+LONG += ["--checkpoint-every", "0.1"]
+
+
+def free_port():
+    """Return a port that nobody listens to."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def begun(flags, num_devices, cwd, command="train"):
+    """Return a process of the command on some virtual devices."""
+    xla = f"{os.environ['XLA_FLAGS']} " if "XLA_FLAGS" in os.environ else ""
+    xla += f"--xla_force_host_platform_device_count={num_devices}"
+    return subprocess.Popen(
+        [sys.executable, "-m", f"jax_ttt.{command}", *map(str, flags)],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "XLA_FLAGS": xla},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+    )
+
+
+@contextlib.contextmanager
+def joined(flags, number, devices_each, cwd, command="train"):
+    """Yield the processes of one run, and kill those that are left."""
+    port = free_port()
+    own = ["--distributed", "--coordinator", f"127.0.0.1:{port}"]
+    own += ["--num-processes", number, "--process-id"]
+    (cwd / "others").mkdir(exist_ok=True)
+    found = [
+        begun([*flags, *own, i], devices_each, cwd / "others" if i else cwd, command)
+        for i in range(number)
+    ]
+    try:
+        yield found
+    finally:
+        for process in found:
+            process.kill()
+            process.wait()
+
+
+def ends(run, seconds=120):
+    """Return the exit codes and outputs of processes."""
+    texts = [process.communicate(timeout=seconds) for process in run]
+    return [process.returncode for process in run], texts
+
+
+def wait_for(run, path, pattern):
+    """Wait until a folder has a file of such a name."""
+    end = time.monotonic() + 120
+    while not [*path.glob(pattern)]:
+        assert time.monotonic() < end
+        assert [process.poll() for process in run] == [None] * len(run)
+        time.sleep(0.05)
+
+
+def test_a_process_alone_writes_and_agrees_with_itself():
+    processes.join(Spread())
+    assert processes.writes()
+    assert processes.count() == 1
+    assert [processes.agreed(n) for n in (0, 15)] == [0, 15]
+    with processes.ending_together():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("coordinator_address should be defined."), "found no SLURM, Open"),
+        (
+            RuntimeError("DEADLINE_EXCEEDED: not\nall came"),
+            "DEADLINE_EXCEEDED: not all",
+        ),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_said(error, said, monkeypatch):
+    def initialize(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(jax.distributed, "initialize", initialize)
+    with pytest.raises(UsageError, match=f"^--distributed: {said}"):
+        processes.join(Spread(distributed=True))
+
+
+@pytest.mark.slow
+def test_without_a_cluster_the_command_is_refused(tmp_path):
+    codes, texts = ends([begun([*RUN, "--distributed"], 1, tmp_path)])
+    assert codes == [2]
+    assert texts[0][0] == ""
+    assert texts[0][1].startswith("error: --distributed: found no SLURM, Open MPI, ")
+    assert texts[0][1].count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "devices_each"), [(2, 2), (4, 1)])
+def test_processes_give_the_run_of_one_with_as_many_devices(
+    number, devices_each, tmp_path
+):
+    path = tmp_path / "run"
+    with joined([*RUN, "--run-dir", path], number, devices_each, tmp_path) as run:
+        codes, texts = ends(run)
+    assert codes == [0] * number
+    assert f"4 devices, {number} processes" in texts[0][0]
+    assert texts[0][1] == ""
+    assert texts[1:] == [("", "")] * (number - 1)
+    assert not [*(tmp_path / "others").iterdir()]
+    flags = [*RUN, "--run-dir", tmp_path / "alone", "--devices", "4"]
+    alone = begun(flags, 4, tmp_path)
+    assert ends([alone])[0] == [0]
+    assert_same_run(path, tmp_path / "alone")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_killed_process_ends_the_others_with_a_line(killed, tmp_path):
+    path = tmp_path / "run"
+    with joined([*LONG, "--run-dir", path], 2, 2, tmp_path) as run:
+        wait_for(run, path, "checkpoint-*")
+        run[killed].kill()
+        other = run[1 - killed]
+        _, err = other.communicate(timeout=90)
+    assert other.returncode == 1
+    assert err.splitlines() == [f"error: {processes.LOST}"]
+    more = ["--resume", path, "--num-updates", "9001", "--quiet"]
+    alone = begun([*more, "--until-proven"], 1, tmp_path)
+    time.sleep(12)
+    alone.send_signal(signal.SIGTERM)
+    (code,), ((_, err),) = ends([alone])
+    assert code == 128 + signal.SIGTERM, err
+    assert "saved" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_signal_to_one_process_saves_the_run_and_ends_all(number, tmp_path):
+    path = tmp_path / "run"
+    with joined([*LONG, "--run-dir", path], 2, 1, tmp_path) as run:
+        wait_for(run, path, "checkpoint-*")
+        run[number].send_signal(signal.SIGTERM)
+        codes, texts = ends(run)
+    assert codes == [128 + signal.SIGTERM] * 2
+    assert "interrupted at update" in texts[0][1]
+    assert texts[1] == ("", "")
+    assert (path / "agent.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_sweep_of_processes_names_each_seed_once(tmp_path):
+    flags = [*SIZES, "--num-updates", "40", "--num-seeds", "5", "--json"]
+    with joined(flags, 2, 2, tmp_path, "sweep") as run:
+        codes, texts = ends(run)
+    assert codes == [0, 0], texts
+    found = json.loads(texts[0][0])
+    assert texts[1] == ("", "")
+    rows = (tmp_path / found["file"]).read_text().splitlines()
+    seeds = [json.loads(row)["agent"]["seed"] for row in rows[1:]]
+    assert seeds == [1000, 1001, 1002, 1003, 1004]
+    assert not [*(tmp_path / "others").iterdir()]

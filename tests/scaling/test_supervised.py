@@ -1,0 +1,64 @@
+"""What a parent says of the end of its child."""
+
+import subprocess
+import sys
+
+import pytest
+
+from jax_ttt.scaling import processes
+
+PROGRAM = """
+import os, signal, sys
+from jax_ttt.scaling import supervised
+
+def command(argv):
+    os.write(1, b"from the runtime")
+    os.write(2, b"from the runtime")
+    print("told")
+    {end}
+
+sys.exit(supervised.run(command))
+"""
+ABORTED = f"error: {processes.LOST}\n"
+
+
+def ended(end, *flags):
+    """Return the exit code, stdout and stderr of a command that ends so."""
+    program = [sys.executable, "-c", PROGRAM.format(end=end), *flags]
+    done = subprocess.run(program, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ("return 0", (0, "told\n", "")),
+        ("return 3", (3, "told\n", "")),
+        ("sys.exit(2)", (2, "told\n", "")),
+        ("os.abort()", (1, "told\n", ABORTED)),
+        (
+            "os.kill(os.getpid(), signal.SIGKILL)",
+            (137, "told\n", "error: the process was ended by SIGKILL\n"),
+        ),
+    ],
+)
+def test_each_end_has_an_exit_code_and_what_the_runtime_says_is_dropped(end, expected):
+    assert ended(end, "--distributed") == expected
+
+
+def test_without_the_flag_there_is_no_child():
+    code, out, err = ended("return os.getppid() != int(sys.argv[1])", "0")
+    assert (code, err) == (1, "from the runtime")
+    assert "told" in out
+
+
+def test_a_killed_parent_takes_its_child_along():
+    end = "print(os.getpid(), flush=True); signal.pause()"
+    program = [sys.executable, "-c", PROGRAM.format(end=end), "--distributed"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout.readline() == "told\n"
+        child = int(parent.stdout.readline())
+        assert child != parent.pid
+        parent.kill()
+        # The pipe closes once the child has ended too.
+        assert parent.stdout.read() == ""
