@@ -40,6 +40,9 @@ class Spread:
     def check_spread(self) -> None:
         """Raise `Refused` if the flags can't be followed, or don't fit together."""
         _check_devices(self.devices)
+        for name, rule in (("num_processes", _PROCESSES), ("process_id", _IDS)):
+            if getattr(self, name) is not None:
+                rule.check(name, getattr(self, name))
         given = [name for name in _NEEDED if getattr(self, name) is not None]
         if not self.distributed:
             for name in given:

@@ -116,7 +116,7 @@ def put(args: Sequence[Any], of_agents: Split) -> tuple[Any, ...]:
     return jax.tree.map(_put, (*args,), _of_arguments(_mesh, args, of_agents))
 
 
-def lowered(
+def lowered_for_all(
     function: Callable,
     shapes: Sequence[jax.ShapeDtypeStruct],
     donated: tuple[int, ...],

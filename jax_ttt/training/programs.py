@@ -237,7 +237,7 @@ def _compiling(
             make, shapes, donated, about if keep else None, (Metrics, *evaluation.TYPES)
         )
     else:
-        program = mesh.lowered(make(), shapes, donated, many)
+        program = mesh.lowered_for_all(make(), shapes, donated, many)
     result = jax.tree.map(
         lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), program.out_info
     )

@@ -138,13 +138,13 @@ MUTANTS = (
         "checkpoints/test_recorder.py",
         [
             (
-                "        elif every and now >= self._due:\n",
-                "        elif now >= self._due:\n",
+                "agreed(bool(every and now >= self._due))",
+                "agreed(bool(now >= self._due))",
                 "0 seconds between checkpoints mean always, not never",
             ),
             (
-                "                if signals:\n                    self.save()\n",
-                "",
+                "agreed(bool(signals)):\n                    self.save()\n",
+                "agreed(False):\n                    self.save()\n",
                 "a signal saves only at the end of the evaluation",
             ),
             (

@@ -33,7 +33,7 @@ def after(config, num_updates):
     return made.updates(num_updates, state, hyper, opponent)
 
 
-def compiled(config, num_devices):
+def compiled(config):
     """Return the program of one update."""
     hyper = programs.hyper_arrays(config)
     _, job = Programs(config).compile_training({1}, run_key(3), hyper, None)
@@ -74,10 +74,10 @@ def test_games_are_split_and_all_else_is_on_each_device(spread):
 
 def test_each_device_has_its_share_of_the_work(spread):
     config = CONFIG.replace(num_envs=1024)
-    (alone,) = [compiled(config, 1)]
+    alone = compiled(config)
     spread(8)
-    program = compiled(config, 8)
-    whole, share = (found.cost_analysis() for found in (alone, program))
+    program = compiled(config)
+    whole, share = (found.cost_analysis() or {} for found in (alone, program))
     # Of what an update computes, only the optimizer's step is done on each device.
     assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
     assert set(collectives(program)) == {"all-reduce"}
@@ -106,14 +106,14 @@ def test_agents_are_trained_in_batches_and_named_in_order(spread):
     assert [row.seed for row in rows] == [0, 1, 2, 3, 4]
     for row, other in zip(rows, alone, strict=True):
         assert (row.games, row.env_steps) == (other.games, other.env_steps)
-        assert row.win_rate == pytest.approx(other.win_rate, abs=0.02)
+        assert row.is_proven == other.is_proven
 
 
 def test_one_device_has_the_programs_of_a_run_without_the_flag(spread):
-    alone = compiled(CONFIG, 1)
+    alone = compiled(CONFIG)
     spread(1)
     assert mesh.in_use() is None
-    assert compiled(CONFIG, 1) is alone
+    assert compiled(CONFIG) is alone
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,7 @@ def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
     config = Config.of()
     spread(8)
     *_, last = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id))
+    assert last.state.best is not None
     assert last.state.best.proven
 
 

@@ -56,9 +56,11 @@ def test_a_killed_parent_takes_its_child_along():
     end = "print(os.getpid(), flush=True); signal.pause()"
     program = [sys.executable, "-c", PROGRAM.format(end=end), "--distributed"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout.readline() == "told\n"
-        child = int(parent.stdout.readline())
+        out = parent.stdout
+        assert out is not None
+        assert out.readline() == "told\n"
+        child = int(out.readline())
         assert child != parent.pid
         parent.kill()
         # The pipe closes once the child has ended too.
-        assert parent.stdout.read() == ""
+        assert out.read() == ""

@@ -1,0 +1,65 @@
+"""The example jobs of docs/scaling.md: their commands are ones that we accept."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from jax_ttt import cli
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+SLURM = EXAMPLES / "train.sbatch"
+JOBSET = EXAMPLES / "jobset.yaml"
+
+
+def parsed(words):
+    """Return the arguments of a command, after the checks of its flags."""
+    assert words[:2] == ["python", "-m"]
+    command = importlib.import_module(words[2])
+    args = cli.parse_settings(command.Args, words[3:], words[2])
+    args.check_spread()
+    return args
+
+
+def test_slurm_starts_a_process_for_each_gpu():
+    lines = SLURM.read_text("utf-8").splitlines()
+    asked = dict(
+        line.removeprefix("#SBATCH --").split("=", 1)
+        for line in lines
+        if line.startswith("#SBATCH")
+    )
+    assert asked["ntasks-per-node"] == asked["gpus-per-node"]
+    (command,) = [line for line in lines if line.startswith("srun ")]
+    args = parsed(shlex.split(command)[1:])
+    assert args.distributed
+    assert args.coordinator is None  # JAX finds the others
+    number = int(asked["nodes"]) * int(asked["gpus-per-node"])
+    assert args.config.run.num_envs % number == 0
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_each_pod_of_the_jobset_is_a_process(index):
+    about = yaml.safe_load(JOBSET.read_text("utf-8"))
+    (jobs,) = about["spec"]["replicatedJobs"]
+    job = jobs["template"]["spec"]
+    assert job["completions"] == job["parallelism"] == 2
+    (container,) = job["template"]["spec"]["containers"]
+    words = [
+        word.replace("$(JOB_COMPLETION_INDEX)", str(index))
+        for word in container["command"]
+    ]
+    args = parsed(words)
+    assert (args.num_processes, args.process_id) == (job["completions"], index)
+    name = about["metadata"]["name"]
+    assert args.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
+    (mount,) = container["volumeMounts"]
+    assert mount["mountPath"] == container["workingDir"]
+
+
+def test_the_page_shows_both():
+    page = (EXAMPLES.parent / "scaling.md").read_text("utf-8")
+    shown = re.findall(r"\]\(examples/([\w.]+)\)", page)
+    assert shown == [SLURM.name, JOBSET.name]
