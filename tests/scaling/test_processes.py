@@ -67,6 +67,8 @@ def joined(flags, number, devices_each, cwd, command="train"):
         for process in found:
             process.kill()
             process.wait()
+            for stream in filter(None, (process.stdout, process.stderr)):
+                stream.close()
 
 
 def ends(run, seconds=120):
