@@ -86,13 +86,13 @@ def on_one_device() -> Iterator[None]:
         _mesh = before
 
 
-def check_divides(num_envs: int) -> None:
-    """Raise `SettingError` if the games can't be split evenly."""
-    if rest := num_envs % num_devices():
-        near = [n for n in (num_envs - rest, num_envs - rest + num_devices()) if n]
+def check_divides(field: str, number: int) -> None:
+    """Raise `SettingError` if so many games or moves can't be split evenly."""
+    if rest := number % num_devices():
+        near = [n for n in (number - rest, number - rest + num_devices()) if n]
         sizes = " or ".join(f"{n:,}" for n in near)
         rule = f"a multiple of the {num_devices()} devices, such as {sizes}"
-        raise SettingError("num_envs", rule, num_envs)
+        raise SettingError(field, rule, number)
 
 
 def argument_shapes(args: Sequence[Any], of_agents: Split) -> tuple[Any, ...]:
@@ -171,6 +171,10 @@ def _put(leaf: Any, sharding: NamedSharding) -> jax.Array:  # noqa: ANN401
     return jax.make_array_from_callback(whole.shape, sharding, lambda i: whole[i])
 
 
+def _same(leaf: jax.Array) -> jax.Array:
+    return leaf
+
+
 def gathered(tree: Any) -> Any:  # noqa: ANN401
     """Return the arrays, each in a form that this process can read as a whole.
 
@@ -178,8 +182,7 @@ def gathered(tree: Any) -> Any:  # noqa: ANN401
     """
     if _mesh is None or processes.count() == 1:
         return tree
-    whole = NamedSharding(_mesh, PartitionSpec())
-    copy = jax.jit(lambda leaf: leaf, out_shardings=whole)
+    copy = jax.jit(_same, out_shardings=NamedSharding(_mesh, PartitionSpec()))
     return jax.tree.map(
         lambda leaf: (
             copy(leaf)

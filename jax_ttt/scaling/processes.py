@@ -13,20 +13,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.scaling.flags import Spread
 
-_PATIENCE = 60
-"""Seconds in which all processes have to come."""
 _SILENCE = 30
 """Seconds without a sign of a process after which it is lost."""
 _DETECTED = "SLURM, Open MPI, Kubernetes or a TPU pod"
-LOST = (
-    "another process of this run has ended or can't be reached: the run ends here; "
-    "--resume continues it from the last checkpoint, with as many processes as you like"
-)
-
 _SILENT = {"quiet": True} | dict.fromkeys(
     ("json", "details", "tensorboard", "wandb"), False
 )
@@ -57,7 +51,7 @@ def join(args: "Spread") -> None:
     try:
         jax.distributed.initialize(
             *given,
-            initialization_timeout=_PATIENCE,
+            initialization_timeout=supervised.PATIENCE,
             heartbeat_timeout_seconds=_SILENCE,
         )
     except ValueError as error:
@@ -67,6 +61,7 @@ def join(args: "Spread") -> None:
         raise UsageError(f"--distributed: found no {_DETECTED}: {rest}") from None
     except RuntimeError as error:
         raise UsageError(f"--distributed: {_line(error)}") from None
+    supervised.note_joined()
     # JAX's notice of a preemption replaces the handler of this signal.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
     _joined = jax.process_count() > 1
@@ -131,5 +126,5 @@ def leave() -> None:
     """End the process at once: the others can't be waited for."""
     sys.stdout.flush()
     # A process that prints nothing else says this too.
-    print(f"error: {LOST}", file=_stderr, flush=True)
+    print(f"error: {supervised.LOST}", file=_stderr, flush=True)
     os._exit(1)

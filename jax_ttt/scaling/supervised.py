@@ -12,31 +12,53 @@ import threading
 from collections.abc import Callable
 
 from jax_ttt.runtime import streams
-from jax_ttt.scaling import processes
 
+PATIENCE = 60
+"""Seconds in which all processes have to come."""
+LOST = (
+    "another process of this run has ended or can't be reached: the run ends here; "
+    "--resume continues it from the last checkpoint, with as many processes as you like"
+)
+ABSENT = (
+    f"--distributed: not all processes came within {PATIENCE} seconds; each needs the "
+    "same --coordinator and --num-processes, and its own --process-id"
+)
 _FORWARDED = ("SIGTERM", "SIGHUP")
+
+_notes: int | None = None
+"""In a child, the pipe that tells its parent that all processes came."""
 
 
 def run(command: Callable[[None], int]) -> int:
     """Run the command of this process; a distributed one in a child process.
 
     What JAX's runtime itself writes to stdout and stderr is dropped there. Returns the
-    exit code; 1 if the runtime ended the child.
+    exit code; if the runtime ended the child, 1, or 2 if not all processes came.
     """
     if "--distributed" not in sys.argv or not hasattr(os, "fork"):
         return command(None)
+    global _notes
     reading, writing = os.pipe()
+    notes, _notes = os.pipe()
     child = os.fork()
     if child:
         os.close(reading)
-        return _exit_code(child)
+        os.close(_notes)
+        return _exit_code(child, notes)
     os.close(writing)
+    os.close(notes)
     threading.Thread(target=_end_with_parent, args=(reading,), daemon=True).start()
     _keep_streams_for_python()
     return command(None)
 
 
-def _exit_code(child: int) -> int:
+def note_joined() -> None:
+    """Let the parent know that all processes came."""
+    if _notes is not None:
+        os.write(_notes, b"+")
+
+
+def _exit_code(child: int, notes: int) -> int:
     def forward(number: int, frame: object) -> None:
         del frame
         with contextlib.suppress(ProcessLookupError):
@@ -50,8 +72,9 @@ def _exit_code(child: int) -> int:
     if code >= 0:
         return code
     if code == -signal.SIGABRT:
-        streams.tell(f"error: {processes.LOST}")
-        return 1
+        joined = bool(os.read(notes, 1))
+        streams.tell(f"error: {LOST if joined else ABSENT}")
+        return 1 if joined else 2
     streams.tell(f"error: the process was ended by {signal.Signals(-code).name}")
     return 128 - code
 

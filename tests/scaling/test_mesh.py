@@ -128,6 +128,13 @@ def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread)
     assert str(found.value) == f"{said} {num_envs}"
 
 
+def test_a_buffer_that_can_not_be_split_evenly_is_refused(spread):
+    spread(8)
+    config = REPLAY.replace(replay_capacity=1001)
+    with pytest.raises(Refused, match=r"^replay_capacity must be a multiple of the 8 "):
+        next(loop.train_from_scratch(config, 1, trees.game_tree(config.env_id)))
+
+
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)

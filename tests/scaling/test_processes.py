@@ -19,7 +19,7 @@ import jax_ttt
 from jax_ttt.config.errors import UsageError
 from jax_ttt.players.agents import load_agent
 from jax_ttt.runtime import named_arrays
-from jax_ttt.scaling import processes
+from jax_ttt.scaling import processes, supervised
 from jax_ttt.scaling.flags import Spread
 
 ROOT = Path(jax_ttt.__file__).parents[1]
@@ -146,6 +146,13 @@ def test_processes_give_the_run_of_one_with_as_many_devices(
 
 
 @pytest.mark.slow
+def test_a_process_whose_coordinator_is_absent_gives_up(tmp_path):
+    own = ["--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2"]
+    alone = begun([*RUN, "--distributed", *own, "--process-id", "1"], 1, tmp_path)
+    assert ends([alone]) == ([2], [("", f"error: {supervised.ABSENT}\n")])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_killed_process_ends_the_others_with_a_line(killed, tmp_path):
     path = tmp_path / "run"
@@ -155,7 +162,7 @@ def test_a_killed_process_ends_the_others_with_a_line(killed, tmp_path):
         other = run[1 - killed]
         _, err = other.communicate(timeout=90)
     assert other.returncode == 1
-    assert err.splitlines() == [f"error: {processes.LOST}"]
+    assert err.splitlines() == [f"error: {supervised.LOST}"]
     begin = max(int(each.stem[11:]) for each in path.glob("checkpoint-*"))
     assert begin < 4000
     alone = begun(["--resume", path, "--quiet"], 1, tmp_path)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from jax_ttt.scaling import processes
+from jax_ttt.scaling import supervised
 
 PROGRAM = """
 import os, signal, sys
@@ -19,7 +19,8 @@ def command(argv):
 
 sys.exit(supervised.run(command))
 """
-ABORTED = f"error: {processes.LOST}\n"
+LOST = f"error: {supervised.LOST}\n"
+ABSENT = f"error: {supervised.ABSENT}\n"
 
 
 def ended(end, *flags):
@@ -35,7 +36,8 @@ def ended(end, *flags):
         ("return 0", (0, "told\n", "")),
         ("return 3", (3, "told\n", "")),
         ("sys.exit(2)", (2, "told\n", "")),
-        ("os.abort()", (1, "told\n", ABORTED)),
+        ("os.abort()", (2, "told\n", ABSENT)),
+        ("supervised.note_joined(); os.abort()", (1, "told\n", LOST)),
         (
             "os.kill(os.getpid(), signal.SIGKILL)",
             (137, "told\n", "error: the process was ended by SIGKILL\n"),
