@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.scaling import mesh
@@ -169,9 +170,11 @@ def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
 def test_a_sweep_over_eight_devices_has_the_verdicts_of_one(spread):
-    jobs = [Job(Config.of(), seed) for seed in range(1000, 1064)]
+    config = PRESETS["table"].replace(num_updates=100)  # too few for some seeds
+    jobs = [Job(config, seed) for seed in range(1000, 1064)]
     alone = list(many_agents.train_jobs(jobs))
     spread(8)
     rows = list(many_agents.train_jobs(jobs))
     verdicts = [[(row.seed, row.is_proven) for row in found] for found in (rows, alone)]
     assert verdicts[0] == verdicts[1]
+    assert 0 < sum(row.is_proven for row in rows) < 64
