@@ -55,7 +55,7 @@ if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
     # of xdist inherit the flags.
     os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x != _OLDER), _OLDER])
 
-_MOST_MIB = 1050
+_MOST_MIB = 850
 
 
 def set_up():
