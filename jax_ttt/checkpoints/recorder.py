@@ -207,8 +207,9 @@ class Recorder:
             return
         with self._folder.times.recording("write"):
             try:
-                self._folder.sync()
+                # First, since all processes take part; writing may fail in one of them.
                 checkpoint = self._checkpoint(state, positions, finished)
+                self._folder.sync()
                 if processes.writes():
                     args = self._folder.path, checkpoint, self._schedule.keep
                     self.latest = saved.save_checkpoint(*args)
