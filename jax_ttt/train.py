@@ -126,7 +126,8 @@ def main(argv: Sequence[str] | None) -> int:
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
         device = cli.set_up(args, 6)
-        args = processes.silenced(args)
+        if not processes.writes():  # nor is anything printed
+            args = dataclasses.replace(args, tensorboard=False, wandb=False)
         with times.recording_compilation(), processes.ending_together():
             return train_and_tell(args, config, device, signals, times)
 
@@ -247,9 +248,8 @@ def finish(
     host_tree = trees.host_tree(game)
     if host_tree is not None:
         probs = policies.deterministic(host_tree, progress.state.last.moves)
-    result = result_text.verdict(
-        game, agent.score, host_tree, probs, agent.config.seats
-    )
+    about = agent.score, host_tree, probs, agent.config.seats
+    result = result_text.verdict(game, *about)
     try:
         folder.write_times()
     except OSError as error:  # the agent is saved: it must not cost the run
@@ -258,8 +258,8 @@ def finish(
     number = processes.agreed(signals[0] if signals else 0)
     stopped = "end" if complete else "interrupted" if number else "proven"
     if args.json:
-        about = args.preset, agent, progress, result, stopped
-        print(console.run_as_json(folder.path, folder.agent_path, *about))
+        run = args.preset, agent, progress, result, stopped
+        print(console.run_as_json(folder.path, folder.agent_path, *run))
     elif args.quiet:
         print(result)
     else:

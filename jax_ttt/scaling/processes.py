@@ -5,12 +5,11 @@ writes.
 """
 
 import contextlib
-import dataclasses
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.scaling import supervised
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
 _SILENCE = 30
 """Seconds without a sign of a process after which it is lost."""
 _DETECTED = "SLURM, Open MPI, Kubernetes or a TPU pod"
-_SILENT = {"quiet": True} | dict.fromkeys(
-    ("json", "details", "tensorboard", "wandb"), False
-)
-"""The flags of `train` in a process that neither prints nor writes."""
-ArgsT = TypeVar("ArgsT", bound="Spread")
-
 _joined = False
 _stderr = sys.stderr
 
@@ -89,11 +82,6 @@ def writes() -> bool:
     import jax
 
     return jax.process_index() == 0
-
-
-def silenced(args: ArgsT) -> ArgsT:
-    """Return a command's arguments, with no output if another process has it."""
-    return args if writes() else dataclasses.replace(args, **_SILENT)
 
 
 def agreed(number: int) -> int:
