@@ -181,7 +181,6 @@ def checked_parts(args: Args) -> Args:
 def parts(args: Args) -> dict[Part, Callable[[], "Figures"]]:
     """Return what measures each part."""
     from jax_ttt.benchmarks import (
-        ceiling,
         growth,
         openspiel,
         speed,
@@ -201,7 +200,7 @@ def parts(args: Args) -> dict[Part, Callable[[], "Figures"]]:
         "proof": lambda: time_to_proof.measure_proof(
             {name: seeds(name) for name in args.presets}
         ),
-        "ceiling": lambda: ceiling.measure_ceiling(seeds("default")),
+        "ceiling": lambda: time_to_proof.measure_ceiling(seeds("default")),
         "steps": lambda: speed.measure_steps(args.rounds),
         "evaluation": lambda: speed.measure_exact_evaluation(args.rounds),
         "arena": lambda: speed.measure_arena(args.rounds),

@@ -10,8 +10,8 @@ import jax
 import pytest
 
 from jax_ttt import bench, cli
-from jax_ttt.benchmarks import ceiling, startup, time_to_proof
 from jax_ttt.benchmarks import openspiel as learners
+from jax_ttt.benchmarks import startup, time_to_proof
 from jax_ttt.benchmarks.progress import say
 from jax_ttt.config.presets import PRESETS
 
@@ -118,7 +118,7 @@ def test_what_trains_for_long_trains_fewer_agents_unless_it_is_told(
     asked = []
     for module, name in (
         (time_to_proof, "measure_proof"),
-        (ceiling, "measure_ceiling"),
+        (time_to_proof, "measure_ceiling"),
         (learners, "measure_openspiel"),
     ):
         monkeypatch.setattr(module, name, lambda seeds, *_: asked.append(seeds) or {})

@@ -1,22 +1,32 @@
-"""The time until agents are proven unbeatable, and the share that is proven."""
+"""The time until agents are proven unbeatable, and the shares that end so."""
 
 import itertools
 import time
 from collections.abc import Iterator, Mapping
 
 from jax_ttt.benchmarks.progress import Steps
-from jax_ttt.benchmarks.proof_rows import Spent, proven_when, show_agents
-from jax_ttt.benchmarks.timing import Figures
+from jax_ttt.benchmarks.proof_rows import (
+    Spent,
+    at_ceiling,
+    pass_rate,
+    proven_when,
+    show_agents,
+)
+from jax_ttt.benchmarks.timing import Figures, show
+from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
+from jax_ttt.results.rows import AgentResult
+from jax_ttt.training import many_agents
 from jax_ttt.training.loop import train_from_scratch
 
 EVAL_EVERY = 25
 """Updates between two evaluations of an agent."""
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 
 
 def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
@@ -55,3 +65,30 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]
         )
         if (exact := summary(progress.evaluation).exact) is not None:
             yield spent, exact
+
+
+def measure_ceiling(seeds: range) -> Figures:
+    """Train one agent of the default preset per seed, in each precision."""
+    return {precision: of_precision(precision, seeds) for precision in PRECISIONS}
+
+
+def of_precision(precision: Precision, seeds: range) -> Figures:
+    """Train one agent per seed; print which are not proven or miss the ceiling."""
+    name = f"default in {precision}"
+    with Steps(len(seeds), "agent", name) as bar:
+        found = []
+        for row in agents_of(precision, seeds):
+            found.append(row)
+            bar.set_postfix(proven=sum(one.is_proven for one in found), refresh=False)
+            bar.update()
+    failed = [row.seed for row in found if not row.is_proven]
+    figures = pass_rate(name, list(seeds), failed)
+    figures |= at_ceiling(name, {row.seed: row.exact for row in found})
+    seconds = [row.seconds for row in found]
+    return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
+
+
+def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
+    """Train one agent per seed, graded at its end."""
+    config = PRESETS["default"].replace(precision=precision)
+    return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])
