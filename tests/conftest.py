@@ -26,6 +26,8 @@ from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import text_board
 from jax_ttt.runtime import compile_events, devices, kept_files
+from jax_ttt.scaling import mesh
+from jax_ttt.scaling.flags import Spread
 from jax_ttt.solver import minimax
 
 compiling.set_up()
@@ -155,6 +157,13 @@ def optimized():
 
 
 @pytest.fixture
+def spread():
+    """Return a function that spreads what is compiled from then on over devices."""
+    yield lambda number: mesh.use_devices("auto", Spread(devices=str(number)))
+    mesh.use_devices("auto", Spread(devices="1"))
+
+
+@pytest.fixture
 def trained_once(monkeypatch):
     """Let examples with the same training share its result."""
     for name in ("train", "train_many"):
@@ -252,6 +261,7 @@ def growth_figures():
         "num_envs": rows(2.0, 2.0),
         "hidden_size": rows(2.0, 2.0),
         "num_seeds": {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)},
+        "devices": [row | {"kind": "virtual devices"} for row in rows(2.0, 6.0)],
     }
 
 

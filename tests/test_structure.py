@@ -51,7 +51,11 @@ MAY_IMPORT = {
     "drawing": ("config", "runtime"),
     "reports": (*LOWER, "evaluation", "training"),
     "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
-    "benchmarks": (*LOWER, "evaluation", "training", "reports", "terminal"),
+    "simulation": ("config", "runtime", "scaling", "training"),
+    "benchmarks": (
+        *(*LOWER, "scaling", "simulation", "evaluation"),
+        *("training", "reports", "terminal"),
+    ),
     "api": (*LOWER, "evaluation", "training", "reports"),
     "live": (*LOWER, "evaluation", "training", "reports"),
     "serving": (),
@@ -344,7 +348,7 @@ def test_private_fields_are_read_by_their_owner_alone():
 
 SHARED_NAMES = {
     "as_json": "returns what a command prints with --json",
-    "main": "runs a command, or the plain loop as one",
+    "main": "runs a command, or a process of the benchmark",
     "init": "makes the first state: of games, of a learner, of a replay buffer",
     "legal_moves": "of one game; of a session, which asks its game",
     "q_values": "of a network and observations; of a player and a board",

@@ -1,0 +1,1 @@
+"""Rates on more devices than there are: what is exchanged, and how long it takes."""
