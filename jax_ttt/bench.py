@@ -69,9 +69,9 @@ class Args:
     """Parts to measure. updates: J. Antognini's updates; startup: whole processes;
     proof: the time to a proof; ceiling: the agents of the default preset that are
     proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
-    grades; arena: matches; tabular: a table; growth: the time at growing sizes;
-    openspiel: OpenSpiel's tabular Q-learner and ours, minutes for each seed, with the
-    extra `openspiel`."""
+    grades; arena: matches; tabular: a table; growth: the time at growing sizes and on
+    several devices, and simulated rates on more; openspiel: OpenSpiel's tabular
+    Q-learner and ours, minutes for each seed, with the extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
     num_seeds: Annotated[int | None, _SEEDS] = None

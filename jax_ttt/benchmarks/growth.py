@@ -1,20 +1,21 @@
-"""The time of an update by batch size, number of seeds and network width."""
+"""The time of an update by batch size, network width, number of seeds and devices."""
 
 from collections.abc import Callable, Sequence
 
 import jax
-import numpy as np
 
+from jax_ttt.benchmarks import many_devices
 from jax_ttt.benchmarks.timing import Figures, in_turn, show, show_ms
 from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.simulation.traffic import arguments_of_many
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
 # Each size needs two compilations, which take most of the time.
-NUM_ENVS = (64, 1024, 16384)
+NUM_ENVS = (64, 256, 1024, 2048, 16384)
 HIDDEN_SIZES = (32, 128, 512)
 NUM_SEEDS = (1, 4, 64)
 SEED_UPDATES = 25
@@ -23,14 +24,19 @@ ROUNDS = 3
 
 
 def measure_growth(quick: bool) -> Figures:
-    """Time the default preset's updates for all sizes; `quick` uses two of each."""
+    """Time the default preset's updates for all sizes; `quick` uses two of each.
+
+    Rates on more devices are simulated.
+    """
     some = slice(None, 2 if quick else None)
     config = PRESETS["default"]
-    return {
+    figures = {
         "num_envs": by_setting(config, "num_envs", NUM_ENVS[some]),
         "hidden_size": by_setting(config, "hidden_size", HIDDEN_SIZES[some]),
         "num_seeds": by_seeds(config, NUM_SEEDS[some]),
+        "devices": many_devices.measure_devices(quick),
     }
+    return figures | {"simulated": many_devices.simulate(figures, quick)}
 
 
 def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
@@ -104,8 +110,7 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
 def together(config: Config, num_seeds: int) -> Callable[[], Named]:
     """Return a function that trains agents at once in one program."""
     program = Programs(config, many=True)
-    keys = np.stack([run_key(seed) for seed in range(num_seeds)])
-    hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
+    keys, hyper = arguments_of_many(config, num_seeds)
     states = program.start(keys, hyper)
 
     def run() -> Named:

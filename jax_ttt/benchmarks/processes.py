@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,12 +22,17 @@ class Child(NamedTuple):
 
 
 def run_module(
-    module: str, args: Sequence[str], cache: Path | None, until: str = ""
+    module: str,
+    args: Sequence[str],
+    cache: Path | None,
+    until: str = "",
+    also: Mapping[str, str] | None = None,
 ) -> Child:
     """Run a module in a process; without `cache` it caches no compiled programs.
 
     If `until` is given, the wall seconds end when the process has printed it. The
-    input is then closed. CPU seconds are those of the whole process.
+    input is then closed. CPU seconds are those of the whole process. Its environment is
+    that of this process, with the variables `also`.
 
     Raises:
         RuntimeError: the process failed, or did not print `until`.
@@ -36,7 +41,7 @@ def run_module(
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen(
             [sys.executable, "-m", module, *args],
-            env=_environment(cache),
+            env={**_environment(cache), **(also or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

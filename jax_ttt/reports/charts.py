@@ -129,7 +129,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
 
 
 def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
-    """Draw the time of an update by three sizes, from the benchmark's figures."""
+    """Draw the time of an update by four sizes, from the benchmark's figures."""
     from matplotlib.figure import Figure
 
     seeds = figures["num_seeds"]
@@ -140,9 +140,10 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
             "one after another": seeds["loop"],
             "in one program": seeds["vmap"],
         },
+        figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
     }
     with themes.style("light"):
-        figure = Figure(figsize=(11, 4), layout="constrained")
+        figure = Figure(figsize=(14, 4), layout="constrained")
         every = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(every, panels.items(), strict=True):
             for name, rows in lines.items():
@@ -155,6 +156,6 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
             axes.set_xlabel(label)
             axes.grid(alpha=0.3, which="both")
         every[0].set_ylabel("ms per update of one agent")
-        every[-1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        every[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
         figure.suptitle(shortened(title, 80))
         return pictures.figure_picture(figure, "light")

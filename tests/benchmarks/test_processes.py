@@ -60,3 +60,11 @@ def test_a_process_that_never_asks_is_refused(script):
     script("print('a board')")
     with pytest.raises(RuntimeError, match="given failed"):
         processes.run_module("given", [], None, until="asks")
+
+
+def test_a_process_has_the_variables_that_are_added(script, monkeypatch):
+    monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("CHANGED", "1")
+    script("import os", "print(os.environ['KEPT'], os.environ['CHANGED'])")
+    child = processes.run_module("given", [], None, also={"CHANGED": "2"})
+    assert child.output == "1 2\n"

@@ -106,4 +106,5 @@ def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures, drawn):
     shown = {text.get_text() for text in layout.texts(figure)}
     labels = ("games in the batch", "neurons in a hidden layer", "agents")
     assert shown >= {*labels, "one after another", "in one program"}
+    assert "virtual devices" in shown
     assert figure.get_suptitle().startswith("a long name of a machine")
