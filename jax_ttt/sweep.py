@@ -117,7 +117,8 @@ def main(argv: Sequence[str] | None) -> int:
                 if len(kept.agents) < args.num_seeds * len(groups):
                     again = f"python -m jax_ttt.sweep --resume {kept.path}"
                     streams.tell(f"to train the others: {again}")
-        return cli.interrupted(signals[0]) if signals else 0
+            number = processes.agreed(signals[0] if signals else 0)
+        return cli.interrupted(number) if number else 0
 
 
 def sweep_to_continue(path: Path, words: Sequence[str]) -> Sweep:
@@ -218,8 +219,7 @@ def train_agents(
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        new = sweeps.train_missing(kept, configs, at_once, stop)
-        for agent in new:
+        for agent in sweeps.train_missing(kept, configs, at_once, stop):
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)

@@ -5,14 +5,18 @@ import json
 import signal
 from pathlib import Path
 
+import made
 import pytest
 import tiny
 
 from jax_ttt import sweep
+from jax_ttt.scaling import processes
+from jax_ttt.training import many_agents
 from jax_ttt.training.programs import Programs
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
 TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
+EXACT = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +100,37 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
     again = f"to train the others: python -m jax_ttt.sweep --resume {kept}"
     assert err == f"{again}\nerror: interrupted\n"
     assert len(path.read_text().splitlines()) == 3
+
+
+def test_another_process_trains_what_is_missing_and_writes_nothing(
+    capsys, monkeypatch, tmp_path
+):
+    _, out, _ = run(capsys, "--num-seeds", "1", "--json")
+    path = Path(json.loads(out)["file"])
+    before = path.read_bytes()
+    monkeypatch.setattr(processes, "writes", lambda: False)
+    trained = []
+
+    def train_jobs(jobs, *_):
+        for job in jobs:
+            trained.append(job.seed)
+            yield made.agent(job.seed, EXACT)
+
+    monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
+    assert sweep.main(["--resume", str(path)]) == 0
+    assert trained == []
+    assert run(capsys, "--num-seeds", "2") == (0, "", "")
+    assert trained == [7, 8]
+    assert [*tmp_path.rglob("*.*")] == [tmp_path / path]
+    assert path.read_bytes() == before
+
+
+def test_a_signal_to_another_process_ends_this_one_too(capsys, monkeypatch):
+    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
+    code, out, err = run(capsys, "--num-seeds", "2")
+    assert code == 143
+    assert out == "no agent was finished\n"
+    assert err.endswith("\nerror: interrupted\n")
 
 
 def agents_in(out):
