@@ -19,7 +19,7 @@ from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh
+from jax_ttt.scaling import mesh, processes
 from jax_ttt.training import loop
 from jax_ttt.training.run_state import Progress
 
@@ -114,9 +114,10 @@ def agents_that_fit(config: Config, most: int = MOST) -> int:
     """
     if devices.current().platform == "cpu":
         return mesh.num_devices()
-    free = devices.free_bytes()
-    if free is None:
-        return most
-    with mesh.on_one_device():
-        size = loop.size(config, trees.game_tree(config.env_id))
-    return mesh.num_devices() * int(min(max(0.5 * free // size, 1), most))
+    number, free = most, devices.free_bytes()
+    if free is not None:
+        with mesh.on_one_device():
+            size = loop.size(config, trees.game_tree(config.env_id))
+        number = int(min(max(0.5 * free // size, 1), most))
+    # The least of the processes, whose free memory differs.
+    return mesh.num_devices() * -processes.agreed(-number)

@@ -18,6 +18,7 @@ from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
+from jax_ttt.scaling import mesh, processes
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.keys import keys
 from jax_ttt.training.many_agents import Job
@@ -241,3 +242,56 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
 
 def test_on_a_cpu_they_train_one_after_another():
     assert many_agents.agents_that_fit(CONFIG) == 1
+
+
+@pytest.fixture
+def four_devices(monkeypatch):
+    monkeypatch.setattr(mesh, "_mesh", SimpleNamespace(size=4))
+
+
+@pytest.mark.usefixtures("four_devices")
+def test_devices_share_each_batch_evenly_and_copies_have_no_row(monkeypatch):
+    batches = []
+
+    def train_at_once(configs, seeds, *_):
+        batches.append(seeds)
+        return steps_of(4.0, 12.0, num=len(configs))
+
+    monkeypatch.setattr(loop, "train_at_once", train_at_once)
+    jobs = [Job(CONFIG, seed) for seed in range(6)]
+    rows = [*many_agents.train_jobs(jobs, 3)]
+    assert batches == [[0, 1, 2, 3], [4, 5, 5, 5]]
+    assert [(row.seed, row.seconds) for row in rows] == [
+        *((seed, 3.0) for seed in range(4)),
+        *((seed, 6.0) for seed in (4, 5)),
+    ]
+
+
+@pytest.fixture
+def room_for_seven(monkeypatch):
+    """Let half of a device's free memory hold seven agents."""
+    monkeypatch.setattr(
+        many_agents.devices, "current", lambda: SimpleNamespace(platform="gpu")
+    )
+    monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: 14_000)
+    found = []
+    monkeypatch.setattr(
+        loop, "size", lambda *_: found.append(mesh.num_devices()) or 1000
+    )
+    return found
+
+
+@pytest.mark.usefixtures("four_devices")
+def test_each_device_trains_as_many_as_its_own_memory_holds(room_for_seven):
+    assert many_agents.agents_that_fit(CONFIG) == 4 * 7
+    assert room_for_seven == [1]  # the agent is measured on one device
+    assert mesh.num_devices() == 4
+
+
+@pytest.mark.usefixtures("four_devices", "room_for_seven")
+def test_processes_train_as_many_as_fit_into_each(monkeypatch):
+    """Their batches must be the same, though their free memory differs."""
+    monkeypatch.setattr(processes, "agreed", lambda number: max(number, -5))
+    assert many_agents.agents_that_fit(CONFIG) == 4 * 5
+    monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: None)
+    assert many_agents.agents_that_fit(CONFIG) == 4 * 5
