@@ -36,7 +36,10 @@ def main() -> int:
 
         return cli.guarded(_about)(words)
     sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
-    return module_of(words[0]).main(None)
+    command = module_of(words[0]).main
+    from jax_ttt.scaling import supervised
+
+    return supervised.run(command)
 
 
 def module_of(command: str) -> ModuleType:

@@ -10,6 +10,7 @@ import pytest
 
 import jax_ttt
 from jax_ttt import __version__
+from jax_ttt.scaling import supervised
 
 ROOT = Path(__file__).parents[1]
 command = importlib.import_module("jax_ttt.__main__")
@@ -33,6 +34,13 @@ def test_a_first_word_runs_the_command_of_this_name(monkeypatch, capsys, tmp_pat
     assert run(monkeypatch, "runs", str(tmp_path / "none")) == 2
     assert capsys.readouterr().err == f"error: {tmp_path / 'none'}: no such folder\n"
     assert sys.argv == ["jax-ttt runs", str(tmp_path / "none")]
+
+
+def test_a_command_of_several_processes_ends_as_under_its_own_name(monkeypatch):
+    ran = []
+    monkeypatch.setattr(supervised, "run", lambda main: ran.append(main) or 7)
+    assert run(monkeypatch, "train", "--distributed") == 7
+    assert ran == [importlib.import_module("jax_ttt.train").main]
 
 
 @pytest.mark.parametrize(

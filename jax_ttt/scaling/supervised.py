@@ -37,6 +37,11 @@ def run(command: Callable[[None], int]) -> int:
     """
     if "--distributed" not in sys.argv or not hasattr(os, "fork"):
         return command(None)
+    with streams.usable():
+        return _run_in_child(command)
+
+
+def _run_in_child(command: Callable[[None], int]) -> int:
     global _notes
     reading, writing = os.pipe()
     notes, _notes = os.pipe()

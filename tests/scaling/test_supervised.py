@@ -1,5 +1,6 @@
 """What a parent says of the end of its child."""
 
+import signal
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from jax_ttt.scaling import supervised
 
 PROGRAM = """
-import os, signal, sys
+import os, signal, sys, time
 from jax_ttt.scaling import supervised
 
 def command(argv):
@@ -55,7 +56,7 @@ def test_without_the_flag_there_is_no_child():
 
 
 def test_a_killed_parent_takes_its_child_along():
-    end = "print(os.getpid(), flush=True); signal.pause()"
+    end = "print(os.getpid(), flush=True); time.sleep(10); print('left')"
     program = [sys.executable, "-c", PROGRAM.format(end=end), "--distributed"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as parent:
         out = parent.stdout
@@ -66,3 +67,29 @@ def test_a_killed_parent_takes_its_child_along():
         parent.kill()
         # The pipe closes once the child has ended too.
         assert out.read() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_parent_reaches_the_child(number):
+    """Except Ctrl-C, which a terminal sends to both."""
+    end = (
+        f"signal.signal({number:d}, lambda *_: sys.exit(7)); "
+        "time.sleep(0.3); print('ready'); time.sleep(10)"
+    )
+    program = [sys.executable, "-c", PROGRAM.format(end=end), "--distributed"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as parent:
+        out = parent.stdout
+        assert out is not None
+        assert [out.readline(), out.readline()] == ["told\n", "ready\n"]
+        parent.send_signal(signal.SIGINT)
+        parent.send_signal(number)
+        assert parent.wait(timeout=60) == 7
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_error(closed):
+    program = [sys.executable, "-c", PROGRAM.format(end="return 3"), "--distributed"]
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *program]
+    done = subprocess.run(shell, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == ("" if closed.startswith(">") else "told\n")
