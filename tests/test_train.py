@@ -28,6 +28,7 @@ from jax_ttt.reports import console
 from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
 from jax_ttt.runtime import named_arrays
+from jax_ttt.scaling import processes
 from jax_ttt.training import loop, run_folder
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
@@ -424,6 +425,24 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     )
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - AT_END
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.fault("F2", "signals between chunks")
+def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
+    path = tmp_path / "run"
+    code, _, err = run(path)
+    assert code == 143
+    assert err.startswith(f"interrupted at update 0: saved {path}")
+
+
+def test_another_process_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "writes", lambda: False)
+    path = tmp_path / "run"
+    path.mkdir()  # by the process that writes
+    code, _, err = run(path, "--tensorboard")
+    assert (code, err) == (0, "")
+    assert not [*path.iterdir()]
 
 
 @pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP while a run trains")

@@ -61,3 +61,11 @@ def test_all_else_is_refused(flags, said):
     with pytest.raises(Refused) as found:
         Spread(**flags).check_spread()
     assert str(found.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_spread"),
+    [({}, False), ({"devices": "1"}, True), ({"distributed": True}, True)],
+)
+def test_either_flag_spreads_the_work(flags, is_spread):
+    assert Spread(**flags).is_spread is is_spread

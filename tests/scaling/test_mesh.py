@@ -10,7 +10,8 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
-from jax_ttt.scaling import mesh
+from jax_ttt.scaling import mesh, processes
+from jax_ttt.scaling.flags import Spread
 from jax_ttt.training import loop, many_agents, programs, run_state
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.many_agents import Job
@@ -139,6 +140,65 @@ def test_a_buffer_that_can_not_be_split_evenly_is_refused(spread):
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
+
+
+def test_as_many_devices_are_used_as_asked_for(spread, monkeypatch):
+    for number in (2, 8):
+        assert spread(number).endswith(f", {number} devices")
+        assert mesh.num_devices() == number
+    spread(1)
+    monkeypatch.setattr(processes, "join", lambda args: None)
+    mesh.use_devices("auto", Spread(distributed=True))
+    assert mesh.num_devices() == 8
+
+
+def test_a_number_is_rounded_up_to_what_the_devices_share(spread):
+    assert mesh.rounded_up(3) == 3
+    spread(4)
+    assert [mesh.rounded_up(n) for n in (1, 4, 5)] == [4, 4, 8]
+
+
+def test_on_one_device_is_only_meanwhile(spread):
+    spread(4)
+    with mesh.on_one_device():
+        assert mesh.in_use() is None
+    assert mesh.num_devices() == 4
+
+
+def test_results_that_are_read_are_on_each_device_and_a_state_is_donated(spread):
+    def step(weights):
+        return {"weights": weights + 1}, weights.sum(axis=1)
+
+    spread(8)
+    args = (np.ones((8, 3), np.float32),)
+    shapes = mesh.argument_shapes(args, (True,))
+    program = mesh.lowered_for_all(step, shapes, (0,), of_agents=True).compile()
+    (given,) = mesh.put(args, (True,))
+    state, read = program(given)
+    shards = state["weights"].addressable_shards
+    assert {shard.data.shape for shard in shards} == {(1, 3)}
+    assert read.is_fully_replicated
+    assert given.is_deleted()
+
+
+def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch):
+    spread(8)
+    monkeypatch.setattr(processes, "count", lambda: 2)
+    games = np.arange(16.0, dtype=np.float32)
+    (lies,) = mesh.put(({"env_state.x": games},), None)
+    assert not lies["env_state.x"].is_fully_replicated
+    gathered = mesh.gathered(lies)["env_state.x"]
+    assert gathered.is_fully_replicated
+    np.testing.assert_array_equal(gathered, games)
+
+
+def test_what_lies_on_its_devices_is_not_read_again(spread, monkeypatch):
+    """A process can't read what lies on the devices of another one."""
+    spread(8)
+    monkeypatch.setattr(processes, "count", lambda: 2)
+    (lies,) = mesh.put(({"env_state.x": np.zeros(16, np.float32)},), None)
+    (again,) = mesh.put((lies,), None)
+    assert again["env_state.x"] is lies["env_state.x"]
 
 
 def test_a_state_continues_on_another_number_of_devices(spread):

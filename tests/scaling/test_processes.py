@@ -1,6 +1,8 @@
 """Runs of several processes over loopback: one writes, and none is left behind."""
 
 import contextlib
+import faulthandler
+import io
 import json
 import os
 import signal
@@ -14,6 +16,7 @@ import jax
 import numpy as np
 import pytest
 import tiny
+from jax.experimental import multihost_utils
 
 import jax_ttt
 from jax_ttt.config.errors import UsageError
@@ -109,6 +112,117 @@ def test_a_cluster_that_is_not_there_is_said(error, said, monkeypatch):
     monkeypatch.setattr(jax.distributed, "initialize", initialize)
     with pytest.raises(UsageError, match=f"^--distributed: {said}"):
         processes.join(Spread(distributed=True))
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Return a function that makes this process look like one of two that joined."""
+    for name in ("_joined", "_stderr"):
+        monkeypatch.setattr(processes, name, getattr(processes, name))
+
+    def as_process(index):
+        monkeypatch.setattr(processes, "_joined", True)
+        monkeypatch.setattr(jax, "process_count", lambda: 2)
+        monkeypatch.setattr(jax, "process_index", lambda: index)
+
+    return as_process
+
+
+def test_of_two_processes_the_first_writes(fake):
+    for index in (0, 1):
+        fake(index)
+        assert processes.count() == 2
+        assert processes.writes() == (index == 0)
+
+
+@pytest.mark.parametrize("numbers", [(0, 15), (15, 0), (0, 0)])
+def test_processes_agree_on_the_greatest_number(numbers, fake, monkeypatch):
+    monkeypatch.setattr(
+        multihost_utils, "process_allgather", lambda number: np.int32(numbers)
+    )
+    fake(0)
+    assert processes.agreed(numbers[0]) == max(numbers)
+
+
+class Ended(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture
+def ending(monkeypatch):
+    """Raise `Ended` in place of the end of the process."""
+
+    def end(code):
+        raise Ended(code)
+
+    monkeypatch.setattr(os, "_exit", end)
+
+
+@pytest.mark.usefixtures("ending")
+def test_a_process_that_lost_another_one_ends_at_once_with_a_line(fake, monkeypatch):
+    fake(1)
+    own, others = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(processes, "_stderr", own)
+    monkeypatch.setattr(sys, "stderr", others)  # as `join` leaves it
+    with pytest.raises(Ended, match=r"^1$"), processes.ending_together():
+        raise jax.errors.JaxRuntimeError("UNAVAILABLE: connection closed by peer")
+    assert (own.getvalue(), others.getvalue()) == (f"error: {supervised.LOST}\n", "")
+
+
+@pytest.mark.usefixtures("ending")
+def test_no_process_was_lost_if_this_one_has_no_memory(fake):
+    fake(0)
+    no_memory = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+    with (
+        pytest.raises(jax.errors.JaxRuntimeError) as found,
+        processes.ending_together(),
+    ):
+        raise no_memory
+    assert found.value is no_memory
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_process_joins_as_the_flags_say(index, fake, monkeypatch, tmp_path):
+    """The runtime replaces the handler of SIGTERM, as `faulthandler` does here."""
+    given, settings, notes, signals = [], {}, [], []
+
+    def initialize(*args, **limits):
+        given.append((args, limits))
+        fake(index)
+        faulthandler.register(signal.SIGTERM, file, chain=False)
+
+    monkeypatch.setattr(jax.distributed, "initialize", initialize)
+    monkeypatch.setattr(jax.config, "update", settings.__setitem__)
+    monkeypatch.setattr(supervised, "note_joined", lambda: notes.append(1))
+    streams = [io.StringIO(), io.StringIO()]
+    for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+        monkeypatch.setattr(sys, name, stream)
+    before = signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
+    with (tmp_path / "dumped").open("w") as file:
+        try:
+            processes.join(
+                Spread(
+                    distributed=True,
+                    coordinator="a:1",
+                    num_processes=2,
+                    process_id=index,
+                )
+            )
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            faulthandler.unregister(signal.SIGTERM)
+            signal.signal(signal.SIGTERM, before)
+    ((args, limits),) = given
+    assert args == ("a:1", 2, index)
+    assert limits["initialization_timeout"] == supervised.PATIENCE
+    assert limits["heartbeat_timeout_seconds"] <= 30
+    assert settings == {"jax_cpu_enable_async_dispatch": False}
+    assert (notes, signals) == ([1], [signal.SIGTERM])
+    if index:
+        assert sys.stdout.name == sys.stderr.name == os.devnull
+        sys.stdout.close()
+    else:
+        assert [sys.stdout, sys.stderr] == streams
 
 
 @pytest.mark.slow

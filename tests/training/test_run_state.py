@@ -11,6 +11,7 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.scaling import mesh
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Best, RunState
 
@@ -253,3 +254,16 @@ def test_of_many_agents_each_has_its_best(tree):
     now = {k: getattr(best, k)[best.update == 12] for k in ("win_rate", "loss_rate")}
     for name, rates in now.items():
         assert np.isfinite(rates).all(), name
+
+
+def test_a_state_is_gathered_before_it_is_read(tree, monkeypatch):
+    """Of arrays of other processes, this one can only read what is gathered."""
+    state = next(loop.train_from_scratch(CONFIG, 1, tree)).state
+    zeros = lambda arrays: jax.tree.map(np.zeros_like, arrays)  # noqa: E731
+    monkeypatch.setattr(mesh, "gathered", zeros)
+    assert same(run_state.on_host(state), zeros(state))
+    proven, rate = np.array(False), np.array(0.5)
+    new = dataclasses.replace(state, best=None)
+    best = run_state.after_evaluation(new, None, proven, rate, rate).best
+    assert best is not None
+    assert same(best.params, zeros(state.params))
