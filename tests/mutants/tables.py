@@ -9,6 +9,7 @@ from mutants import (
     of_files,
     of_games,
     of_players,
+    of_scaling,
     of_server,
     of_solver,
 )
@@ -22,6 +23,7 @@ TABLES = (
     of_server.MUTANTS,
     of_files.MUTANTS,
     of_checkpoints.MUTANTS,
+    of_scaling.MUTANTS,
 )
 
 

@@ -37,7 +37,7 @@ def test_there_are_mutants_of_everything_that_decides():
     """The folders whose faults could make a weak agent, or a wrong claim."""
     folders = {mutant.folder for mutant in MUTANTS}
     assert {"dqn", "envs", "networks", "solver", "evaluation", "players"} < folders
-    assert {"training", "serving", "sessions", "config"} < folders
+    assert {"training", "scaling", "serving", "sessions", "config"} < folders
     assert len(MUTANTS) >= 150
 
 
