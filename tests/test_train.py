@@ -645,7 +645,12 @@ def test_connect_four_trains_by_the_same_code(tmp_path):
     check_sampled_run("connect_four", tmp_path / "run")
 
 
-LARGE = [game for game in GAMES if game not in ("tic_tac_toe", "connect_four")]
+OURS = ("connect_4x4", "mnk_4x4_4")
+LARGE = [
+    name
+    for name, game in GAMES.items()
+    if name in OURS or (game.pgx_id not in (None, "tic_tac_toe", "connect_four"))
+]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ SEAT_OF: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
 """The seats by their short names."""
 
 MovesOn = Literal["cells", "columns"]
+Packing = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
 
 
@@ -36,10 +37,13 @@ class Symmetry(NamedTuple):
 class Game:
     """The facts about a game."""
 
-    pgx_id: str
-    """PGX's name of the game."""
     shape: tuple[int, int]
     """Rows and columns of the board."""
+    pgx_id: str | None = None
+    """PGX's name of the game; None for a game of our own."""
+    in_a_row: int | None = None
+    """How many stones in a row win a game of our own; None for PGX's games. Stones fall
+    if moves are on columns."""
     seats: tuple[str, str] = ("first", "second")
     """Display names of the first player and of the second."""
     stones: bool = False
@@ -59,10 +63,16 @@ class Game:
     is refused."""
     enumerable: bool = False
     """Whether the whole tree is small enough to enumerate, for exact results."""
+    packing: Packing | None = None
+    """How a position becomes a key of at most 64 bits: two bits of each cell, or the
+    stones of each column and its height. None: it can't, so what a player reaches is
+    not enumerated."""
     preset: Literal["default", "plain"] = "plain"
     """The default preset of the game."""
 
     def __post_init__(self) -> None:
+        if (self.pgx_id is None) == (self.in_a_row is None):
+            raise ValueError("a game is PGX's, or has in_a_row: one of both")
         # The lookup of positions needs stones; whole games need their length.
         if self.enumerable and not (self.stones and self.max_moves):
             raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
@@ -90,6 +100,21 @@ def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
     )
 
 
+def connect(columns: int, rows: int) -> Game:
+    """Return the game of four in a row on a board of this size, played by columns."""
+    return Game(
+        in_a_row=4,
+        shape=(rows, columns),
+        stones=True,
+        moves_on="columns",
+        symmetries=mirrored_columns(rows, columns),
+        max_moves=rows * columns,
+        packing="columns",
+    )
+
+
+_LADDER = ((4, 4), (5, 4), (4, 5), (5, 5), (6, 5), (6, 6), (7, 6))
+
 GAMES: dict[str, Game] = {
     "tic_tac_toe": Game(
         pgx_id="tic_tac_toe",
@@ -100,6 +125,7 @@ GAMES: dict[str, Game] = {
         symmetries=square_views(3),
         max_moves=9,
         enumerable=True,
+        packing="cells",
         preset="default",
     ),
     "connect_four": Game(
@@ -109,12 +135,24 @@ GAMES: dict[str, Game] = {
         moves_on="columns",
         symmetries=mirrored_columns(6, 7),
         symmetries_since=2,
+        packing="columns",
     ),
     "othello": Game(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
     "hex": Game(pgx_id="hex", shape=(11, 11), moves_on="cells"),
     "animal_shogi": Game(pgx_id="animal_shogi", shape=(4, 3)),
     "gardner_chess": Game(pgx_id="gardner_chess", shape=(5, 5)),
     "go_9x9": Game(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
+    **{f"connect_{size[0]}x{size[1]}": connect(*size) for size in _LADDER},
+    "mnk_4x4_4": Game(
+        in_a_row=4,
+        shape=(4, 4),
+        seats=("X", "O"),
+        stones=True,
+        moves_on="cells",
+        symmetries=square_views(4),
+        max_moves=16,
+        packing="cells",
+    ),
 }
 """The games, by their names in `--env-id`."""
 

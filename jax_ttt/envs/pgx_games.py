@@ -16,7 +16,7 @@ import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
-from jax_ttt.envs import stones
+from jax_ttt.envs import line_games, stones
 
 
 class Move(NamedTuple):
@@ -33,10 +33,14 @@ Player = Callable[[jax.Array, pgx.State], jax.Array]
 
 @functools.cache
 def make_env(env_id: EnvId) -> pgx.Env:
-    """Return the PGX environment."""
+    """Return the environment: PGX's, or one of our own behind its `Env`."""
+    game = GAMES[env_id]
+    if game.in_a_row is not None:
+        falls = game.moves_on == "columns"
+        return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
     # PGX builds arrays when a game is imported; they must not be traced under `jit`.
     with jax.ensure_compile_time_eval():
-        return pgx.make(cast(pgx.EnvId, GAMES[env_id].pgx_id))
+        return pgx.make(cast(pgx.EnvId, game.pgx_id))
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_envs"))

@@ -53,9 +53,9 @@ def _picture(
     env_states: Sequence[pgx.State], theme: Theme, seconds: float, largest: int
 ) -> Picture:
     """Draw states of one game; a board has at most `largest` pixels, alone."""
-    names = {game.pgx_id: game for game in GAMES.values() if game.stones}
-    game = names.get(env_states[0].env_id)
-    if game is None:
+    name: str = env_states[0].env_id
+    game = GAMES.get(name)
+    if game is None or not game.stones:
         return _drawn_by_pgx(env_states, theme, seconds)
     blue, grey, orange = themes.colours(theme)
     boards = [_cells(game, state) for state in env_states]
@@ -70,7 +70,7 @@ def _picture(
     ]
     behind = shapes.filled(size, colour)
     drawn = [behind + "".join(map(shapes.svg_element, frame)) for frame in frames]
-    title = f"{game.pgx_id}, move by move" if len(drawn) > 1 else game.pgx_id
+    title = f"{name}, move by move" if len(drawn) > 1 else name
     svg = animations.animated(drawn, size, seconds, title.replace("_", " "))
     return Picture(svg, functools.partial(shapes.rendered, frames[-1], size, colour))
 

@@ -1,0 +1,162 @@
+"""Games of our own, behind PGX's `Env`: so many stones in a row win.
+
+In `connect_WxH`, stones fall to the lowest free cell of a column, as in Connect Four.
+In `mnk_MxN_K`, a move names a cell, as in tic-tac-toe. States have the fields of
+PGX's Connect Four and tic-tac-toe.
+
+Axes: `H` rows, from the top, `W` columns, `F` cells, `A` actions.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Int, Key
+
+FREE = -1
+"""A free cell; 0 and 1 are stones of the first and the second player."""
+
+
+class Position(NamedTuple):
+    """A board and whose turn it is, with the names of PGX's `GameState`."""
+
+    color: jax.Array  # () int32: the stone that is set next, 0 or 1
+    board: jax.Array  # (F,) int32, row by row: FREE, 0 or 1
+    winner: jax.Array  # () int32: the stone in a row, else FREE
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        *("current_player", "observation", "rewards", "terminated", "truncated"),
+        *("legal_action_mask", "_step_count", "_x"),
+    ],
+    meta_fields=["game"],
+)
+# PGX's dataclass is frozen too, which its type does not say.
+@dataclasses.dataclass(frozen=True)  # pyright: ignore[reportGeneralTypeIssues]
+class State(pgx.State):
+    """A state with the fields of PGX's, and the name of its game."""
+
+    _x: Position
+    game: str
+
+    @property
+    def env_id(self) -> pgx.EnvId:
+        """The name of the game in the catalogue."""
+        return cast(pgx.EnvId, self.game)
+
+
+@dataclasses.dataclass(frozen=True)
+class LineGame(pgx.Env):
+    """A board on which so many stones of a player in a row win.
+
+    A row is horizontal, vertical or diagonal. A full board without one is a draw.
+    """
+
+    name: str
+    shape: tuple[int, int]  # (H, W)
+    in_a_row: int
+    falls: bool  # an action is a column, in which the stone falls
+
+    @property
+    def num_cells(self) -> int:
+        """The number of cells."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def id(self) -> pgx.EnvId:
+        """The name of the game in the catalogue."""
+        return cast(pgx.EnvId, self.name)
+
+    @property
+    def version(self) -> str:
+        """The version of the rules."""
+        return "v0"
+
+    @property
+    def num_players(self) -> int:
+        """The number of players."""
+        return 2
+
+    def _init(self, key: Key[Array, ""]) -> State:
+        no_one = jnp.int32(FREE)
+        board = jnp.full(self.num_cells, FREE, jnp.int32)
+        num_actions = self.shape[1] if self.falls else self.num_cells
+        return State(
+            current_player=jnp.int32(jax.random.bernoulli(key)),
+            observation=jnp.zeros((*self.shape, 2), bool),
+            rewards=jnp.zeros(2, jnp.float32),
+            terminated=jnp.bool_(False),
+            truncated=jnp.bool_(False),
+            legal_action_mask=jnp.ones(num_actions, bool),
+            _step_count=jnp.int32(0),
+            _x=Position(jnp.int32(0), board, no_one),
+            game=self.name,
+        )
+
+    def _step(
+        self, state: pgx.State, action: Int[Array, ""], key: object = None
+    ) -> State:
+        del key  # nothing is random
+        state = cast(State, state)
+        colour, board = state._x.color, state._x.board
+        board = jnp.where(self._target(board, action), colour, board)
+        won = self._has_row(board == colour)
+        full = (board != FREE).all()
+        mover = state.current_player
+        gain = jnp.where(won, 1.0, 0.0).astype(jnp.float32)
+        rewards = jnp.where(jnp.arange(2) == mover, gain, -gain)
+        return dataclasses.replace(
+            state,
+            current_player=1 - mover,
+            rewards=rewards,
+            terminated=won | full,
+            legal_action_mask=self._legal(board),
+            _x=Position(1 - colour, board, jnp.where(won, colour, FREE)),
+        )
+
+    def _observe(self, state: pgx.State, player_id: Int[Array, ""]) -> Array:
+        position = cast(State, state)._x
+        own = jnp.where(
+            player_id == state.current_player, position.color, 1 - position.color
+        )
+        planes = [position.board == own, position.board == 1 - own]
+        return jnp.stack(planes, axis=-1).reshape(*self.shape, 2)
+
+    def _target(self, board: Int[Array, " F"], action: Int[Array, ""]) -> Array:
+        """Return the cell in which the stone of an action comes to lie, `(F,)` bool."""
+        if not self.falls:
+            return jnp.arange(self.num_cells) == action
+        rows, columns = self.shape
+        grid = board.reshape(self.shape)
+        lowest = rows - 1 - (grid != FREE).sum(axis=0)  # (W,) the row of a new stone
+        falls_to = jnp.arange(rows)[:, None] == lowest[None]
+        chosen = jnp.arange(columns) == action
+        return (falls_to & chosen[None]).reshape(-1)
+
+    def _legal(self, board: Int[Array, " F"]) -> Bool[Array, " A"]:
+        free = board == FREE
+        return free[: self.shape[1]] if self.falls else free
+
+    def _has_row(self, own: Bool[Array, " F"]) -> Bool[Array, ""]:
+        """Return whether stones are in a row.
+
+        Each column is a number whose bits are its cells, so that all rows of a
+        direction are found by shifts of as many numbers as there are columns.
+        """
+        rows, columns = self.shape
+        weights = (1 << np.arange(rows)).astype(np.int32)[:, None]
+        bits = (own.reshape(self.shape) * weights).sum(axis=0)  # (W,)
+        steps = range(self.in_a_row)
+        found = [functools.reduce(jnp.bitwise_and, [bits >> n for n in steps])]
+        if (last := columns - self.in_a_row + 1) > 0:
+            near = [bits[n : n + last] for n in steps]
+            for shifts in ([0] * len(near), [*steps], [*steps][::-1]):
+                moved = [x >> n for x, n in zip(near, shifts, strict=True)]
+                found.append(functools.reduce(jnp.bitwise_and, moved))
+        return jnp.concatenate(found).any()

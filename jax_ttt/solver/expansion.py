@@ -1,0 +1,81 @@
+"""A player's and its opponents' moves in many positions, in batches of one size.
+
+Axes: `B` positions of a batch, `P` positions of a level.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import jax
+import numpy as np
+from jaxtyping import Array, UInt32, UInt64
+
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.solver import successors
+from jax_ttt.solver.successors import Player, Successors
+
+Moves = Callable[[UInt32[Array, "B 2"]], Successors]
+Batches = Iterator[tuple[slice, Successors]]
+"""The rows of a batch, and the moves there as NumPy arrays."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A deterministic player in a seat of a game."""
+
+    env_id: EnvId
+    player: Player
+    seat: Seat
+    merged: bool  # symmetric boards are one position
+    sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
+    batch: int = 2**13  # positions in a call of the compiled programs
+
+    def is_own(self, level: int) -> bool:
+        """Return whether the player moves at a level."""
+        return SEATS[level % 2] == self.seat
+
+
+def expanded(
+    subject: Subject, level: int, numbers: UInt64[np.ndarray, " P"]
+) -> Batches:
+    """Yield the moves of who is to move at a level: the player's, or all."""
+    if not subject.is_own(level):
+        return all_moves(subject, numbers)
+
+    def moves(keys: UInt32[Array, "B 2"]) -> Successors:
+        return successors.of_player(
+            subject.env_id, subject.player, keys, subject.merged
+        )
+
+    return _batches(subject, numbers, moves)
+
+
+def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
+    """Yield all moves in each position."""
+
+    def moves(keys: UInt32[Array, "B 2"]) -> Successors:
+        return successors.of_all_moves(subject.env_id, keys, subject.merged)
+
+    return _batches(subject, numbers, moves)
+
+
+def _batches(
+    subject: Subject, numbers: UInt64[np.ndarray, " P"], moves: Moves
+) -> Batches:
+    """Yield the moves; a batch is computed while the one before it is used."""
+    waiting = None
+    for begin in range(0, len(numbers), subject.batch):
+        rows = slice(begin, min(begin + subject.batch, len(numbers)))
+        # The last batch repeats its rows, so that all have one size.
+        words = successors.as_words(np.resize(numbers[rows], subject.batch))
+        pair = rows, moves(jax.device_put(words, subject.sharding))
+        if waiting is not None:
+            yield _fetched(*waiting)
+        waiting = pair
+    if waiting is not None:
+        yield _fetched(*waiting)
+
+
+def _fetched(rows: slice, after: Successors) -> tuple[slice, Successors]:
+    kept = rows.stop - rows.start
+    return rows, Successors(*(np.asarray(leaf)[:kept] for leaf in after))

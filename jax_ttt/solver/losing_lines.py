@@ -1,0 +1,98 @@
+"""The lines of play that beat a player, among the positions that it reaches.
+
+`levels` are the keys of the positions of each level, ascending, as `reach` finds them.
+
+Axes: `P` positions of a level.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jaxtyping import Bool, UInt64
+
+from jax_ttt.envs import packing, pgx_games
+from jax_ttt.solver import expansion, successors
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
+
+Keys = UInt64[np.ndarray, "_"]
+
+
+def line_to(
+    subject: Subject,
+    levels: Sequence[Keys],
+    parents: Sequence[np.ndarray],
+    losing: int,
+) -> tuple[int, ...]:
+    """Return the actions of a line that ends with a lost move in position `losing`.
+
+    It is a position of the last level; `parents` leads from each level to the one
+    before. With merged images a key stands for several boards, so the line is played.
+    """
+    places = [losing]
+    for parent in reversed(parents[1:]):
+        places.append(int(parent[places[-1]]))
+    wanted = [levels[number][place] for number, place in enumerate(places[::-1])]
+    env = pgx_games.make_env(subject.env_id)
+    state, actions = pgx_games.init(env, jax.random.key(0), 1), []
+    for number in range(len(wanted)):
+        words = packing.pack(subject.env_id, packing.stones_of(state))
+        here = successors.as_numbers(np.asarray(words))
+        ((_, after),) = expansion.expanded(subject, number, here)
+        if number + 1 < len(wanted):
+            there = successors.as_numbers(after.keys) == wanted[number + 1]
+            fits = there & (after.result == OPEN)
+        else:
+            fits = after.result == _lost(subject, number)
+        actions.append(int(after.action[fits][0]))
+        state = pgx_games.play_moves(env, state, np.array(actions[-1:], np.int32))
+    return tuple(actions)
+
+
+def marked(subject: Subject, levels: Sequence[Keys]) -> list[Bool[np.ndarray, "_"]]:
+    """Return for each level which positions are on a line of play that loses."""
+    marks: list[np.ndarray] = []
+    losing = np.zeros(0, np.uint64)  # of the level after
+    for number, keys in reversed(list(enumerate(levels))):
+        marks.append(np.zeros(len(keys), bool))
+        for rows, after in expansion.expanded(subject, number, keys):
+            there = _among(losing, successors.as_numbers(after.keys))
+            lost = after.result == _lost(subject, number)
+            leads = lost | (there & (after.result == OPEN))
+            marks[-1][rows] = leads.any(axis=1)
+        losing = keys[marks[-1]]
+    return marks[::-1]
+
+
+def choices(subject: Subject, levels: Sequence[Keys]) -> list[Keys]:
+    """Return for each level the positions on losing lines where the player can choose.
+
+    It is to move there, and has more than one legal move.
+    """
+    found = []
+    marks = marked(subject, levels)
+    for number, (keys, lost) in enumerate(zip(levels, marks, strict=True)):
+        own, keys = subject.is_own(number), keys[lost]
+        found.append(keys[_has_choice(subject, keys)] if own else keys[:0])
+    return found
+
+
+def _has_choice(subject: Subject, keys: Keys) -> Bool[np.ndarray, " P"]:
+    has = np.zeros(len(keys), bool)
+    for rows, after in expansion.all_moves(subject, keys):
+        has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1
+    return has
+
+
+def _lost(subject: Subject, number: int) -> int:
+    """Return the result, for who moves at a level, of a move that the player loses."""
+    return LOST if subject.is_own(number) else WON
+
+
+def _among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return which numbers are among others, in ascending order."""
+    if not len(ascending):
+        return np.zeros(numbers.shape, bool)
+    place = np.searchsorted(ascending, numbers).clip(max=len(ascending) - 1)
+    return ascending[place] == numbers

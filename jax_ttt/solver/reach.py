@@ -1,0 +1,192 @@
+"""The positions that a deterministic player reaches against every opponent.
+
+A player and any opponent reach a small part of a game. It can be enumerated level by
+level where the whole tree can't: one move where the player is to move, all moves where
+the opponent is. So the results are exact, and that no line loses is a proof.
+
+Axes: `B` positions of a batch, `P` positions of a level, `K` moves.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.envs import packing, pgx_games
+from jax_ttt.solver import expansion, losing_lines, successors
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.levels import Collected, Level
+from jax_ttt.solver.successors import (
+    DRAWN,
+    ILLEGAL,
+    LOST,
+    OPEN,
+    WON,
+    Successors,
+)
+
+
+class DiffersError(ValueError):
+    """The player plays another move on a symmetric board."""
+
+
+class IllegalMoveError(ValueError):
+    """The player plays a move that is not legal."""
+
+
+@dataclasses.dataclass
+class Ends:
+    """Ends of games with one result for the player."""
+
+    moves: int = 0  # pairs of a position and the move that ends the game
+    lines: int = 0  # lines of play
+    chance: float = 0.0  # against an opponent that plays at random
+
+
+class Results(NamedTuple):
+    """The ends of games by result."""
+
+    won: Ends
+    drawn: Ends
+    lost: Ends
+
+    def copied(self) -> "Results":
+        """Return a copy, to be added to."""
+        return Results(*(dataclasses.replace(ends) for ends in self))
+
+
+@dataclasses.dataclass
+class Reach:
+    """What a player reaches, as far as it is enumerated."""
+
+    subject: Subject
+    keys: list[np.ndarray] = dataclasses.field(default_factory=list)
+    """(P,) uint64 keys of each level in which games go on, ascending."""
+    num_expanded: int = 0  # levels whose moves are played
+    num_drawn: int = 0  # positions in which a game ended as a draw
+    open_chance: float = 1.0  # of games that go on after the expanded levels
+    ends: Results = Results(Ends(), Ends(), Ends())  # noqa: RUF009, never changed
+    losing_line: tuple[int, ...] | None = None  # actions of a shortest one
+
+    @property
+    def num_positions(self) -> int:
+        """Positions in which nobody has won, with those that ended as draws."""
+        return sum(map(len, self.keys)) + self.num_drawn
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every line of play is followed to its end."""
+        return self.num_expanded == len(self.keys)
+
+    @property
+    def unbeatable(self) -> bool:
+        """Whether no line of play by any opponent beats the player: a proof."""
+        return self.is_complete and not self.ends.lost.moves
+
+
+class _Moves(NamedTuple):
+    """The moves in the positions of a level, by what they lead to."""
+
+    ends: Results
+    drawn: Level
+    open: Level
+    losing: int | None  # the first position that a move loses
+
+
+def reached(
+    subject: Subject,
+    max_positions: int,
+    on_batch: Callable[[Reach, int], None] = lambda reach, done: None,
+) -> Iterator[Reach]:
+    """Yield what the player reaches, after each level; it is one object.
+
+    It ends early, with `is_complete` False, where there are more than `max_positions`.
+    `on_batch` gets the number of positions of the latest level whose moves are played.
+
+    Raises:
+        DiffersError: `merged`, but a move is another one on a symmetric board.
+        IllegalMoveError: the player plays a move that is not legal.
+        ValueError: positions of the game have no keys.
+    """
+    packing.check_packed(subject.env_id)
+    reach, level = Reach(subject), _first(subject.env_id)
+    parents: list[np.ndarray] = []
+    while len(level.keys):
+        reach.keys.append(level.keys)
+        parents.append(level.parent)
+        if reach.num_positions > max_positions:
+            return
+        moves = _play(reach, level, max_positions, on_batch)
+        if moves is None:
+            return
+        level = moves.open
+        reach.ends = moves.ends
+        reach.num_drawn += len(moves.drawn.keys)
+        reach.open_chance = float(level.chance.sum())
+        reach.num_expanded += 1
+        if moves.losing is not None and reach.losing_line is None:
+            reach.losing_line = losing_lines.line_to(
+                subject, reach.keys, parents, moves.losing
+            )
+        if reach.losing_line is not None:
+            parents.clear()
+        yield reach
+
+
+def _first(env_id: EnvId) -> Level:
+    start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
+    keys = packing.pack(env_id, packing.stones_of(start))
+    numbers = successors.as_numbers(np.asarray(keys))
+    return Level(numbers, np.ones(1), np.ones(1, "u8"), np.zeros(1, "u4"))
+
+
+def _play(
+    reach: Reach,
+    level: Level,
+    max_positions: int,
+    on_batch: Callable[[Reach, int], None],
+) -> _Moves | None:
+    """Play the moves of the latest level; None if they lead to too many positions."""
+    subject, number = reach.subject, reach.num_expanded
+    own = subject.is_own(number)
+    results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
+    ends = reach.ends.copied()
+    found, drawn, losing = Collected(), Collected(), None
+    for rows, after in expansion.expanded(subject, number, level.keys):
+        _check(own, after)
+        legal = after.result != ILLEGAL
+        share = level.chance[rows] / legal.sum(axis=1)
+        for result, end in zip(results, ends, strict=True):
+            where = np.nonzero(after.result == result)[0]
+            end.moves += len(where)
+            end.lines += int(level.lines[rows][where].sum())
+            end.chance += float(share[where].sum())
+        if losing is None and (lost := (after.result == results[2]).any(axis=1)).any():
+            losing = rows.start + int(lost.argmax())
+        found.add(_led_to(level, rows, share, after, OPEN))
+        drawn.add(_led_to(level, rows, share, after, DRAWN))
+        on_batch(reach, rows.stop)
+        if found.num_merged > max_positions - reach.num_positions:
+            return None
+    return _Moves(ends, drawn.merged(), found.merged(), losing)
+
+
+def _led_to(
+    level: Level, rows: slice, share: np.ndarray, after: Successors, result: int
+) -> Level:
+    """Return the positions that moves of this result lead to, not merged."""
+    row, move = np.nonzero(after.result == result)
+    keys = successors.as_numbers(after.keys[row, move])
+    parent = (rows.start + row).astype("u4")
+    return Level(keys, share[row], level.lines[rows][row], parent)
+
+
+def _check(own: bool, after: Successors) -> None:
+    if after.differs.any():
+        raise DiffersError("the player plays another move on a symmetric board")
+    if own and (after.result == ILLEGAL).any():
+        action = after.action[after.result == ILLEGAL][0]
+        raise IllegalMoveError(f"the player plays {action}, which is not legal")

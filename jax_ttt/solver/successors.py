@@ -1,0 +1,119 @@
+"""The positions after one move, as keys: after a player's move, or after every move.
+
+It steps the game itself; what a key means is known to `envs.packing` alone.
+
+Axes: `B` positions, `A` actions, `K` moves: 1 if the player moves, else A, `G` views.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Int, UInt32
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.envs import packing, pgx_games
+from jax_ttt.envs.packing import Stones
+from jax_ttt.envs.tree import AnyArray
+
+Player = Callable[[jax.Array, pgx.State], jax.Array]
+"""A function `(key, env_state of B games) -> actions` that ignores its key."""
+
+OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
+"""What a move leads to: the game goes on, or its end for the player who moves."""
+
+
+class Successors(NamedTuple):
+    """The moves in each position, and the positions after them."""
+
+    keys: AnyArray  # (B, K, 2) uint32
+    result: AnyArray  # (B, K) int8: OPEN to ILLEGAL
+    action: AnyArray  # (B, K) int32
+    differs: AnyArray  # (B,) bool: the player plays another move in a view
+
+
+@functools.partial(jax.jit, static_argnames=("env_id", "merged"))
+def of_player(
+    env_id: EnvId, player: Player, keys: UInt32[Array, "B 2"], merged: bool
+) -> Successors:
+    """Return the move of a player who is to move in all positions.
+
+    With `merged`, its move is compared in all symmetric views, and the keys are those
+    of `first_keys`.
+    """
+    stones = packing.unpack(env_id, keys)
+    action = _move(env_id, player, stones)
+    differs = jnp.zeros(len(keys), bool)
+    views = packing.all_views(env_id)
+    for cells, actions in zip(*views, strict=True) if merged else ():
+        seen = packing.seen(stones, cells)
+        there = jnp.asarray(actions)[_move(env_id, player, seen)]
+        same_board = (packing.pack(env_id, seen) == keys).all(axis=1)
+        differs |= (there != action) & ~same_board
+    return _after(env_id, stones, action[:, None], differs, merged)
+
+
+@functools.partial(jax.jit, static_argnames=("env_id", "merged"))
+def of_all_moves(env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool) -> Successors:
+    """Return every move in each position; `merged` is that of `of_player`."""
+    stones = packing.unpack(env_id, keys)
+    actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
+    action = jnp.broadcast_to(actions, (len(keys), len(actions)))
+    return _after(env_id, stones, action, jnp.zeros(len(keys), bool), merged)
+
+
+def _move(env_id: EnvId, player: Player, stones: Stones) -> Int[Array, " B"]:
+    state = packing.to_states(env_id, stones)
+    # The player is deterministic, so any key will do.
+    return player(jax.random.key(0), state).astype(jnp.int32)
+
+
+def _after(
+    env_id: EnvId,
+    stones: Stones,
+    action: Int[Array, "B K"],
+    differs: Bool[Array, " B"],
+    merged: bool,
+) -> Successors:
+    moves = action.shape[1]
+    before = packing.to_states(
+        env_id, Stones(*(jnp.repeat(x, moves, 0) for x in stones))
+    )
+    chosen = action.reshape(-1)
+    after, move = pgx_games.step(pgx_games.make_env(env_id), before, chosen, 1.0)
+    ended = jnp.where(move.reward > 0, WON, jnp.where(move.reward < 0, LOST, DRAWN))
+    result = jnp.where(pgx_games.finished(after), ended, OPEN)
+    allowed = jnp.take_along_axis(before.legal_action_mask, chosen[:, None], axis=1)
+    inside = (chosen >= 0) & (chosen < before.legal_action_mask.shape[1])
+    result = jnp.where(allowed[:, 0] & inside, result, ILLEGAL).astype(jnp.int8)
+    found = packing.stones_of(after)
+    keys = first_keys(env_id, found) if merged else packing.pack(env_id, found)
+    shape = action.shape
+    return Successors(keys.reshape(*shape, 2), result.reshape(shape), action, differs)
+
+
+def first_keys(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the least key of each board's symmetric views."""
+    least, *others = (
+        packing.pack(env_id, packing.seen(stones, cells))
+        for cells in packing.all_views(env_id).cells
+    )
+    for keys in others:
+        high, low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
+        less = high | ((keys[:, 1] == least[:, 1]) & low)
+        least = jnp.where(less[:, None], keys, least)
+    return least
+
+
+def as_numbers(keys: UInt32[np.ndarray, "... 2"]) -> np.ndarray:
+    """Return keys on the host as 64-bit numbers."""
+    return np.ascontiguousarray(keys).view("<u8")[..., 0]
+
+
+def as_words(numbers: np.ndarray) -> np.ndarray:
+    """Return the keys of `as_numbers`, `(..., 2)` uint32."""
+    return numbers[..., None].view("<u4")

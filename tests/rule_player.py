@@ -1,0 +1,73 @@
+"""A player of four in a row who wins, blocks, and does not allow a win on top."""
+
+import functools
+
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import Partial
+
+from jax_ttt.solver import reach
+from jax_ttt.solver.expansion import Subject
+
+
+def column_order(num_columns):
+    """Return the columns by distance from the centre, the left one first."""
+    middle = (num_columns - 1) / 2
+    return sorted(range(num_columns), key=lambda column: (abs(column - middle), column))
+
+
+def has_row(stones):
+    """Return in which boards, `(B, H, W)` bool, four stones are in a row."""
+    height, width = stones.shape[1:]
+    found = jnp.zeros(len(stones), bool)
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        rows, columns = height - 3 * down, width - 3 * abs(right)
+        left = 3 if right < 0 else 0
+        cells = [
+            stones[:, n * down : n * down + rows, left + n * right :][:, :, :columns]
+            for n in range(4)
+        ]
+        found |= functools.reduce(jnp.logical_and, cells).any(axis=(1, 2))
+    return found
+
+
+def rule_moves(key, env_state):
+    """Return the column with the highest score in each board.
+
+    A win scores 1,000, a block 100, a move after which the opponent can win on top of
+    it -50, minus the column's rank by distance from the centre.
+    """
+    del key
+    mine, yours = env_state.observation[..., 0], env_state.observation[..., 1]
+    height, width = mine.shape[1:]
+    ranks = np.argsort(column_order(width))
+    rows, columns = np.arange(height)[None, :, None], np.arange(width)[None, None, :]
+    stones = (mine | yours).sum(axis=1)
+    scores = []
+    for column in range(width):
+        row = (height - 1 - stones[:, column])[:, None, None]
+        cell, above = (
+            (rows == place) & (columns == column) for place in (row, row - 1)
+        )
+        score = 1000 * has_row(mine | cell) + 100 * has_row(yours | cell)
+        score -= 50 * has_row(yours | above) + int(ranks[column])
+        legal = env_state.legal_action_mask[:, column]
+        scores.append(jnp.where(legal, score, -(10**6)))
+    return jnp.argmax(jnp.stack(scores, axis=1), axis=1).astype(jnp.int32)
+
+
+RULE = Partial(rule_moves)
+
+
+def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding=None):
+    """Return all that a player reaches, with at most so many positions."""
+    subject = Subject(
+        env_id=env_id,
+        player=player,
+        seat=seat,
+        merged=merged,
+        batch=batch,
+        sharding=sharding,
+    )
+    *_, found = reach.reached(subject, most)
+    return found

@@ -1,0 +1,45 @@
+"""Merging of the rows of a level."""
+
+import numpy as np
+
+from jax_ttt.solver import levels
+from jax_ttt.solver.levels import Collected, Level
+
+
+def level(*rows):
+    """Return a level of rows (key, chance, lines, parent)."""
+    columns = zip(*rows, strict=True)
+    types = ("u8", "f8", "u8", "u4")
+    return Level(*(np.array(x, t) for x, t in zip(columns, types, strict=True)))
+
+
+def test_equal_keys_become_one_row():
+    rows = level((2**60, 0.5, 3, 7), (5, 0.125, 1, 9), (2**60, 0.25, 4, 2))
+    merged = levels.merge(rows)
+    assert merged.keys.tolist() == [5, 2**60]
+    assert merged.chance.tolist() == [0.125, 0.75]
+    assert merged.lines.tolist() == [1, 7]
+    assert merged.parent.tolist() == [9, 2]
+
+
+def test_no_rows_are_an_empty_level():
+    assert [len(x) for x in Collected().merged()] == [0, 0, 0, 0]
+
+
+def test_rows_collected_in_parts_are_those_of_one_merge(monkeypatch):
+    monkeypatch.setattr(levels, "_ROWS", 100)
+    random = np.random.default_rng(0)
+    numbers = random.integers(0, 300, (40, 30))
+    parts = [
+        level(*((key, 2.0**-10, 1, row) for row, key in enumerate(part)))
+        for part in numbers
+    ]
+    collected, most = Collected(), 0
+    for part in parts:
+        collected.add(part)
+        most = max(most, collected.num_rows)
+    assert most < 700  # at most twice the 300 keys, and a part
+    expected = levels.merge(Level(*map(np.concatenate, zip(*parts, strict=True))))
+    for found, wanted in zip(collected.merged(), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert expected.lines.sum() == 1200

@@ -1,0 +1,123 @@
+"""The moves of a player, and all moves, as keys of the positions after them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.tree_util import Partial
+
+from jax_ttt.envs import one_game, packing
+from jax_ttt.solver import successors
+from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
+
+ENV = "connect_4x4"
+COLUMNS = [0, 1, 0, 1, 0, 1]
+"""The first player then wins on column 0, the second on column 1."""
+
+
+def key_of(moves, env_id=ENV):
+    """Return the key of the position after these moves, `(1, 2)`."""
+    state = one_game.states(env_id, moves)[-1]
+    return packing.pack(env_id, packing.stones_of(state))
+
+
+def always(column, key, env_state):
+    """Play one column, wherever it is."""
+    del key
+    return jnp.broadcast_to(column, env_state.terminated.shape)
+
+
+def number_of(moves, env_id=ENV):
+    """Return the same as one number."""
+    return int(successors.as_numbers(np.asarray(key_of(moves, env_id)))[0])
+
+
+def test_all_moves_of_a_position():
+    moves = successors.of_all_moves(ENV, key_of(COLUMNS), False)
+    assert moves.action.tolist() == [[0, 1, 2, 3]]
+    assert moves.result.tolist() == [[WON, OPEN, OPEN, OPEN]]
+    numbers = successors.as_numbers(np.asarray(moves.keys))[0].tolist()
+    assert numbers[1:] == [number_of([*COLUMNS, column]) for column in (1, 2, 3)]
+
+
+def test_a_full_column_is_illegal():
+    moves = successors.of_all_moves(ENV, key_of([2, 2, 2, 2]), False)
+    assert moves.result.tolist() == [[OPEN, OPEN, ILLEGAL, OPEN]]
+
+
+def test_a_full_board_is_a_draw():
+    line = [0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2]
+    moves = successors.of_all_moves(ENV, key_of(line), False)
+    assert moves.result.tolist() == [[ILLEGAL, DRAWN, ILLEGAL, ILLEGAL]]
+
+
+@pytest.mark.parametrize(
+    ("column", "result"), [(0, WON), (2, OPEN), (4, ILLEGAL), (-1, ILLEGAL)]
+)
+def test_the_move_of_a_player(column, result):
+    player = Partial(always, jnp.int32(column))
+    moves = successors.of_player(ENV, player, key_of(COLUMNS), False)
+    assert moves.result.tolist() == [[result]]
+    assert moves.action.tolist() == [[column]]
+
+
+def test_a_board_and_its_mirror_image_have_one_first_key():
+    moves, mirrored = [0, 1, 1, 2], [3, 2, 2, 1]
+    assert number_of(moves) != number_of(mirrored)
+    both = jnp.concatenate([key_of(moves), key_of(mirrored)])
+    found = successors.first_keys(ENV, packing.unpack(ENV, both))
+    numbers = successors.as_numbers(np.asarray(found)).tolist()
+    assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
+
+
+def test_the_first_key_is_the_least_number():
+    """Of eight views of random boards, whose keys fill one word or both."""
+    random = np.random.default_rng(0)
+    for env_id, num_cells in (("mnk_4x4_4", 16), ("tic_tac_toe", 9)):
+        cells = random.integers(0, 3, (50, num_cells))
+        boards = packing.Stones(jnp.asarray(cells == 1), jnp.asarray(cells == 2))
+        views = packing.all_views(env_id).cells
+        numbers = [
+            successors.as_numbers(
+                np.asarray(packing.pack(env_id, packing.seen(boards, view)))
+            )
+            for view in views
+        ]
+        assert len(numbers) == 8
+        found = successors.first_keys(env_id, boards)
+        least = successors.as_numbers(np.asarray(found))
+        np.testing.assert_array_equal(least, np.min(numbers, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("moves", "differs"), [([], False), ([0], True), ([1, 2], True)]
+)
+def test_a_player_who_is_not_symmetric_is_noticed(moves, differs):
+    """It plays column 0; the empty board is its own mirror image."""
+    player = Partial(always, jnp.int32(0))
+    found = successors.of_player(ENV, player, key_of(moves), True)
+    assert found.differs.tolist() == [differs]
+    found = successors.of_player(ENV, player, key_of(moves), False)
+    assert found.differs.tolist() == [False]
+
+
+def nearest_to_the_last(key, env_state):
+    """Play the lowest stone's own column if it is free: the same in each image."""
+    del key
+    stones = env_state.observation.any(axis=-1).sum(axis=1)
+    return jnp.argmax(stones, axis=1).astype(jnp.int32)
+
+
+def test_a_player_who_is_symmetric_is_not():
+    boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
+    found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
+    assert found.differs.tolist() == [False] * 3
+
+
+def test_numbers_are_words_and_back():
+    numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
+    words = successors.as_words(numbers)
+    assert words.dtype == np.uint32
+    assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
+    np.testing.assert_array_equal(successors.as_numbers(words), numbers)
+    jax.device_put(words)
