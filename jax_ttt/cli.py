@@ -28,7 +28,7 @@ from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import compile_cache, interrupts, streams
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.scaling.flags import Devices
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
@@ -272,7 +272,7 @@ def set_up(machine: Machine, seconds: int) -> str:
     with compile_events.Status("loading JAX"):
         from jax_ttt.scaling import mesh
 
-        spread = machine if isinstance(machine, Spread) else Spread()
+        spread = machine if isinstance(machine, Devices) else Devices()
         device = mesh.use_devices(machine.device, spread)
         kept = compile_cache.use(not machine.no_compile_cache)
     compile_cache.announce(seconds, kept)

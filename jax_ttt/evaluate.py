@@ -13,7 +13,7 @@ import functools
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,29 +21,35 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, EnvId
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId, Seat
 from jax_ttt.config.errors import SettingError, UsageError
-from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
+from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE, Range
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain
 from jax_ttt.results.certificates import Certificate
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.counting import counted
-from jax_ttt.results.grades import FullGrades
-from jax_ttt.runtime import streams
+from jax_ttt.results.grades import FullGrades, Reached
+from jax_ttt.runtime import interrupts, streams
+from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
+_POSITIONS = Range(int, 1, 10**10)
+_STOPPING = "stopping; what is known is printed"
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args(cli.Machine, Devices):
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
-    unbeatable.
+    unbeatable. In a larger game of stones, so are those of a player that plays one move
+    in each position: all positions that it reaches are enumerated. Ctrl-C ends that
+    with what is known.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
@@ -58,6 +64,9 @@ class Args(cli.Machine):
     result is exact, else 1,024."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers. 0 to 4,294,967,295."""
+    max_positions: Annotated[int | None, _POSITIONS] = None
+    """Most positions to enumerate in each seat where the tree is too large; by default
+    as many as fit into memory. 1 to 10,000,000,000."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,
     with its board, to_move, q0 to q8 and move."""
@@ -78,6 +87,8 @@ def main(argv: Sequence[str] | None) -> int:
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
         NUM_GAMES_IF_ANY.check("games", args.games)
+    if args.max_positions is not None:
+        _POSITIONS.check("max_positions", args.max_positions)
     if args.env_id is not None:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)
@@ -85,6 +96,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
+    args.check_devices()
     device = cli.set_up(args, 2)
 
     import jax
@@ -98,15 +110,18 @@ def main(argv: Sequence[str] | None) -> int:
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    with compile_events.Status(f"grading {name}"):
-        before = stamp(spec) if args.certificate else ()
+    with compile_events.Status(f"grading {name}") as status:
+        before = names.stamp(spec) if args.certificate else ()
         entrant = registry.enter(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
         certificate = certified(args, spec, env_id, entrant, tree)
-        if args.certificate and stamp(spec) != before:
+        if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
+        say = status.say if argv is None else None
+        reached = None if tree else reached_by(args, env_id, entrant, say)
         key, player = match_key, (entrant.probs, entrant.seats)
-        grades = player_grades.grade_player(env_id, args.games, entrant, key, tree)
+        asked = args.games
+        grades = player_grades.grade_player(env_id, asked, entrant, key, tree, reached)
         verdict = result_text.verdict(env_id, grades, tree, *player)
     if args.json:
         print(as_json(name, env_id, entrant, grades, verdict))
@@ -118,6 +133,27 @@ def main(argv: Sequence[str] | None) -> int:
     if certificate is not None:
         write_certificate(args, *certificate)
     return 0
+
+
+def reached_by(
+    args: Args, env_id: EnvId, entrant: "Entrant", say: Callable[[str], None] | None
+) -> dict[Seat, Reached] | None:
+    """Return the player's results over all positions that it reaches, if it has some.
+
+    `say` shows how far it is; with it, Ctrl-C ends the search.
+    """
+    from jax_ttt.evaluation import reached_grades
+    from jax_ttt.reports import reached_text
+    from jax_ttt.scaling import mesh
+
+    if reason := reached_grades.why_not(entrant, env_id):
+        if GAMES[env_id].packing:
+            streams.tell(f"note: not graded against every opponent: {reason}")
+        return None
+    most = args.max_positions or reached_grades.most_positions()
+    shown = reached_text.progress(env_id, entrant.name, say or (lambda text: None))
+    with interrupts.announced(_STOPPING, watched=say is not None):
+        return reached_grades.grade(entrant, env_id, most, mesh.of_batch(), shown)
 
 
 def files(args: Args) -> dict[str, Path]:
@@ -135,7 +171,7 @@ def check_outputs(args: Args, spec: Spec) -> None:
         cli.check_output(cli.flag(field), path)
         if field == "certificate" and path.exists() and not path.is_file():
             raise UsageError(f"{cli.flag(field)} {path}: not a regular file")
-        saved = saved_agent(spec)
+        saved = names.saved_file(spec)
         if saved and path.exists() and path.samefile(saved[1]):
             raise UsageError(f"{cli.flag(field)} {path}: the agent's own file")
 
@@ -145,27 +181,6 @@ def check_files(args: Args, env_id: EnvId) -> None:
     for field in files(args) if env_id not in ENUMERABLE else ():
         rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
         raise SettingError(field, rule, env_id)
-
-
-def saved_agent(spec: Spec) -> tuple[str, Path] | None:
-    """Return the name and file of the saved agent that a player is, or has within it.
-
-    None for other players.
-    """
-    while spec.inner is not None:
-        spec = spec.inner
-    if spec.kind != "agent":
-        return None
-    path = spec.path
-    return spec.name, path / "agent.safetensors" if path.is_dir() else path
-
-
-def stamp(spec: Spec) -> tuple[int, ...]:
-    """Return numbers that change when the player's file is replaced."""
-    if (saved := saved_agent(spec)) is None:
-        return ()
-    found = saved[1].stat()
-    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def certified(
@@ -178,7 +193,7 @@ def certified(
     if args.certificate is None or tree is None:
         return None
     player, sha256 = spec.name, ""
-    if saved := saved_agent(spec):
+    if saved := names.saved_file(spec):
         name, path = saved
         player = f"{player.removesuffix(name)}AGENT"
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

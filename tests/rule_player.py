@@ -8,6 +8,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.solver import reach
 from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
 
 
 def column_order(num_columns):
@@ -69,5 +70,6 @@ def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding
         batch=batch,
         sharding=sharding,
     )
-    *_, found = reach.reached(subject, most)
+    found = Reach(subject)
+    reach.follow(found, most)
     return found

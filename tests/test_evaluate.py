@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -226,12 +227,57 @@ def other_game(tmp_path_factory):
     ],
 )
 def test_the_game_is_read_from_the_agent(around, other_game, capsys):
-    assert evaluate.main([f"{around}{other_game}", "--games", "8"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"{around}{other_game}: connect_four, ")
+    name = f"{around}{other_game}"
+    assert evaluate.main([name, "--games", "8", "--max-positions", "40"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{name}: connect_four, ")
     assert "vs. random, sampled" in out
-    assert "nothing is proven" in out
-    assert "exact" not in out
+    if around.startswith("blend"):
+        said = "does not play one move in each position"
+        assert err == f"note: not graded against every opponent: {name} {said}\n"
+        assert "nothing is proven" in out
+        assert "exact" not in out
+    else:
+        assert err == ""
+        assert "not decided beyond move 4 as first: no shorter line beats it; " in out
+        assert "proven" not in out
+
+
+def test_what_a_player_reaches_is_graded(tmp_path, capsys):
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
+    assert evaluate.main([str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "sampled" not in out
+    rows = re.findall(r"^as (\w+) +([\d.]+)% +([\d.]+)% +([\d.]+)%", out, re.MULTILINE)
+    assert [row[0] for row in rows] == ["first", "second"]
+    for row in rows:
+        assert sum(map(float, row[1:])) == pytest.approx(100, abs=2e-4)
+    found = re.search(
+        r"^beatable: a shortest line .* \((\d+) moves; c", out, re.MULTILINE
+    )
+    assert found
+    assert f"  {found[1]}. " in out
+    assert evaluate.main([str(path), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    lengths = [len(x["losing_line"]) for x in about["reached"].values()]
+    assert min(lengths) == int(found[1])
+    assert "exact" not in about
+    assert "sampled" not in about
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ["--max-positions", "0"],
+            "--max-positions must be a whole number from 1 to 10,000,000,000",
+        ),
+        (["--devices", "no"], "--devices must be a number from 1, or all, got 'no'"),
+    ],
+)
+def test_wrong_flags_of_a_large_game_are_refused(flags, said, other_game, capsys):
+    assert said in refuse([other_game, *flags], capsys)
 
 
 @pytest.mark.parametrize("around", ["", "blend:0.1:"])

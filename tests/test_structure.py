@@ -39,7 +39,7 @@ MAY_IMPORT = {
         *("config", "runtime", "results", "envs"),
         *("networks", "dqn", "solver"),
     ),
-    "evaluation": ("config", "results", "envs", "solver", "players"),
+    "evaluation": ("config", "runtime", "results", "envs", "solver", "players"),
     "training": (
         *("config", "runtime", "scaling", "results", "envs"),
         *("dqn", "players", "evaluation"),

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import GameError
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import grades, match_counts, matches
 from jax_ttt.players import network, players
 from jax_ttt.players.registry import Entrant
-from jax_ttt.results.grades import FullGrades
+from jax_ttt.results.grades import FullGrades, Reached
 
 
 def grade_player(
@@ -21,11 +21,12 @@ def grade_player(
     entrant: Entrant,
     key: Key[Array, ""],
     tree: Tree | None,
+    reached: dict[Seat, Reached] | None = None,
 ) -> FullGrades:
     """Return the player's grades, exact and sampled.
 
     `num_games` are played against random. None means 1,024 if nothing is exact, else
-    0. `tree` holds NumPy arrays. `key` is consumed.
+    0. `tree` holds NumPy arrays; without it, `reached` may be exact. `key` is consumed.
 
     Raises:
         GameError: nothing is exact and `num_games` is 0.
@@ -34,9 +35,10 @@ def grade_player(
     if tree is not None and entrant.probs is not None:
         error = _q_error(entrant, tree)
         exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
+    nothing_exact = exact is None and not reached
     if num_games is None:
-        num_games = 1024 if exact is None else 0
-    if exact is None and not num_games:
+        num_games = 1024 if nothing_exact else 0
+    if nothing_exact and not num_games:
         rule = "nothing is exact, so a grade needs at least one game against random"
         raise GameError(f"{entrant.name} in {env_id}: {rule}")
     if num_games:
@@ -46,7 +48,7 @@ def grade_player(
     if exact is not None and sampled is not None:
         found = grades.disagreements(exact, sampled)
         sampled = dataclasses.replace(sampled, disagreements=found)
-    return FullGrades(exact=exact, sampled=sampled)
+    return FullGrades(exact=exact, reached=reached, sampled=sampled)
 
 
 def _q_error(entrant: Entrant, tree: Tree) -> float | None:

@@ -117,6 +117,27 @@ def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
             raise PlayerError(f"{spec.name}: made for {made}, not for {env_id}")
 
 
+def saved_file(spec: Spec) -> tuple[str, Path] | None:
+    """Return the name and file of the saved agent that a player is, or has within it.
+
+    None for other players.
+    """
+    while spec.inner is not None:
+        spec = spec.inner
+    if spec.kind != "agent":
+        return None
+    path = spec.path
+    return spec.name, path / "agent.safetensors" if path.is_dir() else path
+
+
+def stamp(spec: Spec) -> tuple[int, ...]:
+    """Return numbers that change when the player's file is replaced."""
+    if (saved := saved_file(spec)) is None:
+        return ()
+    found = saved[1].stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()

@@ -52,8 +52,9 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     action = jax.jit(player)(key, boards)
     _check_legal(name, action, boards)
     tree = trees.game_tree(env_id)
-    if tree is None or not _reads_board_alone(function, key, boards):
-        return Entrant(name, player, None)
+    is_fixed = _reads_board_alone(function, key, boards)
+    if tree is None or not is_fixed:
+        return Entrant(name, player, None, is_fixed=is_fixed)
     probs = np.asarray(policies.deterministic(tree, action), float)
     return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
 

@@ -34,6 +34,7 @@ class Entrant(NamedTuple):
     probs: np.ndarray | None  # (P, A) float64 policy; None if unknown
     agent: Agent | None = None  # the saved agent, if the player is one
     seats: tuple[Seat, ...] = SEATS  # the seats that it learned
+    is_fixed: bool = False  # it plays one move in each position, whatever the key
 
 
 def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
@@ -72,7 +73,7 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
     """
     probs = _policy(name, agent)
     player = network.greedy_player(agent.network, agent.params)
-    return Entrant(name, player, probs, agent, agent.config.seats)
+    return Entrant(name, player, probs, agent, agent.config.seats, is_fixed=True)
 
 
 def _policy(name: str, agent: Agent) -> np.ndarray | None:
@@ -119,7 +120,8 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
         probs = np.asarray(
             policies.deterministic(tree, jax.jit(player)(key, deciding)), float
         )
-    return Entrant(spec.name, player, probs, seats=agent.config.seats)
+    seats = agent.config.seats
+    return Entrant(spec.name, player, probs, seats=seats, is_fixed=True)
 
 
 def _tree_policy(

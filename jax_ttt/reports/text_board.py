@@ -58,12 +58,28 @@ def side_by_side(
 
     `line` has a position and the action there for each move.
     """
-    columns = []
-    for number, (position, action) in enumerate(line, start=1):
-        mover = letters[SEATS.index(tree.to_move(position))]
-        after = tree_grid(tree, int(tree.successor[position, action]), letters)
-        rows = [" ".join(row) for row in after]
-        columns.append([f"{number}. {mover}{action}", *rows])
+    movers: list[Seat] = [tree.to_move(position) for position, _ in line]
+    boards = [tree_grid(tree, int(tree.successor[move]), letters) for move in line]
+    actions = [action for _, action in line]
+    return joined(labelled(letters, movers, actions, boards))
+
+
+def labelled(
+    letters: tuple[str, str],
+    movers: Sequence[Seat],
+    actions: Sequence[int],
+    boards: Sequence[Shaped[np.ndarray, "H W"]],
+) -> list[list[str]]:
+    """Return the lines of each board of a game, the move that led to it first."""
+    moves = zip(movers, actions, boards, strict=True)
+    return [
+        [f"{number}. {letters[SEATS.index(seat)]}{action}", *map(" ".join, board)]
+        for number, (seat, action, board) in enumerate(moves, start=1)
+    ]
+
+
+def joined(columns: Sequence[Sequence[str]]) -> str:
+    """Return boards side by side, each given by its lines."""
     size = 3 + max((len(cell) for column in columns for cell in column), default=0)
     rows = zip(*columns, strict=True)
     return "\n".join(

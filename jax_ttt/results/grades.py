@@ -175,10 +175,35 @@ class Grades:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Reached(Rates):
+    """Exact results in one seat, from all positions that the player reaches.
+
+    The rates are against random, of the games that are decided by `num_moves` moves.
+    """
+
+    open_rate: float  # of the games that go on then; 0 where all are decided
+    is_complete: bool  # whether all lines of play were followed to their ends
+    num_moves: int
+    num_positions: int  # in which nobody has won
+    positions: tuple[int, ...]  # by moves made, in which games go on
+    merged: bool  # whether symmetric boards count as one position
+    lines: Lines
+    losing_ends: int  # pairs of a position and the move that the player loses by
+    losing_line: tuple[int, ...] | None  # a shortest one, as actions
+    losing_choices: int | None  # on losing lines, with a choice of the player
+
+    @property
+    def unbeatable(self) -> bool:
+        """Whether no line of play by any opponent beats the player in this seat."""
+        return self.is_complete and not self.losing_ends
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class FullGrades(Grades):
     """The grades of the full report of `evaluate`."""
 
     exact: FullExact | None = None
+    reached: dict[Seat, Reached] | None = None  # where no tree is enumerated
 
 
 def read_grades(value: object, where: str = "") -> Grades:

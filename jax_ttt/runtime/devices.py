@@ -81,15 +81,18 @@ def free_bytes() -> int | None:
     """Return the free memory of the device in use; None if that is unknown."""
     device = current()
     if device.platform == "cpu":
-        return _free_here()
+        return free_host_bytes()
     stats = device.memory_stats() or {}
     if "bytes_limit" not in stats:
         return None
     return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
 
 
-def _free_here() -> int | None:
-    """Return the least of what the machine, its container and `ulimit -v` leave."""
+def free_host_bytes() -> int | None:
+    """Return the least of what the machine, its container and `ulimit -v` leave.
+
+    None if that is unknown.
+    """
     found = []
     with contextlib.suppress(OSError, KeyError, ValueError):
         found.append(_listed("/proc/meminfo", "MemAvailable"))

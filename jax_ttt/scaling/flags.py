@@ -16,12 +16,23 @@ _NEEDED = ("coordinator", "num_processes", "process_id")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Spread:
-    """Over which devices and hosts a command spreads its work."""
+class Devices:
+    """Over which devices of a host a command spreads its work."""
 
     devices: str | None = None
     """Devices to spread the work over, a number or all: the games of a run, the agents
-    of a sweep. By default one, and with --distributed all."""
+    of a sweep, the positions that a player reaches. By default one, and with
+    --distributed all."""
+
+    def check_devices(self) -> None:
+        """Raise `Refused` if the flag can't be followed."""
+        _check_devices(self.devices)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Spread(Devices):
+    """Over which devices and hosts a command spreads its work."""
+
     distributed: tyro.conf.FlagCreatePairsOff[bool] = False
     """Join the processes on several hosts that run this same command. SLURM, Open MPI,
     Kubernetes and TPU pods are found; elsewhere the next three flags are needed."""
@@ -39,7 +50,7 @@ class Spread:
 
     def check_spread(self) -> None:
         """Raise `Refused` if the flags can't be followed, or don't fit together."""
-        _check_devices(self.devices)
+        self.check_devices()
         for name, rule in (("num_processes", _PROCESSES), ("process_id", _IDS)):
             if getattr(self, name) is not None:
                 rule.check(name, getattr(self, name))

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import processes
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.scaling.flags import Devices, Spread
 
 _AXIS = "devices"
 _OF_GAMES = ("env_state.", "buffer.moves.")
@@ -28,7 +28,7 @@ Split: TypeAlias = tuple[bool, ...] | None
 _mesh: Mesh | None = None
 
 
-def use_devices(kind: str, args: Spread) -> str:
+def use_devices(kind: str, args: Devices) -> str:
     """Make JAX compute on a kind of device, on as many devices and hosts as asked for.
 
     With a single device, all programs are those of a process that never called this.
@@ -37,12 +37,13 @@ def use_devices(kind: str, args: Spread) -> str:
     Raises:
         UsageError: there are no such devices, or JAX is set up so that it can't work.
     """
-    processes.join(args)
+    spread = args if isinstance(args, Spread) else Spread(devices=args.devices)
+    processes.join(spread)
     try:
         device = devices.choose_device(kind)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    return _spread(args, device) if args.is_spread else device
+    return _spread(spread, device) if spread.is_spread else device
 
 
 def _spread(args: Spread, device: str) -> str:
@@ -68,6 +69,11 @@ def in_use() -> Mesh | None:
 def num_devices() -> int:
     """Return the number of devices in use."""
     return 1 if _mesh is None else _mesh.size
+
+
+def of_batch() -> NamedSharding | None:
+    """Return how a batch is split over the devices in use; None if there is one."""
+    return None if _mesh is None else NamedSharding(_mesh, PartitionSpec(_AXIS))
 
 
 def rounded_up(number: int) -> int:

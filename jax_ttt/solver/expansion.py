@@ -28,7 +28,7 @@ class Subject:
     seat: Seat
     merged: bool  # symmetric boards are one position
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
-    batch: int = 2**13  # positions in a call of the compiled programs
+    batch: int  # positions in a call of the compiled programs; a multiple of 16
 
     def is_own(self, level: int) -> bool:
         """Return whether the player moves at a level."""
@@ -62,12 +62,16 @@ def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
 def _batches(
     subject: Subject, numbers: UInt64[np.ndarray, " P"], moves: Moves
 ) -> Batches:
-    """Yield the moves; a batch is computed while the one before it is used."""
-    waiting = None
-    for begin in range(0, len(numbers), subject.batch):
-        rows = slice(begin, min(begin + subject.batch, len(numbers)))
+    """Yield the moves; a batch is computed while the one before it is used.
+
+    A small level has small batches, with programs of their own.
+    """
+    waiting, few = None, subject.batch // 16
+    size = few if len(numbers) <= 4 * few else subject.batch
+    for begin in range(0, len(numbers), size):
+        rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.
-        words = successors.as_words(np.resize(numbers[rows], subject.batch))
+        words = successors.as_words(np.resize(numbers[rows], size))
         pair = rows, moves(jax.device_put(words, subject.sharding))
         if waiting is not None:
             yield _fetched(*waiting)

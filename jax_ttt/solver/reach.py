@@ -8,7 +8,7 @@ Axes: `B` positions of a batch, `P` positions of a level, `K` moves.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -70,16 +70,12 @@ class Reach:
     open_chance: float = 1.0  # of games that go on after the expanded levels
     ends: Results = Results(Ends(), Ends(), Ends())  # noqa: RUF009, never changed
     losing_line: tuple[int, ...] | None = None  # actions of a shortest one
+    is_complete: bool = False  # every line of play is followed to its end
 
     @property
     def num_positions(self) -> int:
         """Positions in which nobody has won, with those that ended as draws."""
         return sum(map(len, self.keys)) + self.num_drawn
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every line of play is followed to its end."""
-        return self.num_expanded == len(self.keys)
 
     @property
     def unbeatable(self) -> bool:
@@ -96,23 +92,25 @@ class _Moves(NamedTuple):
     losing: int | None  # the first position that a move loses
 
 
-def reached(
-    subject: Subject,
+def follow(
+    reach: Reach,
     max_positions: int,
     on_batch: Callable[[Reach, int], None] = lambda reach, done: None,
-) -> Iterator[Reach]:
-    """Yield what the player reaches, after each level; it is one object.
+) -> None:
+    """Find, level by level, what the player reaches; `reach` is new, and filled.
 
     It ends early, with `is_complete` False, where there are more than `max_positions`.
     `on_batch` gets the number of positions of the latest level whose moves are played.
+    After an exception `reach` holds the levels until then.
 
     Raises:
         DiffersError: `merged`, but a move is another one on a symmetric board.
         IllegalMoveError: the player plays a move that is not legal.
         ValueError: positions of the game have no keys.
     """
+    subject = reach.subject
     packing.check_packed(subject.env_id)
-    reach, level = Reach(subject), _first(subject.env_id)
+    level = _first(subject.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
         reach.keys.append(level.keys)
@@ -122,18 +120,17 @@ def reached(
         moves = _play(reach, level, max_positions, on_batch)
         if moves is None:
             return
+        if moves.losing is not None and reach.losing_line is None:
+            line = losing_lines.line_to(subject, reach.keys, parents, moves.losing)
+            reach.losing_line = line
+        if reach.losing_line is not None:
+            parents.clear()
         level = moves.open
         reach.ends = moves.ends
         reach.num_drawn += len(moves.drawn.keys)
         reach.open_chance = float(level.chance.sum())
         reach.num_expanded += 1
-        if moves.losing is not None and reach.losing_line is None:
-            reach.losing_line = losing_lines.line_to(
-                subject, reach.keys, parents, moves.losing
-            )
-        if reach.losing_line is not None:
-            parents.clear()
-        yield reach
+    reach.is_complete = True
 
 
 def _first(env_id: EnvId) -> Level:

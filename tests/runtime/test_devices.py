@@ -49,20 +49,20 @@ def test_settings_of_jax_that_prevent_training_are_refused(name):
 
 def test_the_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):
     monkeypatch.setattr(devices, "_GROUP", tmp_path)
-    usual = devices._free_here()
+    usual = devices.free_host_bytes()
     assert usual is not None
     assert 2**24 < usual < 2**50
     (tmp_path / "memory.current").write_text("1000\n")
     stat = "anon 7\ninactive_file 100\nactive_file 200\nother_inactive_file 9\n"
     (tmp_path / "memory.stat").write_text(stat)
     (tmp_path / "memory.max").write_text("max\n")
-    free = devices._free_here()
+    free = devices.free_host_bytes()
     assert free is not None
     assert free > 2**24
     (tmp_path / "memory.max").write_text("5000\n")
-    assert devices._free_here() == 5000 - 1000 + 300
+    assert devices.free_host_bytes() == 5000 - 1000 + 300
     (tmp_path / "memory.max").write_text("600\n")
-    assert devices._free_here() == 0
+    assert devices.free_host_bytes() == 0
 
 
 def test_a_limit_of_the_address_space_counts(monkeypatch):
@@ -71,7 +71,7 @@ def test_a_limit_of_the_address_space_counts(monkeypatch):
     listed = {"MemAvailable": 2**40, "VmSize": 1000}
     monkeypatch.setattr(devices, "_listed", lambda path, name: listed[name])
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1000 + 2**20, -1))
-    assert devices._free_here() == 2**20
+    assert devices.free_host_bytes() == 2**20
 
 
 def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp_path):
@@ -80,4 +80,4 @@ def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp
 
     monkeypatch.setattr(devices, "_GROUP", tmp_path)
     monkeypatch.setattr(devices, "_listed", unknown)
-    assert devices._free_here() is None
+    assert devices.free_host_bytes() is None

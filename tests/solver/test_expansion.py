@@ -14,12 +14,12 @@ ENV = "connect_5x4"
 
 
 def test_the_player_moves_in_every_second_level():
-    for seat, levels in (("first", [0, 2, 4]), ("second", [1, 3, 5])):
-        subject = Subject(env_id=ENV, player=RULE, seat=seat, merged=False)
+    for seat, levels in zip(SEATS, ([0, 2, 4], [1, 3, 5]), strict=True):
+        subject = Subject(env_id=ENV, player=RULE, seat=seat, merged=False, batch=16)
         assert [n for n in range(6) if subject.is_own(n)] == levels
 
 
-@pytest.mark.parametrize("batch", [300])
+@pytest.mark.parametrize("batch", [320])
 def test_the_size_of_a_batch_does_not_matter(batch):
     usual = reached(ENV, RULE, "first")
     other = reached(ENV, RULE, "first", batch=batch)
@@ -30,8 +30,8 @@ def test_the_size_of_a_batch_does_not_matter(batch):
 
 
 def test_the_last_batch_is_filled_and_cut():
-    subject = Subject(env_id=ENV, player=RULE, seat="first", merged=False, batch=4)
-    numbers = reached(ENV, RULE, "first").keys[7][:10]
+    subject = Subject(env_id=ENV, player=RULE, seat="first", merged=False, batch=64)
+    numbers = reached(ENV, RULE, "first").keys[7][:10]  # a small level: batches of 4
     rows, moves = zip(*expansion.all_moves(subject, numbers), strict=True)
     assert [(x.start, x.stop) for x in rows] == [(0, 4), (4, 8), (8, 10)]
     assert [len(x.result) for x in moves] == [4, 4, 2]

@@ -1,0 +1,120 @@
+"""Exact grades in games whose tree is too large: of what one player reaches in them."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.players.registry import Entrant
+from jax_ttt.results.grades import Lines, Reached
+from jax_ttt.runtime import devices
+from jax_ttt.solver import losing_lines, reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+_BATCH = 2**13
+_BYTES = 80
+"""Memory of a position, at most: its row, sorted and merged with another level's."""
+OnBatch = Callable[[Reach, int], None]
+"""A function of what is found so far, and how much of the latest level is done."""
+
+
+def why_not(entrant: Entrant, env_id: EnvId) -> str:
+    """Return why it can't be enumerated what a player reaches; empty if it can."""
+    if GAMES[env_id].packing is None:
+        return f"positions of {env_id} have no keys (see docs/adding_a_game.md)"
+    if not entrant.is_fixed:
+        return f"{entrant.name} does not play one move in each position"
+    return ""
+
+
+def most_positions() -> int:
+    """Return how many positions fit into the free memory, about."""
+    return max((devices.free_host_bytes() or 2**31) // _BYTES, 1)
+
+
+def grade(
+    entrant: Entrant,
+    env_id: EnvId,
+    max_positions: int,
+    sharding: jax.sharding.Sharding | None = None,
+    on_batch: OnBatch = lambda found, done: None,
+) -> dict[Seat, Reached]:
+    """Return the player's results against every opponent, by the seat that it learned.
+
+    A seat is not followed to the end where it reaches more than `max_positions`, or
+    at Ctrl-C; then the seats after it are missing. `sharding` splits the positions
+    over devices.
+
+    Raises:
+        PlayerError: `why_not`, or the player plays an illegal move.
+    """
+    if reason := why_not(entrant, env_id):
+        raise PlayerError(f"{entrant.name}: {reason}")
+    grades: dict[Seat, Reached] = {}
+    for seat in entrant.seats:
+        subject = Subject(
+            env_id=env_id,
+            player=entrant.player,
+            seat=seat,
+            merged=bool(GAMES[env_id].symmetries),
+            sharding=sharding,
+            batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
+        )
+        try:
+            grades[seat], interrupted = _of_seat(subject, max_positions, on_batch)
+        except reach.IllegalMoveError as error:
+            raise PlayerError(f"{entrant.name}: {error}") from None
+        if interrupted:
+            break
+    return grades
+
+
+def _rounded_up(num_devices: int) -> int:
+    return -(-_BATCH // (16 * num_devices)) * 16 * num_devices
+
+
+def _of_seat(
+    subject: Subject, max_positions: int, on_batch: OnBatch
+) -> tuple[Reached, bool]:
+    """Return the results in a seat, and whether Ctrl-C ended the search."""
+    found, choices = Reach(subject), None
+    try:
+        try:
+            reach.follow(found, max_positions, on_batch)
+        except reach.DiffersError:  # so a board and its mirror image are two positions
+            found = Reach(dataclasses.replace(subject, merged=False))
+            reach.follow(found, max_positions, on_batch)
+        choices = _num_choices(found)
+    except KeyboardInterrupt:
+        return _as_grades(found, choices), True
+    return _as_grades(found, choices), False
+
+
+def _num_choices(found: Reach) -> int:
+    """Return in how many positions on losing lines the player had a choice."""
+    levels = found.keys[: found.num_expanded]
+    if not found.ends.lost.moves:
+        return 0
+    return sum(map(len, losing_lines.choices(found.subject, levels)))
+
+
+def _as_grades(found: Reach, choices: int | None) -> Reached:
+    won, drawn, lost = found.ends
+    return Reached(
+        win_rate=won.chance,
+        draw_rate=drawn.chance,
+        loss_rate=lost.chance,
+        open_rate=0.0 if found.is_complete else found.open_chance,
+        is_complete=found.is_complete,
+        num_moves=found.num_expanded,
+        num_positions=found.num_positions,
+        positions=tuple(map(len, found.keys)),
+        merged=found.subject.merged,
+        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
+        losing_ends=lost.moves,
+        losing_line=found.losing_line,
+        losing_choices=choices,
+    )

@@ -1,0 +1,170 @@
+"""Grades over all positions that a player reaches: seats, limits, refusals."""
+
+import jax
+import numpy as np
+import pytest
+import rule_player
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.tree_util import Partial
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.envs import pgx_games
+from jax_ttt.evaluation import match_counts, matches, reached_grades
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.players import own, players
+from jax_ttt.players.registry import Entrant
+from jax_ttt.results.grades import RATES
+from jax_ttt.solver import reach
+from jax_ttt.solver.expansion import Subject
+
+ENV = "connect_4x4"
+HUGE = 10**9
+
+
+@pytest.fixture(scope="module")
+def entrant():
+    """Return the rule player."""
+    return Entrant("rule", rule_player.RULE, None, is_fixed=True)
+
+
+@pytest.fixture(scope="module")
+def grades(entrant):
+    """Return its grades."""
+    return reached_grades.grade(entrant, ENV, HUGE)
+
+
+def test_both_seats_are_graded(grades):
+    """The counts are those of test_reach.py."""
+    assert list(grades) == list(SEATS)
+    first, second = grades.values()
+    assert (first.num_positions, first.losing_ends) == (1086, 26)
+    assert (second.num_positions, second.losing_ends) == (2093, 17)
+    for found in (first, second):
+        assert not found.merged  # it does not play the same on mirror images
+        assert found.is_complete
+        assert not found.unbeatable
+        assert found.open_rate == 0
+        assert sum(found.all_rates) == pytest.approx(1, abs=1e-12)
+        assert found.num_moves == len(found.positions) == 16
+        assert found.losing_choices > 10
+
+
+def test_only_the_learned_seat_is_graded(entrant):
+    learned = entrant._replace(seats=("second",))
+    assert list(reached_grades.grade(learned, ENV, 100)) == ["second"]
+
+
+def test_a_limit_leaves_the_rest_open(entrant, grades):
+    for seat, found in reached_grades.grade(entrant, ENV, 300).items():
+        assert not found.is_complete
+        assert not found.unbeatable
+        whole = grades[seat]
+        for name in RATES:
+            low = found.rate(name)
+            assert low <= whole.rate(name) <= low + found.open_rate + 1e-12
+
+
+def test_ctrl_c_leaves_what_is_known(entrant):
+    def interrupt(found, done):
+        if found.num_expanded == 9:
+            raise KeyboardInterrupt
+
+    found = reached_grades.grade(entrant, ENV, HUGE, None, interrupt)
+    assert list(found) == ["first"]
+    assert found["first"].num_moves == 9
+    assert not found["first"].is_complete
+    assert not found["first"].unbeatable
+    assert found["first"].open_rate > 0
+
+
+def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
+    def interrupt(found, done):
+        raise KeyboardInterrupt
+
+    found = reached_grades.grade(entrant, ENV, HUGE, None, interrupt)["first"]
+    assert (found.open_rate, found.num_moves) == (1, 0)
+    assert not found.unbeatable
+
+
+def test_the_batch_fits_the_devices(entrant, grades):
+    mesh = Mesh(np.array(jax.devices()[:3]), ("devices",))
+    over_three = NamedSharding(mesh, PartitionSpec("devices"))
+    found = reached_grades.grade(entrant, ENV, HUGE, over_three)
+    assert found == grades
+
+
+def test_a_player_with_chance_is_refused():
+    lots = Entrant("random", players.random_player, None)
+    said = "random: random does not play one move in each position"
+    with pytest.raises(PlayerError, match=said):
+        reached_grades.grade(lots, ENV, HUGE)
+
+
+def test_a_game_without_keys_is_refused(entrant):
+    assert "positions of othello have no keys" in reached_grades.why_not(
+        entrant, "othello"
+    )
+    assert not reached_grades.why_not(entrant, "connect_four")
+
+
+def test_an_illegal_move_is_refused():
+    column_0 = Partial(lambda key, state: state.current_player * 0)
+    cheat = Entrant("cheat", column_0, None, is_fixed=True)
+    with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
+        reached_grades.grade(cheat, ENV, HUGE)
+
+
+def test_a_function_of_the_board_plays_one_move_in_each_position():
+    first_legal = own.enter_function(
+        "first", lambda key, state: state.legal_action_mask.argmax(axis=1), ENV
+    )
+    assert first_legal.is_fixed
+    with_key = own.enter_function("lots", players._random, ENV)
+    assert not with_key.is_fixed
+
+
+def test_the_memory_limits_the_positions(monkeypatch):
+    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 8_000_000)
+    assert reached_grades.most_positions() == 100_000
+    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: None)
+    assert reached_grades.most_positions() > 10**7
+
+
+def noisy(seed):
+    """Return a fixed player that looks random: the move depends on the board alone."""
+    weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
+
+    def moves(key, env_state):
+        del key
+        board = env_state.observation.reshape(-1, 40).astype(np.float32)
+        score = jax.numpy.sin(50 * board @ weights)
+        legal = env_state.legal_action_mask
+        return jax.numpy.where(legal, score, -2).argmax(axis=1).astype(np.int32)
+
+    return Partial(moves)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
+    env_id = "connect_5x4"
+    env = pgx_games.make_env(env_id)
+    entrant = Entrant("noisy", noisy(seed), None, is_fixed=True)
+    exact = reached_grades.grade(entrant, env_id, HUGE)
+    pair = entrant.player, players.random_player
+    match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
+    sampled = match_counts.sampled(match)
+    for seat in SEATS:
+        games = sampled.seat(seat).num_games
+        for name in RATES:
+            count = round(sampled.seat(seat).rate(name) * games)
+            low, high = wilson_interval(count, games, z=3.29)  # 99.9 %
+            assert low <= exact[seat].rate(name) <= high
+
+
+def test_a_search_that_has_not_begun_proves_nothing(entrant):
+    subject = Subject(
+        env_id=ENV, player=entrant.player, seat="first", merged=False, batch=16
+    )
+    assert not reach.Reach(subject).unbeatable
