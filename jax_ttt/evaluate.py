@@ -138,10 +138,7 @@ def main(argv: Sequence[str] | None) -> int:
 def reached_by(
     args: Args, env_id: EnvId, entrant: "Entrant", say: Callable[[str], None] | None
 ) -> dict[Seat, Reached] | None:
-    """Return the player's results over all positions that it reaches, if it has some.
-
-    `say` shows how far it is; with it, Ctrl-C ends the search.
-    """
+    """Return the results over all positions that the player reaches; `say` as shown."""
     from jax_ttt.evaluation import reached_grades
     from jax_ttt.reports import reached_text
     from jax_ttt.scaling import mesh
@@ -153,7 +150,9 @@ def reached_by(
     most = args.max_positions or reached_grades.most_positions()
     shown = reached_text.progress(env_id, entrant.name, say or (lambda text: None))
     with interrupts.announced(_STOPPING, watched=say is not None):
-        return reached_grades.grade(entrant, env_id, most, mesh.of_batch(), shown)
+        return reached_grades.grade_by_seat(
+            entrant, env_id, most, mesh.of_batch(), shown
+        )
 
 
 def files(args: Args) -> dict[str, Path]:

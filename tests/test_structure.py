@@ -80,8 +80,10 @@ MAIN_MODULES = {f"{name}.__main__" for name in FOLDERS_OF_COMMANDS}
 MOST_LEVELS = 15
 MOST_LINES = 280
 MOST_FUNCTION_LINES = 60
-MOST_MODULES = 12
+MOST_MODULES = 13
 MOST_FOLDER_LINES = 1500
+MOST_REPORTS_LINES = 1700
+"""Text and pictures of every kind of result."""
 MOST_CONFIG_LINES = 2440
 """With the settings' flags, in config/command_line: help, parsing, refusals."""
 
@@ -235,8 +237,8 @@ def test_no_folder_is_large():
             assert len(own) <= MOST_MODULES, name
         lines = sum(len(path.read_text("utf-8").splitlines()) for path in own)
         if name != "api":  # half of it is docstrings: the text of docs/api.md
-            most = MOST_CONFIG_LINES if name == "config" else MOST_FOLDER_LINES
-            assert lines <= most, name
+            large = {"config": MOST_CONFIG_LINES, "reports": MOST_REPORTS_LINES}
+            assert lines <= large.get(name, MOST_FOLDER_LINES), name
 
 
 def test_no_function_is_long():

@@ -35,7 +35,7 @@ def most_positions() -> int:
     return max((devices.free_host_bytes() or 2**31) // _BYTES, 1)
 
 
-def grade(
+def grade_by_seat(
     entrant: Entrant,
     env_id: EnvId,
     max_positions: int,

@@ -114,4 +114,4 @@ def drawn_line(env_id: EnvId, line: tuple[int, ...], width: int = 80) -> str:
     each = 3 + max(len(cell) for column in columns for cell in column)
     fit = max((width - 2) // each, 1)
     rows = [columns[begin : begin + fit] for begin in range(0, len(columns), fit)]
-    return "\n\n".join(text_board.joined(row) for row in rows)
+    return "\n\n".join(text_board.in_a_row(row) for row in rows)

@@ -61,7 +61,7 @@ def side_by_side(
     movers: list[Seat] = [tree.to_move(position) for position, _ in line]
     boards = [tree_grid(tree, int(tree.successor[move]), letters) for move in line]
     actions = [action for _, action in line]
-    return joined(labelled(letters, movers, actions, boards))
+    return in_a_row(labelled(letters, movers, actions, boards))
 
 
 def labelled(
@@ -78,7 +78,7 @@ def labelled(
     ]
 
 
-def joined(columns: Sequence[Sequence[str]]) -> str:
+def in_a_row(columns: Sequence[Sequence[str]]) -> str:
     """Return boards side by side, each given by its lines."""
     size = 3 + max((len(cell) for column in columns for cell in column), default=0)
     rows = zip(*columns, strict=True)

@@ -89,10 +89,7 @@ def free_bytes() -> int | None:
 
 
 def free_host_bytes() -> int | None:
-    """Return the least of what the machine, its container and `ulimit -v` leave.
-
-    None if that is unknown.
-    """
+    """Return the least of what the machine, its container and `ulimit -v` leave."""
     found = []
     with contextlib.suppress(OSError, KeyError, ValueError):
         found.append(_listed("/proc/meminfo", "MemAvailable"))

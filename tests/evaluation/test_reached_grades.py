@@ -31,7 +31,7 @@ def entrant():
 @pytest.fixture(scope="module")
 def grades(entrant):
     """Return its grades."""
-    return reached_grades.grade(entrant, ENV, HUGE)
+    return reached_grades.grade_by_seat(entrant, ENV, HUGE)
 
 
 def test_both_seats_are_graded(grades):
@@ -52,11 +52,11 @@ def test_both_seats_are_graded(grades):
 
 def test_only_the_learned_seat_is_graded(entrant):
     learned = entrant._replace(seats=("second",))
-    assert list(reached_grades.grade(learned, ENV, 100)) == ["second"]
+    assert list(reached_grades.grade_by_seat(learned, ENV, 100)) == ["second"]
 
 
 def test_a_limit_leaves_the_rest_open(entrant, grades):
-    for seat, found in reached_grades.grade(entrant, ENV, 300).items():
+    for seat, found in reached_grades.grade_by_seat(entrant, ENV, 300).items():
         assert not found.is_complete
         assert not found.unbeatable
         whole = grades[seat]
@@ -70,7 +70,7 @@ def test_ctrl_c_leaves_what_is_known(entrant):
         if found.num_expanded == 9:
             raise KeyboardInterrupt
 
-    found = reached_grades.grade(entrant, ENV, HUGE, None, interrupt)
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
     assert list(found) == ["first"]
     assert found["first"].num_moves == 9
     assert not found["first"].is_complete
@@ -82,7 +82,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
     def interrupt(found, done):
         raise KeyboardInterrupt
 
-    found = reached_grades.grade(entrant, ENV, HUGE, None, interrupt)["first"]
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
     assert (found.open_rate, found.num_moves) == (1, 0)
     assert not found.unbeatable
 
@@ -90,7 +90,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
 def test_the_batch_fits_the_devices(entrant, grades):
     mesh = Mesh(np.array(jax.devices()[:3]), ("devices",))
     over_three = NamedSharding(mesh, PartitionSpec("devices"))
-    found = reached_grades.grade(entrant, ENV, HUGE, over_three)
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, over_three)
     assert found == grades
 
 
@@ -98,7 +98,7 @@ def test_a_player_with_chance_is_refused():
     lots = Entrant("random", players.random_player, None)
     said = "random: random does not play one move in each position"
     with pytest.raises(PlayerError, match=said):
-        reached_grades.grade(lots, ENV, HUGE)
+        reached_grades.grade_by_seat(lots, ENV, HUGE)
 
 
 def test_a_game_without_keys_is_refused(entrant):
@@ -112,7 +112,7 @@ def test_an_illegal_move_is_refused():
     column_0 = Partial(lambda key, state: state.current_player * 0)
     cheat = Entrant("cheat", column_0, None, is_fixed=True)
     with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
-        reached_grades.grade(cheat, ENV, HUGE)
+        reached_grades.grade_by_seat(cheat, ENV, HUGE)
 
 
 def test_a_function_of_the_board_plays_one_move_in_each_position():
@@ -151,7 +151,7 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     env_id = "connect_5x4"
     env = pgx_games.make_env(env_id)
     entrant = Entrant("noisy", noisy(seed), None, is_fixed=True)
-    exact = reached_grades.grade(entrant, env_id, HUGE)
+    exact = reached_grades.grade_by_seat(entrant, env_id, HUGE)
     pair = entrant.player, players.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
     sampled = match_counts.sampled(match)

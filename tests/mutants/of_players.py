@@ -182,8 +182,8 @@ PLAYERS = (
                 "a blend forgets the seats that were learned",
             ),
             (
-                "return Entrant(name, player, probs, agent, agent.config.seats)",
-                "return Entrant(name, player, probs, agent)",
+                "(name, player, probs, agent, agent.config.seats, is_fixed=True)",
+                "(name, player, probs, agent, is_fixed=True)",
                 "an agent forgets the seats that it learned",
             ),
             (
@@ -237,7 +237,7 @@ PLAYERS = (
                 "a user's function may play illegal moves",
             ),
             (
-                "if tree is None or not _reads_board_alone(function, key, boards):",
+                "if tree is None or not is_fixed:",
                 "if tree is None:",
                 "a function that depends on chance counts as a policy",
             ),

@@ -1,0 +1,195 @@
+"""Mutants of what a player reaches: keys, successors, levels, losing lines, games."""
+
+from mutants.mutant import mutants
+
+GAMES = (
+    *mutants(
+        "envs/line_games.py",
+        "envs/test_line_games.py",
+        [
+            (
+                "for shifts in ([0] * len(near), [*steps], [*steps][::-1]):",
+                "for shifts in ([0] * len(near), [*steps]):",
+                "one of the two diagonals does not win",
+            ),
+            (
+                "terminated=won | full,",
+                "terminated=won,",
+                "a full board goes on",
+            ),
+            (
+                "gain = jnp.where(won, 1.0, 0.0)",
+                "gain = jnp.where(won, -1.0, 0.0)",
+                "who sets the fourth stone loses",
+            ),
+            (
+                "lowest = rows - 1 - (grid != FREE).sum(axis=0)",
+                "lowest = (grid != FREE).sum(axis=0)",
+                "stones rise",
+            ),
+        ],
+    ),
+    *mutants(
+        "envs/packing.py",
+        "envs/test_packing.py",
+        [
+            (
+                "return bits | (jnp.uint32(1) << height)",
+                "return bits",
+                "a key does not hold the height of a column",
+            ),
+            (
+                "taken, bit = rows < height,",
+                "taken, bit = rows <= height,",
+                "each column is unpacked with one stone too many",
+            ),
+            (
+                "Stones(jnp.where(first, mine, yours), jnp.where(first, yours, mine))",
+                "Stones(mine, yours)",
+                "a key holds the mover's stones, whoever that is",
+            ),
+        ],
+    ),
+)
+
+REACH = (
+    *mutants(
+        "solver/levels.py",
+        "solver/test_levels.py",
+        [
+            (
+                "np.add.reduceat(rows.chance[order], begin)",
+                "rows.chance[order][begin]",
+                "of merged positions, one chance counts",
+            ),
+            (
+                "np.minimum.reduceat(rows.parent[order], begin)",
+                "np.maximum.reduceat(rows.parent[order], begin)",
+                "the last parent is kept",
+            ),
+            (
+                "self.parts = [self.merged()]",
+                "self.parts = [self.parts[-1]]",
+                "rows are lost when there are many",
+            ),
+        ],
+    ),
+    *mutants(
+        "solver/successors.py",
+        "solver/test_successors.py",
+        [
+            (
+                "jnp.where(allowed[:, 0] & inside, result, ILLEGAL)",
+                "jnp.where(inside, result, ILLEGAL)",
+                "a move into a full column is played",
+            ),
+            (
+                "differs |= (there != action) & ~same_board",
+                "differs |= (there != action) & same_board",
+                "another move on the mirror image is not noticed",
+            ),
+            (
+                "less = high | ((keys[:, 1] == least[:, 1]) & low)",
+                "less = high",
+                "the first key depends on one word alone",
+            ),
+        ],
+    ),
+    *mutants(
+        "solver/reach.py",
+        "solver/test_reach.py",
+        [
+            (
+                "results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)",
+                "results = (WON, DRAWN, LOST)",
+                "wins of the opponent count as the player's",
+            ),
+            (
+                "share = level.chance[rows] / legal.sum(axis=1)",
+                "share = level.chance[rows] / legal.shape[1]",
+                "full columns count as moves of a random opponent",
+            ),
+            (
+                "return self.is_complete and not self.ends.lost.moves",
+                "return not self.ends.lost.moves",
+                "a search that was cut proves the player unbeatable",
+            ),
+            (
+                "if moves is None:\n            return\n",
+                "if moves is None:\n            break\n",
+                "too many positions count as the end of all games",
+            ),
+        ],
+    ),
+    *mutants(
+        "solver/expansion.py",
+        "solver/test_expansion.py",
+        [
+            (
+                "kept = rows.stop - rows.start",
+                "kept = None",
+                "what fills the last batch counts too",
+            ),
+            (
+                "return SEATS[level % 2] == self.seat",
+                'return SEATS[level % 2] == "first"',
+                "the player always moves first",
+            ),
+        ],
+    ),
+    *mutants(
+        "solver/losing_lines.py",
+        "solver/test_losing_lines.py solver/test_reach.py",
+        [
+            (
+                "leads = lost | (there & (after.result == OPEN))",
+                "leads = lost",
+                "only the last position of a losing line is marked",
+            ),
+            (
+                "return LOST if subject.is_own(number) else WON",
+                "return WON if subject.is_own(number) else LOST",
+                "won ends are taken for lost ones",
+            ),
+            (
+                "has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1",
+                "has[rows] = True",
+                "one legal move is a choice",
+            ),
+        ],
+    ),
+    *mutants(
+        "evaluation/reached_grades.py",
+        "evaluation/test_reached_grades.py",
+        [
+            (
+                "    if not entrant.is_fixed:",
+                "    if False:",
+                "a player with chance is graded as if it had none",
+            ),
+            (
+                "for seat in entrant.seats:",
+                'for seat in ("first", "second"):',
+                "a seat that was not learned is graded",
+            ),
+            (
+                "        if interrupted:\n            break\n",
+                "",
+                "after Ctrl-C the next seat is searched",
+            ),
+        ],
+    ),
+    *mutants(
+        "reports/reached_text.py",
+        "reports/test_reached_text.py",
+        [
+            (
+                "for seat, x in grades.items() if not x.is_complete",
+                "for seat, x in grades.items() if False",
+                "an open seat is called unbeatable",
+            ),
+        ],
+    ),
+)
+
+MUTANTS = (*GAMES, *REACH)
