@@ -9,8 +9,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
-import functools
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -22,19 +20,20 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId, Seat
+from jax_ttt.config.command_line.arguments import BARE
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE, Range
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain
-from jax_ttt.results.certificates import Certificate
 from jax_ttt.results.commands import EvaluateResult
-from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import FullGrades, Reached
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
+    import jax
+
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
@@ -67,6 +66,10 @@ class Args(cli.Machine, Devices):
     max_positions: Annotated[int | None, _POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
     as many as fit into memory. 1 to 10,000,000,000."""
+    exam: Annotated[Path | None, BARE] = None
+    """Ask the player for its move in positions whose moves have known values: without a
+    file, those of Connect Four that come with the program; write it after the agent.
+    Then other grades are those that --games and --max-positions ask for."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,
     with its board, to_move, q0 to q8 and move."""
@@ -102,9 +105,8 @@ def main(argv: Sequence[str] | None) -> int:
     import jax
 
     from jax_ttt.envs import tree as trees
-    from jax_ttt.evaluation import player_grades
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import result_text
+    from jax_ttt.reports import export, result_text
     from jax_ttt.runtime import compile_events
 
     env_id = agents.game([spec], args.env_id)
@@ -114,14 +116,14 @@ def main(argv: Sequence[str] | None) -> int:
         before = names.stamp(spec) if args.certificate else ()
         entrant = registry.enter(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
-        certificate = certified(args, spec, env_id, entrant, tree)
+        certificate = None
+        if args.certificate and tree is not None:
+            certificate = export.certified(spec, env_id, entrant, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.say if argv is None else None
-        reached = None if tree else reached_by(args, env_id, entrant, say)
-        key, player = match_key, (entrant.probs, entrant.seats)
-        asked = args.games
-        grades = player_grades.grade_player(env_id, asked, entrant, key, tree, reached)
+        grades = graded(args, env_id, entrant, tree, match_key, say)
+        player = entrant.probs, entrant.seats
         verdict = result_text.verdict(env_id, grades, tree, *player)
     if args.json:
         print(as_json(name, env_id, entrant, grades, verdict))
@@ -129,10 +131,41 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"{title(name, env_id, entrant)}, on {device}\n")
         verdict = in_colour(verdict)
         print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
-    write_policy(args, entrant, tree)
-    if certificate is not None:
-        write_certificate(args, *certificate)
+    if tree is not None:
+        export.write_policy(entrant, tree, args.policy_csv, args.policy_json, args.json)
+    if args.certificate and certificate is not None:
+        export.write_certificate(args.certificate, *certificate, as_json=args.json)
     return 0
+
+
+def graded(
+    args: Args,
+    env_id: EnvId,
+    entrant: "Entrant",
+    tree: "Tree | None",
+    key: "jax.Array",
+    say: Callable[[str], None] | None,
+) -> FullGrades:
+    """Return the grades that are asked for; `say` shows how far they are."""
+    import jax
+
+    from jax_ttt.evaluation import player_grades
+    from jax_ttt.exams import marks, questions
+
+    match_key, exam_key = jax.random.split(key)
+    exam = None
+    if args.exam is not None:
+        file = None if args.exam == Path() else args.exam
+        asked = questions.read(env_id, file)
+        exam = marks.take(env_id, entrant.player, asked, exam_key)
+        if args.games is None and args.max_positions is None and tree is None:
+            return FullGrades(exam=exam)
+    reached = None if tree else reached_by(args, env_id, entrant, say)
+    games = args.games
+    grades = player_grades.grade_player(
+        env_id, games, entrant, match_key, tree, reached
+    )
+    return dataclasses.replace(grades, exam=exam)
 
 
 def reached_by(
@@ -182,32 +215,6 @@ def check_files(args: Args, env_id: EnvId) -> None:
         raise SettingError(field, rule, env_id)
 
 
-def certified(
-    args: Args, spec: Spec, env_id: EnvId, entrant: "Entrant", tree: "Tree | None"
-) -> tuple[Certificate, str] | None:
-    """Return the certificate if it is asked for, and why a seat is not in it."""
-    from jax_ttt.evaluation import certificates
-    from jax_ttt.reports import text_board
-
-    if args.certificate is None or tree is None:
-        return None
-    player, sha256 = spec.name, ""
-    if saved := names.saved_file(spec):
-        name, path = saved
-        player = f"{player.removesuffix(name)}AGENT"
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    text_of = functools.partial(text_board.cells_as_text, tree)
-    moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
-    certificate = Certificate(
-        env_id=env_id,
-        player=player,
-        sha256=sha256,
-        num_positions=sum(map(len, moves.values())),
-        moves=moves,
-    )
-    return certificate, missing
-
-
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
     """Return what is graded, in words: the player, its game, seed and seat."""
     from jax_ttt.reports import result_text
@@ -241,38 +248,6 @@ def as_json(
         verdict=verdict,
     )
     return json.dumps(plain.to_dict(result))
-
-
-def write_policy(args: Args, entrant: "Entrant", tree: "Tree | None") -> None:
-    """Write the files of the policy that are asked for, and say so."""
-    from jax_ttt.reports import export
-
-    agent, probs = entrant.agent, entrant.probs
-    if agent is None or probs is None or tree is None:
-        return
-    for field, path in files(args).items():
-        if field == "certificate":
-            continue
-        rows = export.decisions(agent, probs, tree)
-        if field == "policy_csv":
-            export.write_decisions_csv(path, rows, probs.shape[1])
-        else:
-            export.write_decisions_json(path, rows)
-        size = counted(len(tree.decisions), "row")
-        streams.tell_written(path, size, args.json)
-
-
-def write_certificate(args: Args, certificate: Certificate, missing: str) -> None:
-    """Write the certificate, and say so."""
-    from jax_ttt.runtime.files import write_whole
-
-    if args.certificate is None:
-        return
-    write_whole(args.certificate, certificate.as_bytes())
-    size = counted(certificate.num_positions, "position")
-    streams.tell_written(args.certificate, size, args.json)
-    if missing:
-        streams.tell(f"note: the certificate is for one seat only; {missing}")
 
 
 if __name__ == "__main__":

@@ -69,6 +69,8 @@ class Game:
     not enumerated."""
     preset: Literal["default", "plain"] = "plain"
     """The default preset of the game."""
+    exam: str | None = None
+    """A file of `jax_ttt/exams` with positions whose moves have known values."""
 
     def __post_init__(self) -> None:
         if (self.pgx_id is None) == (self.in_a_row is None):
@@ -100,6 +102,9 @@ def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
     )
 
 
+_EXAM = "connect_four.csv"
+
+
 def connect(columns: int, rows: int) -> Game:
     """Return the game of four in a row on a board of this size, played by columns."""
     return Game(
@@ -110,6 +115,7 @@ def connect(columns: int, rows: int) -> Game:
         symmetries=mirrored_columns(rows, columns),
         max_moves=rows * columns,
         packing="columns",
+        exam=_EXAM if (columns, rows) == (7, 6) else None,
     )
 
 
@@ -136,6 +142,7 @@ GAMES: dict[str, Game] = {
         symmetries=mirrored_columns(6, 7),
         symmetries_since=2,
         packing="columns",
+        exam=_EXAM,
     ),
     "othello": Game(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
     "hex": Game(pgx_id="hex", shape=(11, 11), moves_on="cells"),

@@ -5,6 +5,8 @@ The agent may be a table or a network; the game must be enumerable.
 
 import csv
 import dataclasses
+import functools
+import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -12,13 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.envs.tree import Tree
-from jax_ttt.players import network
+from jax_ttt.evaluation import certificates
+from jax_ttt.players import names, network
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.names import Spec
+from jax_ttt.players.registry import Entrant
 from jax_ttt.reports import text_board
 from jax_ttt.results import plain
-from jax_ttt.runtime import files
+from jax_ttt.results.certificates import Certificate
+from jax_ttt.results.counting import counted
+from jax_ttt.runtime import files, streams
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,3 +73,63 @@ def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
     """Write a list with one position per line."""
     lines = ",\n".join(json.dumps(plain.to_dict(row), allow_nan=False) for row in rows)
     files.write_output(path, f"[\n{lines}\n]\n".encode())
+
+
+def write_policy(
+    entrant: Entrant,
+    tree: Tree,
+    as_csv: Path | None,
+    as_json: Path | None,
+    quiet: bool,
+) -> None:
+    """Write a saved agent's decisions to the files that are given, and say so.
+
+    With `quiet`, standard output is left to a command's own.
+    """
+    agent, probs = entrant.agent, entrant.probs
+    if agent is None or probs is None:
+        return
+    for path in filter(None, (as_csv, as_json)):
+        rows = decisions(agent, probs, tree)
+        if path == as_csv:
+            write_decisions_csv(path, rows, probs.shape[1])
+        else:
+            write_decisions_json(path, rows)
+        size = counted(len(tree.decisions), "row")
+        streams.tell_written(path, size, quiet)
+
+
+def certified(
+    spec: Spec, env_id: EnvId, entrant: Entrant, tree: Tree
+) -> tuple[Certificate, str]:
+    """Return a player's certificate, and why a seat is not in it.
+
+    Raises:
+        UsageError: no seat can be certified.
+    """
+    player, sha256 = spec.name, ""
+    if saved := names.saved_file(spec):
+        name, path = saved
+        player = f"{player.removesuffix(name)}AGENT"
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    text_of = functools.partial(text_board.cells_as_text, tree)
+    moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
+    certificate = Certificate(
+        env_id=env_id,
+        player=player,
+        sha256=sha256,
+        num_positions=sum(map(len, moves.values())),
+        moves=moves,
+    )
+    return certificate, missing
+
+
+def write_certificate(
+    path: Path, certificate: Certificate, missing: str, as_json: bool
+) -> None:
+    """Write a certificate, and say so; `missing` says why a seat is not in it."""
+    files.write_whole(path, certificate.as_bytes())
+    size = counted(certificate.num_positions, "position")
+    streams.tell_written(path, size, as_json)
+    if missing:
+        streams.tell(f"note: the certificate is for one seat only; {missing}")

@@ -7,7 +7,7 @@ import numpy as np
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat, seat_name
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.reports import reached_text, text_board
+from jax_ttt.reports import exam_text, reached_text, text_board
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import (
     RATES,
@@ -91,6 +91,8 @@ def verdict(
     `seats` are those that the player learned. `tree` and `probs` hold NumPy arrays;
     without them, the verdict is that of the sampled match.
     """
+    if isinstance(grades, FullGrades) and grades.exam and not grades.best_known:
+        return "nothing is proven: an exam only"
     if isinstance(grades, FullGrades) and grades.reached:
         return reached_text.reached_verdict(env_id, grades.reached)
     if tree is None or probs is None:
@@ -130,6 +132,8 @@ def grades_text(
         parts.append(measures(env_id, grades.exact, tree))
         pictures = likeliest_game(env_id, tree, probs)
         parts.append(f"its likeliest moves against itself\n{pictures}")
+    if grades.exam:
+        parts.insert(0, exam_text.exam_table(grades.exam))
     if grades.reached:
         parts.insert(0, reached_text.reached_table(env_id, grades.reached))
     if grades.sampled is not None:

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.results import plain
+from jax_ttt.results.exam import Exam
 
 Rate = Literal["win_rate", "draw_rate", "loss_rate"]
 RATES: tuple[Rate, ...] = get_args(Rate)
@@ -204,6 +205,7 @@ class FullGrades(Grades):
 
     exact: FullExact | None = None
     reached: dict[Seat, Reached] | None = None  # where no tree is enumerated
+    exam: Exam | None = None
 
 
 def read_grades(value: object, where: str = "") -> Grades:

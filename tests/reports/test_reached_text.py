@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from rule_player import RULE
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.envs import one_game
 from jax_ttt.reports import reached_text
 from jax_ttt.results.grades import Lines, Reached
@@ -93,7 +94,11 @@ def test_one_losing_line_is_final(other):
 
 
 def test_an_open_seat_claims_nothing():
-    for grades in ({"first": OPEN}, {"first": PROVEN, "second": OPEN}):
+    cases: list[dict[Seat, Reached]] = [
+        {"first": OPEN},
+        {"first": PROVEN, "second": OPEN},
+    ]
+    for grades in cases:
         text = reached_text.reached_verdict(ENV, grades)
         seat = list(grades)[-1]
         assert text == f"not decided beyond move 9 as {seat}: no shorter line beats it"

@@ -34,6 +34,7 @@ _METAVARS = {
     "certificate": "FILE",
     "coordinator": "HOST:PORT",
     "devices": "N|all",
+    "exam": "FILE",
     "policy_json": "FILE",
     "preset": "PRESET",
     "resume": "RUN",
@@ -44,6 +45,8 @@ _METAVARS = {
     "values": "BOARD",
 }
 """What stands for a value, where its type does not say it."""
+BARE = "may be bare"
+"""With `Annotated`: the flag may stand alone; a path then is `Path()`."""
 _MOST_SHOWN = 6
 """The most choices that stand beside a flag; more stand in its text."""
 _MACHINE = (
@@ -122,6 +125,11 @@ class Argument:
         return typing.get_origin(self.plain) is tuple
 
     @property
+    def may_be_bare(self) -> bool:
+        """Whether its flag may stand without a value, which then is `Path()`."""
+        return BARE in self.extras
+
+    @property
     def is_positional(self) -> bool:
         """Whether it is given without a flag."""
         return tyro.conf.Positional in self.extras
@@ -138,7 +146,7 @@ class Argument:
     def shown(self) -> str:
         """Its metavar, with what says that it may be left out, or given many times."""
         text = f"{self.metavar} ..." if self.is_many else self.metavar
-        may_lack = self.is_positional and not self.is_needed
+        may_lack = self.may_be_bare or (self.is_positional and not self.is_needed)
         return f"[{text}]" if may_lack else text
 
     @property

@@ -75,13 +75,24 @@ def _field(argument: Argument) -> StructFieldSpec:
     shown = tyro.conf.arg(metavar=metavar, help_behavior_hint=partial(_hint, argument))
     # The parser checks `X | None` and `tuple[X, ...]` by a library that loads slowly.
     plain, default, several = argument.plain, argument.default, ()
-    if argument.is_optional:
+    if argument.may_be_bare:
+        several = (_BARE_PATH,)
+    elif argument.is_optional:
         plain = typing.Union[typing.get_args(plain)]  # noqa: UP007
     elif argument.is_many:
         plain, default = _Several, _Several(default)
         several = (_several(argument),)
     hint: Any = Annotated[(plain, shown, *several, *argument.extras)]
     return StructFieldSpec(argument.name, hint, default, argument.text)
+
+
+_BARE_PATH = PrimitiveConstructorSpec(
+    nargs=(0, 1),
+    metavar="[FILE]",
+    instance_from_str=lambda words: Path(*words),
+    is_instance=lambda value: value is None or isinstance(value, Path),
+    str_from_instance=lambda value: [] if value is None else [str(value)],
+)
 
 
 class _Several(tuple[Any, ...]):

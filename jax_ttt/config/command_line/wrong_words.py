@@ -89,7 +89,7 @@ def _of_switch(name: str, found: Mapping[str, Argument], value: str) -> str:
 
 
 def _of_values(name: str, argument: Argument, values: Sequence[str]) -> Iterator[str]:
-    if not values:
+    if not values and not argument.may_be_bare:
         what = suggestions.listing(argument.choices) or argument.metavar
         number = argument.type in (int, float)
         what = argument.rule if number else what
