@@ -156,8 +156,8 @@ def graded(
     exam = None
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
-        asked = questions.read(env_id, file)
-        exam = marks.take(env_id, entrant.player, asked, exam_key)
+        asked = questions.read_exam(env_id, file)
+        exam = marks.take_exam(env_id, entrant.player, asked, exam_key)
         if args.games is None and args.max_positions is None and tree is None:
             return FullGrades(exam=exam)
     reached = None if tree else reached_by(args, env_id, entrant, say)

@@ -17,7 +17,7 @@ import tiny
 from jax_ttt import arena, evaluate, published, runs, sweep
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.reports import export
-from jax_ttt.results import certificates, commands, grades, plain, rows
+from jax_ttt.results import certificates, commands, exam, grades, plain, rows
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -37,7 +37,7 @@ TINY = tiny.flags("num_envs", "hidden_size", "num_updates")
 def records():
     """Return every record that is written, by its name."""
     found: dict[str, Any] = {"Decision": export.Decision}
-    for module in (grades, rows, commands, certificates):
+    for module in (grades, exam, rows, commands, certificates):
         for name, kind in vars(module).items():
             if dataclasses.is_dataclass(kind) and kind is not rows.Step:
                 found[name] = kind

@@ -14,7 +14,7 @@ from jax_ttt.exams.questions import Questions
 from jax_ttt.results.exam import Exam, Mark
 
 
-def take(
+def take_exam(
     env_id: EnvId, player: pgx_games.Player, asked: Questions, key: Key[Array, ""]
 ) -> Exam:
     """Return the marks of a player; `key` is consumed.
@@ -22,7 +22,7 @@ def take(
     Raises:
         UsageError: a question is no position of the game.
     """
-    states = questions.positions(env_id, asked)
+    states = questions.asked_states(env_id, asked)
     action = np.asarray(jax.jit(player)(key, states))
     kept = asked.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(asked.kinds), asked.plies

@@ -33,7 +33,7 @@ class Questions(NamedTuple):
         return np.array([len(moves) for moves in self.moves])
 
 
-def read(env_id: EnvId, path: Path | None) -> Questions:
+def read_exam(env_id: EnvId, path: Path | None) -> Questions:
     """Return the questions of a file; None is the exam that comes with the package.
 
     A file is a CSV with the columns `moves`, the numbers of columns from 1 without
@@ -73,7 +73,7 @@ def _scores(row: dict[str, str], columns: int) -> list[float]:
     return scores
 
 
-def positions(env_id: EnvId, questions: Questions) -> pgx.State:
+def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
     """Return the states of the questions, `(N, ...)`, found by playing the moves.
 
     Raises:

@@ -17,9 +17,9 @@ import numpy as np
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import certificates
-from jax_ttt.players import names, network
+from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import Spec, saved_file
 from jax_ttt.players.registry import Entrant
 from jax_ttt.reports import text_board
 from jax_ttt.results import plain
@@ -108,7 +108,7 @@ def certified(
         UsageError: no seat can be certified.
     """
     player, sha256 = spec.name, ""
-    if saved := names.saved_file(spec):
+    if saved := saved_file(spec):
         name, path = saved
         player = f"{player.removesuffix(name)}AGENT"
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,7 +15,7 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import packing
 from jax_ttt.envs import positions as boards
 from jax_ttt.players import network, players
-from jax_ttt.solver import losing_lines, outcomes, policies, proof, reach
+from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
 
 COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
@@ -252,8 +252,10 @@ def test_a_game_without_keys_is_refused():
         reached("othello", RULE, "first")
 
 
-@pytest.mark.parametrize("most", [10, 100, 1000])
-def test_with_too_many_positions_the_rest_stays_open(most):
+@pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (1000, 2**22), (1000, 16)])
+def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
+    """With few rows the search ends within a level."""
+    monkeypatch.setattr(levels, "_ROWS", rows)
     whole = reached("connect_5x4", RULE, "first")
     cut = reached("connect_5x4", RULE, "first", most)
     assert not cut.is_complete
