@@ -55,9 +55,11 @@ def test_the_ladder_is_listed():
         assert pgx_games.max_moves(name) == width * height
 
 
-@pytest.mark.parametrize(
-    "num_games", [500, pytest.param(10_000, marks=pytest.mark.slow)]
-)
+SLIM = pytest.param("connect_4x5", 8 + 5 + 4, marks=pytest.mark.slow)
+MANY = pytest.param(10_000, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("num_games", [500, MANY])
 def test_connect_7x6_is_the_connect_four_of_pgx(num_games):
     pairs = zip(
         random_games("connect_7x6", num_games),
@@ -74,13 +76,12 @@ def test_connect_7x6_is_the_connect_four_of_pgx(num_games):
     assert number >= 35
 
 
-@pytest.mark.parametrize("env_id", ["connect_4x4", "connect_4x5", "mnk_4x4_4"])
-def test_a_row_of_four_wins(env_id):
+@pytest.mark.parametrize(
+    ("env_id", "num_rows"), [("connect_4x4", 10), SLIM, ("mnk_4x4_4", 10)]
+)
+def test_a_row_of_four_wins(env_id, num_rows):
     rows = rows_of(GAMES[env_id].shape, 4)
-    assert (
-        len(rows)
-        == {"connect_4x5": 8 + 5 + 4, "connect_4x4": 10, "mnk_4x4_4": 10}[env_id]
-    )
+    assert len(rows) == num_rows
     drawn = 0
     for state in random_games(env_id, 2000):
         has_row = [(state._x.board[:, rows] == who).all(-1).any(-1) for who in (0, 1)]

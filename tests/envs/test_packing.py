@@ -11,7 +11,7 @@ from jax_ttt.envs.packing import Stones
 from jax_ttt.players import players
 
 PACKED = [name for name, game in GAMES.items() if game.packing]
-QUICK = ("tic_tac_toe", "connect_four", "connect_5x4", "mnk_4x4_4")
+QUICK = ("tic_tac_toe", "connect_four")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
     assert not found.unbeatable
 
 
+@pytest.mark.slow
 def test_the_batch_fits_the_devices(entrant, grades):
     mesh = Mesh(np.array(jax.devices()[:3]), ("devices",))
     over_three = NamedSharding(mesh, PartitionSpec("devices"))

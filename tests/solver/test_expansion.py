@@ -10,7 +10,7 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.solver import expansion
 from jax_ttt.solver.expansion import Subject
 
-ENV = "connect_5x4"
+ENV = "connect_4x4"
 
 
 def test_the_player_moves_in_every_second_level():
@@ -19,7 +19,8 @@ def test_the_player_moves_in_every_second_level():
         assert [n for n in range(6) if subject.is_own(n)] == levels
 
 
-@pytest.mark.parametrize("batch", [320])
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", [320, 1024])
 def test_the_size_of_a_batch_does_not_matter(batch):
     usual = reached(ENV, RULE, "first")
     other = reached(ENV, RULE, "first", batch=batch)
@@ -37,7 +38,9 @@ def test_the_last_batch_is_filled_and_cut():
     assert [len(x.result) for x in moves] == [4, 4, 2]
 
 
-@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize(
+    "seat", ["first", pytest.param("second", marks=pytest.mark.slow)]
+)
 def test_eight_devices_find_the_same(seat):
     mesh = Mesh(np.array(jax.devices()[:8]), ("devices",))
     over_all = NamedSharding(mesh, PartitionSpec("devices"))

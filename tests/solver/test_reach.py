@@ -20,6 +20,8 @@ from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reac
 COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
     ("connect_4x4", "second", 2_093, 17, 15),
+]
+LARGER = [
     ("connect_5x4", "first", 6_178, 141, 14),
     ("connect_5x4", "second", 12_166, 122, 7),
     ("connect_5x5", "first", 31_293, 620, 14),
@@ -27,7 +29,10 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("env_id", "seat", "positions", "losing", "shortest"), COUNTS)
+@pytest.mark.parametrize(
+    ("env_id", "seat", "positions", "losing", "shortest"),
+    [*COUNTS, *(pytest.param(*row, marks=pytest.mark.slow) for row in LARGER)],
+)
 def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest):
     """Counted elsewhere too, with bitboards in NumPy."""
     found = reached(env_id, RULE, seat)
@@ -252,12 +257,12 @@ def test_a_game_without_keys_is_refused():
         reached("othello", RULE, "first")
 
 
-@pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (1000, 2**22), (1000, 16)])
+@pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (500, 2**22), (500, 16)])
 def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     """With few rows the search ends within a level."""
     monkeypatch.setattr(levels, "_ROWS", rows)
-    whole = reached("connect_5x4", RULE, "first")
-    cut = reached("connect_5x4", RULE, "first", most)
+    whole = reached("connect_4x4", RULE, "first")
+    cut = reached("connect_4x4", RULE, "first", most)
     assert not cut.is_complete
     assert not cut.unbeatable
     assert cut.num_expanded < whole.num_expanded
