@@ -18,7 +18,11 @@ from jax_ttt.config.settings import Config
 
 PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
-GAMES = "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9"
+GAMES = (
+    "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9 "
+    "connect_4x4 connect_5x4 connect_4x5 connect_5x5 connect_6x5 connect_6x6 "
+    "connect_7x6 mnk_4x4_4"
+)
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
 PLAYERS += " blend:P:PLAYER lookahead:D:AGENT shipped:network shipped:table AGENT"
 OTHER_GAME = "made for tic_tac_toe, not for"
