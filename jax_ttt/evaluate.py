@@ -1,4 +1,4 @@
-"""Grade a saved agent or any player: exactly if the game is enumerable.
+"""Grade a saved agent or any player: exactly where its positions can be enumerated.
 
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
-_POSITIONS = Range(int, 1, 10**10)
+_POSITIONS = Range(int, 1, 2**32 - 1)
 _STOPPING = "stopping; what is known is printed"
 
 
@@ -65,7 +65,7 @@ class Args(cli.Machine, Devices):
     """Seed of all random numbers. 0 to 4,294,967,295."""
     max_positions: Annotated[int | None, _POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
-    as many as fit into memory. 1 to 10,000,000,000."""
+    as many as fit into memory. 1 to 4,294,967,295."""
     exam: Annotated[Path | None, BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
     file, those of Connect Four that come with the program; write it after the agent.
@@ -160,7 +160,8 @@ def graded(
         exam = marks.take_exam(env_id, entrant.player, asked, exam_key)
         if args.games is None and args.max_positions is None and tree is None:
             return FullGrades(exam=exam)
-    reached = None if tree else reached_by(args, env_id, entrant, say)
+    no_search = tree or (args.exam is not None and args.max_positions is None)
+    reached = None if no_search else reached_by(args, env_id, entrant, say)
     games = args.games
     grades = player_grades.grade_player(
         env_id, games, entrant, match_key, tree, reached
@@ -171,7 +172,10 @@ def graded(
 def reached_by(
     args: Args, env_id: EnvId, entrant: "Entrant", say: Callable[[str], None] | None
 ) -> dict[Seat, Reached] | None:
-    """Return the results over all positions that the player reaches; `say` as shown."""
+    """Return the results over all positions that the player reaches, if they have keys.
+
+    `say` shows the progress.
+    """
     from jax_ttt.evaluation import reached_grades
     from jax_ttt.reports import reached_text
     from jax_ttt.scaling import mesh

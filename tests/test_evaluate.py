@@ -271,7 +271,7 @@ def test_what_a_player_reaches_is_graded(tmp_path, capsys):
     [
         (
             ["--max-positions", "0"],
-            "--max-positions must be a whole number from 1 to 10,000,000,000",
+            "--max-positions must be a whole number from 1 to 4,294,967,295",
         ),
         (["--devices", "no"], "--devices must be a number from 1, or all, got 'no'"),
     ],
@@ -439,3 +439,35 @@ def test_a_certificate_is_of_the_file_that_was_read(
     refusal = refuse([path, "--certificate", tmp_path / "certificate"], capsys)
     assert "its file was replaced meanwhile; try again" in refusal
     assert evaluate.main([str(path)]) == 0, "without a certificate it does not matter"
+
+
+def test_an_exam_is_printed_without_other_grades(other_game, capsys):
+    assert evaluate.main([str(other_game), "--exam"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "all (1,012 positions)" in out
+    assert out.endswith("\nnothing is proven: an exam only\n")
+    assert evaluate.main([str(other_game), "--exam", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["exam"]["all"]["num_positions"] == 1012
+    assert not {"exact", "sampled", "reached"} & about.keys()
+
+
+def test_an_exam_beside_the_grades_that_are_asked_for(other_game, capsys):
+    flags = ["--exam", "--max-positions", "20", "--json"]
+    assert evaluate.main([str(other_game), *flags]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["verdict"].startswith("not decided beyond move ")
+    assert about["exam"]["all"]["num_positions"] == 1012
+    assert evaluate.main([str(other_game), "--exam", "--games", "4", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["verdict"].startswith("nothing is proven: it lost ")
+    assert "reached" not in about
+
+
+@pytest.mark.parametrize(
+    ("env_id", "said"),
+    [("tic_tac_toe", "tic_tac_toe has none"), ("hex", "hex has none; games that do: ")],
+)
+def test_a_game_without_an_exam_is_refused(env_id, said, capsys):
+    assert said in refuse(["random", "--env-id", env_id, "--exam"], capsys)

@@ -74,7 +74,7 @@ class Game:
 
     def __post_init__(self) -> None:
         if (self.pgx_id is None) == (self.in_a_row is None):
-            raise ValueError("a game is PGX's, or has in_a_row: one of both")
+            raise ValueError("a game needs exactly one of pgx_id and in_a_row")
         # The lookup of positions needs stones; whole games need their length.
         if self.enumerable and not (self.stones and self.max_moves):
             raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")

@@ -15,14 +15,14 @@ from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
 _BATCH = 2**13
-_BYTES = 80
-"""Memory of a position, at most: its row, sorted and merged with another level's."""
+_BYTES = 200
+"""Memory of a position while a level is found: its rows, and copies to sort them."""
 OnBatch = Callable[[Reach, int], None]
 """A function of what is found so far, and how much of the latest level is done."""
 
 
 def why_not(entrant: Entrant, env_id: EnvId) -> str:
-    """Return why it can't be enumerated what a player reaches; empty if it can."""
+    """Return why the positions that a player reaches can't be enumerated; or empty."""
     if GAMES[env_id].packing is None:
         return f"positions of {env_id} have no keys (see docs/adding_a_game.md)"
     if not entrant.is_fixed:
@@ -32,7 +32,8 @@ def why_not(entrant: Entrant, env_id: EnvId) -> str:
 
 def most_positions() -> int:
     """Return how many positions fit into the free memory, about."""
-    return max((devices.free_host_bytes() or 2**31) // _BYTES, 1)
+    free = devices.free_host_bytes()
+    return max((2**31 if free is None else free) // _BYTES, 1)
 
 
 def grade_by_seat(
@@ -44,9 +45,8 @@ def grade_by_seat(
 ) -> dict[Seat, Reached]:
     """Return the player's results against every opponent, by the seat that it learned.
 
-    A seat is not followed to the end where it reaches more than `max_positions`, or
-    at Ctrl-C; then the seats after it are missing. `sharding` splits the positions
-    over devices.
+    A seat with more than `max_positions` is not followed to the end. After Ctrl-C,
+    the seats after it are missing. `sharding` splits the positions over devices.
 
     Raises:
         PlayerError: `why_not`, or the player plays an illegal move.

@@ -36,9 +36,9 @@ class Questions(NamedTuple):
 def read_exam(env_id: EnvId, path: Path | None) -> Questions:
     """Return the questions of a file; None is the exam that comes with the package.
 
-    A file is a CSV with the columns `moves`, the numbers of columns from 1 without
-    spaces; `s1`, `s2` and so on, the score of each move to its mover, above 0 if it
-    wins, 0 if it draws, empty if it is illegal; and `kind`.
+    A file is a CSV with the columns `moves`, a digit for each move, from 1; `s1`, `s2`
+    and so on, the score of each move to its mover, above 0 if it wins, 0 if it draws,
+    empty if it is illegal; and `kind`.
 
     Raises:
         UsageError: the game has no exam, or the file is not one.
@@ -55,7 +55,7 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
         moves = tuple(tuple(int(x) - 1 for x in row["moves"]) for row in rows)
         scores = [_scores(row, columns) for row in rows]
         kinds = tuple(row["kind"] for row in rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(f"--exam {path}: no exam of {env_id} ({reason})") from None
     if not rows:
@@ -87,7 +87,9 @@ def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
         action = np.array(played, np.int32)
         legal = np.asarray(state.legal_action_mask)
         inside = (action >= 0) & (action < legal.shape[1])
-        allowed = inside & legal[np.arange(len(action)), action.clip(0, 6)]
+        allowed = (
+            inside & legal[np.arange(len(action)), action.clip(0, legal.shape[1] - 1)]
+        )
         wrong = on & ~(allowed & ~np.asarray(pgx_games.finished(state)))
         if wrong.any():
             place = int(wrong.argmax())

@@ -57,10 +57,11 @@ def reached_verdict(env_id: EnvId, grades: Mapping[Seat, Reached]) -> str:
     }
     if lost:
         seat, line = min(lost.items(), key=lambda pair: len(pair[1]))
-        game = GAMES[env_id]
-        places = f"{game.moves_on} 0 to {max(line)}"
-        if game.moves_on == "columns":
-            places = f"columns 0 to {game.shape[1] - 1}"
+        rows, columns = GAMES[env_id].shape
+        places = {
+            "cells": f"cells 0 to {rows * columns - 1}, row by row",
+            "columns": f"columns 0 to {columns - 1}",
+        }[GAMES[env_id].moves_on or "cells"]
         return (
             f"beatable: a shortest line that beats it, playing as "
             f"{seat_name(env_id, seat)} ({len(line)} moves; {places})\n"

@@ -91,10 +91,10 @@ def verdict(
     `seats` are those that the player learned. `tree` and `probs` hold NumPy arrays;
     without them, the verdict is that of the sampled match.
     """
-    if isinstance(grades, FullGrades) and grades.exam and not grades.best_known:
-        return "nothing is proven: an exam only"
     if isinstance(grades, FullGrades) and grades.reached:
         return reached_text.reached_verdict(env_id, grades.reached)
+    if isinstance(grades, FullGrades) and grades.exam and not grades.best_known:
+        return "nothing is proven: an exam only"
     if tree is None or probs is None:
         return sampled_verdict(grades)
     learned: dict[Seat, str] = {seat: seat_name(env_id, seat) for seat in seats}

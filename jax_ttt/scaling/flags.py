@@ -21,8 +21,8 @@ class Devices:
 
     devices: str | None = None
     """Devices to spread the work over, a number or all: the games of a run, the agents
-    of a sweep, the positions that a player reaches. By default one, and with
-    --distributed all."""
+    of a sweep, the positions that a player reaches. By default one;
+    with --distributed, which train and sweep have, all."""
 
     def check_devices(self) -> None:
         """Raise `Refused` if the flag can't be followed."""

@@ -36,9 +36,16 @@ class Subject:
 
 
 def expanded(
-    subject: Subject, level: int, numbers: UInt64[np.ndarray, " P"]
+    subject: Subject,
+    level: int,
+    numbers: UInt64[np.ndarray, " P"],
+    num_positions: int | None = None,
 ) -> Batches:
-    """Yield the moves of who is to move at a level: the player's, or all."""
+    """Yield the moves of who is to move at a level: the player's, or all.
+
+    `num_positions` are those of the whole level, if only some are asked for: the same
+    programs are used, which round the same.
+    """
     if not subject.is_own(level):
         return all_moves(subject, numbers)
 
@@ -47,7 +54,7 @@ def expanded(
             subject.env_id, subject.player, keys, subject.merged
         )
 
-    return _batches(subject, numbers, moves)
+    return _batches(subject, numbers, moves, num_positions)
 
 
 def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
@@ -60,14 +67,17 @@ def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
 
 
 def _batches(
-    subject: Subject, numbers: UInt64[np.ndarray, " P"], moves: Moves
+    subject: Subject,
+    numbers: UInt64[np.ndarray, " P"],
+    moves: Moves,
+    num_positions: int | None = None,
 ) -> Batches:
     """Yield the moves; a batch is computed while the one before it is used.
 
     A small level has small batches, with programs of their own.
     """
     waiting, few = None, subject.batch // 16
-    size = few if len(numbers) <= 4 * few else subject.batch
+    size = few if (num_positions or len(numbers)) <= 4 * few else subject.batch
     for begin in range(0, len(numbers), size):
         rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.

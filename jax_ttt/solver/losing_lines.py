@@ -39,7 +39,8 @@ def line_to(
     for number in range(len(wanted)):
         words = packing.pack(subject.env_id, packing.stones_of(state))
         here = successors.as_numbers(np.asarray(words))
-        ((_, after),) = expansion.expanded(subject, number, here)
+        size = len(levels[number])
+        ((_, after),) = expansion.expanded(subject, number, here, size)
         if number + 1 < len(wanted):
             there = successors.as_numbers(after.keys) == wanted[number + 1]
             fits = there & (after.result == OPEN)

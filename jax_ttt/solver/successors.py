@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, UInt32
+from jaxtyping import Array, Int, UInt32
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
@@ -33,7 +33,7 @@ class Successors(NamedTuple):
     keys: AnyArray  # (B, K, 2) uint32
     result: AnyArray  # (B, K) int8: OPEN to ILLEGAL
     action: AnyArray  # (B, K) int32
-    differs: AnyArray  # (B,) bool: the player plays another move in a view
+    differs: AnyArray  # (B,) bool: in a view, the move leads to another position
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
@@ -42,19 +42,21 @@ def of_player(
 ) -> Successors:
     """Return the move of a player who is to move in all positions.
 
-    With `merged`, its move is compared in all symmetric views, and the keys are those
-    of `first_keys`.
+    With `merged`, the keys are those of `first_keys`, and `differs` says where the
+    player's move in a symmetric view leads to another position.
     """
     stones = packing.unpack(env_id, keys)
     action = _move(env_id, player, stones)
+    moves = _after(env_id, stones, action[:, None], merged)
     differs = jnp.zeros(len(keys), bool)
     views = packing.all_views(env_id)
     for cells, actions in zip(*views, strict=True) if merged else ():
         seen = packing.seen(stones, cells)
         there = jnp.asarray(actions)[_move(env_id, player, seen)]
-        same_board = (packing.pack(env_id, seen) == keys).all(axis=1)
-        differs |= (there != action) & ~same_board
-    return _after(env_id, stones, action[:, None], differs, merged)
+        after = _after(env_id, stones, there[:, None], merged)
+        same = (after.keys == moves.keys).all(axis=(1, 2))
+        differs |= ~same | (after.result != moves.result)[:, 0]
+    return moves._replace(differs=differs)
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
@@ -63,7 +65,7 @@ def of_all_moves(env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool) -> Suc
     stones = packing.unpack(env_id, keys)
     actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
     action = jnp.broadcast_to(actions, (len(keys), len(actions)))
-    return _after(env_id, stones, action, jnp.zeros(len(keys), bool), merged)
+    return _after(env_id, stones, action, merged)
 
 
 def _move(env_id: EnvId, player: Player, stones: Stones) -> Int[Array, " B"]:
@@ -76,7 +78,6 @@ def _after(
     env_id: EnvId,
     stones: Stones,
     action: Int[Array, "B K"],
-    differs: Bool[Array, " B"],
     merged: bool,
 ) -> Successors:
     moves = action.shape[1]
@@ -93,6 +94,7 @@ def _after(
     found = packing.stones_of(after)
     keys = first_keys(env_id, found) if merged else packing.pack(env_id, found)
     shape = action.shape
+    differs = jnp.zeros(len(stones.first), bool)
     return Successors(keys.reshape(*shape, 2), result.reshape(shape), action, differs)
 
 

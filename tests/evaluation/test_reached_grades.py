@@ -127,7 +127,7 @@ def test_a_function_of_the_board_plays_one_move_in_each_position():
 
 def test_the_memory_limits_the_positions(monkeypatch):
     monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 8_000_000)
-    assert reached_grades.most_positions() == 100_000
+    assert reached_grades.most_positions() == 40_000
     monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: None)
     assert reached_grades.most_positions() > 10**7
 

@@ -103,3 +103,16 @@ def test_a_game_without_an_exam_is_refused(tmp_path):
         questions.read_exam("hex", None)
     with pytest.raises(UsageError, match="FileNotFoundError"):
         questions.read_exam(ENV, tmp_path / "absent.csv")
+
+
+def test_the_moves_of_other_games_are_checked_too(tmp_path):
+    four = "moves,s1,s2,s3,s4,kind\n1,0,0,0,0,random\n5,0,0,0,0,random\n"
+    found = read(tmp_path, four, "connect_4x4")
+    with pytest.raises(UsageError, match="question 2: move 1 is not legal"):
+        questions.asked_states("connect_4x4", found)
+    nine = "moves," + ",".join(f"s{n}" for n in range(1, 10)) + ",kind\n"
+    found = read(tmp_path, nine + "79,0,0,0,0,0,0,,0,,random\n", "tic_tac_toe")
+    states = questions.asked_states("tic_tac_toe", found)
+    first, second = np.asarray(states.observation[0]).reshape(9, 2).T
+    assert np.flatnonzero(first).tolist() == [6]
+    assert np.flatnonzero(second).tolist() == [8]

@@ -84,8 +84,8 @@ REACH = (
                 "a move into a full column is played",
             ),
             (
-                "differs |= (there != action) & ~same_board",
-                "differs |= (there != action) & same_board",
+                "differs |= ~same | (after.result != moves.result)[:, 0]",
+                "differs |= same",
                 "another move on the mirror image is not noticed",
             ),
             (

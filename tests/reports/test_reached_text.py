@@ -134,3 +134,13 @@ def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
         "grading agent as O: move 2 |##########          | 1,234 positions",
         "grading agent as O: move 2 |####################| 1,234 positions",
     ]
+
+
+def test_cells_are_numbered_by_the_board():
+    """X wins the first row; O has no cell in it."""
+    beaten = dataclasses.replace(BEATEN, losing_line=(0, 4, 1, 5, 2, 6, 3))
+    text = reached_text.reached_verdict("mnk_4x4_4", {"second": beaten})
+    assert text.startswith(
+        "beatable: a shortest line that beats it, playing as O (7 moves; cells 0 to "
+        "15, row by row)\n  1. X0 "
+    )
