@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import line_games, pgx_games
 
 FAST = "tic_tac_toe", "connect_four"
 
@@ -33,7 +33,11 @@ def test_a_record_agrees_with_pgx(env_id):
     # A last action may be to pass, or to swap sides.
     named = {num_cells: "cells", num_cells + 1: "cells", shape[1]: "columns"}
     assert game.moves_on == named.get(num_actions)
-    assert game.pgx_id in pgx.available_envs()
+    if game.pgx_id is None:  # a game of our own
+        assert isinstance(pgx_games.make_env(env_id), line_games.LineGame)
+        assert game.in_a_row == 4
+    else:
+        assert game.pgx_id in pgx.available_envs()
     if game.stones:  # own less other's: one plane of +1 and -1
         assert channels == 1
     for symmetry in game.symmetries:
