@@ -247,7 +247,10 @@ def finish_game(port):
 
 @pytest.mark.slow
 def test_it_is_ready_in_3_s_with_a_warm_cache(tmp_path):
-    """In seconds of the processor: other programs may slow this one down."""
+    """In seconds of the processor: other programs may slow this one down.
+
+    On a slower machine, in twice the time of importing its libraries.
+    """
     times = []
     for _ in range(3):
         begin = time.monotonic()
@@ -258,7 +261,9 @@ def test_it_is_ready_in_3_s_with_a_warm_cache(tmp_path):
             times.append(min(ready, processor_seconds(process)))
         print(f"listens after {listens:.2f} s, ready after {ready:.2f} s", end=", ")
         print(f"of which the processor took {times[-1]:.2f} s")
-    assert min(times[1:]) < 3
+    libraries = "import time, jax, flax.nnx, pgx; print(time.process_time())"
+    done = [subprocess.check_output([sys.executable, "-c", libraries]) for _ in times]
+    assert min(times[1:]) < max(3, 2 * min(map(float, done)))
 
 
 def processor_seconds(process):
