@@ -10,13 +10,17 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import Lines, Reached
 from jax_ttt.runtime import devices
-from jax_ttt.solver import losing_lines, reach
+from jax_ttt.solver import losing_lines, on_disk, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
 _BATCH = 2**13
-_BYTES = 200
-"""Memory of a position while a level is found: its rows, and copies to sort them."""
+_BYTES = 40
+"""Memory of a position, at most: its row, and other rows of the widest level."""
+_DISK_BYTES = 12
+"""Of a position: its key and its parent."""
+_SPARE = 2**29
+"""Memory for the compiled programs, and for what is sorted at a time."""
 OnBatch = Callable[[Reach, int], None]
 """A function of what is found so far, and how much of the latest level is done."""
 
@@ -31,9 +35,10 @@ def why_not(entrant: Entrant, env_id: EnvId) -> str:
 
 
 def most_positions() -> int:
-    """Return how many positions fit into the free memory, about."""
+    """Return how many positions fit into the free memory and on the disk, about."""
     free = devices.free_host_bytes()
-    return max((2**31 if free is None else free) // _BYTES, 1)
+    fit = ((2**31 if free is None else free) - _SPARE) // _BYTES
+    return max(min(fit, on_disk.free_disk_bytes() // _DISK_BYTES), 1)
 
 
 def grade_by_seat(

@@ -4,13 +4,16 @@ Axes: `P` positions of a level, ascending by key.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
 
-_ROWS = 2**22
+_ROWS = 2**21
 """Rows that are collected before equal ones are merged."""
+_PARTS = 64
+"""Ranges of keys that are sorted each on its own."""
 
 
 class Level(NamedTuple):
@@ -44,26 +47,74 @@ def merge(rows: Level) -> Level:
 
 
 @dataclasses.dataclass
+class _Part:
+    """Rows of a range of keys, sorted when they are half as many again."""
+
+    runs: list[Level] = dataclasses.field(default_factory=lambda: [EMPTY])
+    num_rows: int = 0
+    num_merged: int = 0
+
+    def add(self, rows: Level) -> None:
+        self.runs.append(rows)
+        self.num_rows += len(rows.keys)
+        if 2 * self.num_rows > 3 * self.num_merged:
+            self.runs = [merge(_joined(self.runs))]
+            self.num_rows = self.num_merged = len(self.runs[0].keys)
+
+
 class Collected:
     """The rows of a level that is being found.
 
-    They are merged when they are twice as many as after the last time, so that each
-    row is sorted a few times at most.
+    They are kept in parts by ranges of keys, so that a sort copies one part only.
     """
 
-    parts: list[Level] = dataclasses.field(default_factory=lambda: [EMPTY])
-    num_rows: int = 0
-    num_merged: int = 0
-    """Different positions, at least."""
+    def __init__(self, before: UInt64[np.ndarray, " P"]) -> None:
+        """Begin with no rows; the ranges are those of the keys of the level before."""
+        places = np.linspace(0, len(before), _PARTS + 1)[1:-1].astype(int)
+        self._bounds = before[places] if len(before) else before
+        self._parts = [_Part() for _ in range(len(self._bounds) + 1)]
+        self._waiting: list[Level] = []
+        self._num_waiting = 0
+
+    @property
+    def num_merged(self) -> int:
+        """Different positions, at least."""
+        return sum(part.num_merged for part in self._parts)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in memory."""
+        return self._num_waiting + sum(part.num_rows for part in self._parts)
 
     def add(self, rows: Level) -> None:
         """Add rows, in any order."""
-        self.parts.append(rows)
-        self.num_rows += len(rows.keys)
-        if self.num_rows >= max(2 * self.num_merged, _ROWS):
-            self.parts = [self.merged()]
-            self.num_rows = self.num_merged = len(self.parts[0].keys)
+        self._waiting.append(rows)
+        self._num_waiting += len(rows.keys)
+        if self._num_waiting >= _ROWS:
+            self._distribute()
+
+    def _distribute(self) -> None:
+        rows = merge(_joined([EMPTY, *self._waiting]))
+        self._waiting, self._num_waiting = [], 0
+        places = [0, *np.searchsorted(rows.keys, self._bounds), len(rows.keys)]
+        for part, begin, end in zip(self._parts, places, places[1:], strict=False):
+            if begin < end:
+                part.add(Level(*(column[begin:end].copy() for column in rows)))
 
     def merged(self) -> Level:
-        """Return all rows as a level."""
-        return merge(Level(*map(np.concatenate, zip(*self.parts, strict=True))))
+        """Return all rows as a level; nothing is left here."""
+        self._distribute()
+        # Memory of a new array is taken when it is written, and a part's is given back.
+        level = Level(*(np.empty(self.num_rows, x.dtype) for x in EMPTY))
+        end = 0
+        while self._parts:
+            part = self._parts.pop(0)
+            rows = merge(_joined(part.runs))
+            begin, end = end, end + len(rows.keys)
+            for column, values in zip(level, rows, strict=True):
+                column[begin:end] = values
+        return Level(*(column[:end] for column in level))
+
+
+def _joined(runs: Sequence[Level]) -> Level:
+    return Level(*map(np.concatenate, zip(*runs, strict=True)))

@@ -16,7 +16,7 @@ import numpy as np
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.solver import expansion, losing_lines, successors
+from jax_ttt.solver import expansion, losing_lines, on_disk, successors
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.levels import Collected, Level
 from jax_ttt.solver.successors import (
@@ -113,8 +113,8 @@ def follow(
     level = _first(subject.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
-        reach.keys.append(level.keys)
-        parents.append(level.parent)
+        reach.keys.append(on_disk.moved(level.keys))
+        parents.append(on_disk.moved(level.parent))
         if reach.num_positions > max_positions:
             return
         moves = _play(reach, level, max_positions, on_batch)
@@ -151,7 +151,7 @@ def _play(
     own = subject.is_own(number)
     results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
     ends = reach.ends.copied()
-    found, drawn, losing = Collected(), Collected(), None
+    found, drawn, losing = Collected(level.keys), Collected(level.keys), None
     for rows, after in expansion.expanded(subject, number, level.keys):
         _check(own, after)
         legal = after.result != ILLEGAL

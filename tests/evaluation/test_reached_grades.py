@@ -126,10 +126,12 @@ def test_a_function_of_the_board_plays_one_move_in_each_position():
 
 
 def test_the_memory_limits_the_positions(monkeypatch):
-    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 8_000_000)
-    assert reached_grades.most_positions() == 40_000
+    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 2**30)
+    assert reached_grades.most_positions() == 2**29 // 40
     monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: None)
     assert reached_grades.most_positions() > 10**7
+    monkeypatch.setattr(reached_grades.on_disk, "free_disk_bytes", lambda: 12_000_000)
+    assert reached_grades.most_positions() == 10**6
 
 
 def noisy(seed):

@@ -68,9 +68,19 @@ REACH = (
                 "the last parent is kept",
             ),
             (
-                "self.parts = [self.merged()]",
-                "self.parts = [self.parts[-1]]",
+                "self.runs = [merge(_joined(self.runs))]",
+                "self.runs = [self.runs[-1]]",
                 "rows are lost when there are many",
+            ),
+            (
+                "rows = merge(_joined([EMPTY, *self._waiting]))",
+                "rows = _joined([EMPTY, *self._waiting])",
+                "rows are distributed before they are sorted",
+            ),
+            (
+                "part = self._parts.pop(0)",
+                "part = self._parts.pop()",
+                "the ranges come in the wrong order",
             ),
         ],
     ),

@@ -23,10 +23,13 @@ def test_equal_keys_become_one_row():
 
 
 def test_no_rows_are_an_empty_level():
-    assert [len(x) for x in Collected().merged()] == [0, 0, 0, 0]
+    for before in ([], [7], range(1000)):
+        collected = Collected(np.array(before, "u8"))
+        assert [len(x) for x in collected.merged()] == [0, 0, 0, 0]
 
 
 def test_rows_collected_in_parts_are_those_of_one_merge(monkeypatch):
+    """The keys of the level before say where the parts begin, not what is in them."""
     monkeypatch.setattr(levels, "_ROWS", 100)
     random = np.random.default_rng(0)
     numbers = random.integers(0, 300, (40, 30))
@@ -34,12 +37,22 @@ def test_rows_collected_in_parts_are_those_of_one_merge(monkeypatch):
         level(*((key, 2.0**-10, 1, row) for row, key in enumerate(part)))
         for part in numbers
     ]
-    collected, most = Collected(), 0
+    collected, most = Collected(np.arange(20, 400, 2, dtype="u8")), 0
     for part in parts:
         collected.add(part)
         most = max(most, collected.num_rows)
-    assert most < 700  # at most twice the 300 keys, and a part
+    assert most < 600  # at most half as many again as the 300 keys, and a few parts
+    assert collected.num_merged <= 300
     expected = levels.merge(Level(*map(np.concatenate, zip(*parts, strict=True))))
     for found, wanted in zip(collected.merged(), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
     assert expected.lines.sum() == 1200
+
+
+def test_rows_stay_in_order_where_all_keys_are_above_or_below_the_level_before():
+    for keys in (range(100), range(10**6, 10**6 + 100)):
+        collected = Collected(np.arange(1000, 2000, dtype="u8"))
+        for key in keys:
+            collected.add(level((key, 1.0, 1, 0)))
+        assert collected.merged().keys.tolist() == [*keys]
+        assert not collected.num_rows

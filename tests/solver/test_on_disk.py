@@ -1,0 +1,53 @@
+"""Large arrays in files without names."""
+
+import tempfile
+
+import numpy as np
+import pytest
+
+from jax_ttt.solver import on_disk
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return the folder of such files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("dtype", ["u8", "u4"])
+def test_a_large_array_keeps_its_values_in_a_file(dtype):
+    array = np.arange(2**20, dtype=dtype)[::-1].copy()
+    moved = on_disk.moved(array)
+    assert isinstance(moved, np.memmap)
+    assert moved.dtype == array.dtype
+    np.testing.assert_array_equal(moved, array)
+    assert not moved.flags.writeable
+
+
+def test_the_file_has_no_name(folder):
+    moved = on_disk.moved(np.ones(2**20))
+    assert moved.sum() == 2**20
+    assert not [*folder.iterdir()]
+
+
+def test_a_small_array_stays_in_memory():
+    array = np.ones(2**17)
+    assert on_disk.moved(array) is array
+
+
+def test_on_a_full_disk_it_stays_in_memory(monkeypatch):
+    def full():
+        return open("/dev/full", "w+b")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    array = np.ones(2**20)
+    assert on_disk.moved(array) is array
+
+
+def test_the_free_bytes_are_those_of_the_folder(folder):
+    assert 0 < on_disk.free_disk_bytes() < 2**60
+    folder.rmdir()
+    with pytest.raises(OSError, match="No such file"):
+        on_disk.free_disk_bytes()
