@@ -1,6 +1,7 @@
 """Exact grades in games whose tree is too large: of what one player reaches in them."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import jax
@@ -21,8 +22,11 @@ _DISK_BYTES = 12
 """Of a position: its key and its parent."""
 _SPARE = 2**29
 """Memory for the compiled programs, and for what is sorted at a time."""
-OnBatch = Callable[[Reach, int], None]
-"""A function of what is found so far, and how much of the latest level is done."""
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of what is found so far, a level, and how many of its positions are done.
+
+The level is the latest one, or an earlier one when the losing lines are searched.
+"""
 
 
 def why_not(entrant: Entrant, env_id: EnvId) -> str:
@@ -46,7 +50,7 @@ def grade_by_seat(
     env_id: EnvId,
     max_positions: int,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda found, done: None,
+    on_batch: OnBatch = lambda found, level, done: None,
 ) -> dict[Seat, Reached]:
     """Return the player's results against every opponent, by the seat that it learned.
 
@@ -86,24 +90,28 @@ def _of_seat(
 ) -> tuple[Reached, bool]:
     """Return the results in a seat, and whether Ctrl-C ended the search."""
     found, choices = Reach(subject), None
+
+    def on_latest(found: Reach, done: int) -> None:
+        on_batch(found, found.num_expanded, done)
+
     try:
         try:
-            reach.follow(found, max_positions, on_batch)
+            reach.follow(found, max_positions, on_latest)
         except reach.DiffersError:  # so a board and its mirror image are two positions
             found = Reach(dataclasses.replace(subject, merged=False))
-            reach.follow(found, max_positions, on_batch)
-        choices = _num_choices(found)
+            reach.follow(found, max_positions, on_latest)
+        choices = _num_choices(found, functools.partial(on_batch, found))
     except KeyboardInterrupt:
         return _as_grades(found, choices), True
     return _as_grades(found, choices), False
 
 
-def _num_choices(found: Reach) -> int:
+def _num_choices(found: Reach, on_batch: losing_lines.OnBatch) -> int:
     """Return in how many positions on losing lines the player had a choice."""
     levels = found.keys[: found.num_expanded]
     if not found.ends.lost.moves:
         return 0
-    return sum(map(len, losing_lines.choices(found.subject, levels)))
+    return sum(map(len, losing_lines.choices(found.subject, levels, on_batch)))
 
 
 def _as_grades(found: Reach, choices: int | None) -> Reached:

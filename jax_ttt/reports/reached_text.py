@@ -88,15 +88,16 @@ def progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
     """Return a function that shows how far each level is, a few times a second."""
     shown = 0.0
 
-    def on_batch(found: Reach, done: int) -> None:
+    def on_batch(found: Reach, level: int, done: int) -> None:
         nonlocal shown
         if (now := time.monotonic()) - shown < 0.2:
             return
         shown = now
         seat = seat_name(env_id, found.subject.seat)
-        bar = "#" * round(20 * done / len(found.keys[-1]))
+        bar = "#" * round(20 * done / len(found.keys[level]))
+        doing = "grading" if level == found.num_expanded else "losing lines of"
         say(
-            f"grading {name} as {seat}: move {len(found.keys)} |{bar:<20}| "
+            f"{doing} {name} as {seat}: move {level + 1} |{bar:<20}| "
             f"{found.num_positions:,} positions"
         )
 

@@ -5,7 +5,7 @@
 Axes: `P` positions of a level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import jax
 import numpy as np
@@ -17,6 +17,8 @@ from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
 
 Keys = UInt64[np.ndarray, "_"]
+OnBatch = Callable[[int, int], None]
+"""A function of a level and of how many of its positions are searched."""
 
 
 def line_to(
@@ -51,7 +53,11 @@ def line_to(
     return tuple(actions)
 
 
-def marked(subject: Subject, levels: Sequence[Keys]) -> list[Bool[np.ndarray, "_"]]:
+def marked(
+    subject: Subject,
+    levels: Sequence[Keys],
+    on_batch: OnBatch = lambda level, done: None,
+) -> list[Bool[np.ndarray, "_"]]:
     """Return for each level which positions are on a line of play that loses."""
     marks: list[np.ndarray] = []
     losing = np.zeros(0, np.uint64)  # of the level after
@@ -62,17 +68,22 @@ def marked(subject: Subject, levels: Sequence[Keys]) -> list[Bool[np.ndarray, "_
             lost = after.result == _lost(subject, number)
             leads = lost | (there & (after.result == OPEN))
             marks[-1][rows] = leads.any(axis=1)
+            on_batch(number, rows.stop)
         losing = keys[marks[-1]]
     return marks[::-1]
 
 
-def choices(subject: Subject, levels: Sequence[Keys]) -> list[Keys]:
+def choices(
+    subject: Subject,
+    levels: Sequence[Keys],
+    on_batch: OnBatch = lambda level, done: None,
+) -> list[Keys]:
     """Return for each level the positions on losing lines where the player can choose.
 
     It is to move there, and has more than one legal move.
     """
     found = []
-    marks = marked(subject, levels)
+    marks = marked(subject, levels, on_batch)
     for number, (keys, lost) in enumerate(zip(levels, marks, strict=True)):
         own, keys = subject.is_own(number), keys[lost]
         found.append(keys[_has_choice(subject, keys)] if own else keys[:0])

@@ -1,5 +1,7 @@
 """Grades over all positions that a player reaches: seats, limits, refusals."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import pytest
@@ -66,8 +68,8 @@ def test_a_limit_leaves_the_rest_open(entrant, grades):
 
 
 def test_ctrl_c_leaves_what_is_known(entrant):
-    def interrupt(found, done):
-        if found.num_expanded == 9:
+    def interrupt(found, level, done):
+        if level == 9:
             raise KeyboardInterrupt
 
     found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
@@ -78,8 +80,17 @@ def test_ctrl_c_leaves_what_is_known(entrant):
     assert found["first"].open_rate > 0
 
 
+def test_ctrl_c_while_losing_lines_are_searched_leaves_the_rest(entrant, grades):
+    def interrupt(found, level, done):
+        if level < found.num_expanded:
+            raise KeyboardInterrupt
+
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    assert found == {"first": dataclasses.replace(grades["first"], losing_choices=None)}
+
+
 def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
-    def interrupt(found, done):
+    def interrupt(found, level, done):
         raise KeyboardInterrupt
 
     found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]

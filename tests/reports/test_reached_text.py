@@ -120,19 +120,22 @@ def test_the_line_is_drawn_in_rows():
 
 
 def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
-    clock = iter([10.0, 10.1, 10.5])
+    clock = iter([10.0, 10.1, 10.5, 11.0])
     monkeypatch.setattr(reached_text.time, "monotonic", lambda: next(clock))
     said = []
     subject = Subject(
         env_id="tic_tac_toe", player=RULE, seat="second", merged=False, batch=16
     )
-    found = Reach(subject, keys=[np.zeros(1), np.zeros(10)], num_drawn=1223)
+    keys = [np.zeros(1), np.zeros(10)]
+    found = Reach(subject, keys=keys, num_expanded=1, num_drawn=1223)
     show = reached_text.progress("tic_tac_toe", "agent", said.append)
     for done in (5, 6, 10):
-        show(found, done)
+        show(found, 1, done)
+    show(found, 0, 1)
     assert said == [
         "grading agent as O: move 2 |##########          | 1,234 positions",
         "grading agent as O: move 2 |####################| 1,234 positions",
+        "losing lines of agent as O: move 1 |####################| 1,234 positions",
     ]
 
 
