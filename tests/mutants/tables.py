@@ -12,6 +12,7 @@ from mutants import (
     of_reach,
     of_scaling,
     of_server,
+    of_simulation,
     of_solver,
 )
 from mutants.mutant import Mutant
@@ -26,6 +27,7 @@ TABLES = (
     of_files.MUTANTS,
     of_checkpoints.MUTANTS,
     of_scaling.MUTANTS,
+    of_simulation.MUTANTS,
 )
 
 

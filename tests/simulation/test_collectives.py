@@ -68,7 +68,8 @@ def test_a_transfer_takes_the_time_of_its_bytes_and_its_steps():
     seconds = collectives.transfer_seconds(found, 4, link)
     assert seconds == pytest.approx((150 + 75) / 1000 + (4 + 2) * 0.25)
     assert collectives.transfer_seconds(found, 1, link) == 0
-    assert collectives.transfer_seconds(found, 16, link) is None
+    assert collectives.transfer_seconds(found, 8, link) is not None
+    assert collectives.transfer_seconds(found, 9, link) is None
 
 
 @pytest.mark.parametrize("size", [2, 4, 8])
