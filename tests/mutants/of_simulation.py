@@ -49,8 +49,8 @@ MUTANTS = (
         "simulation/test_rates.py",
         [
             (
-                "    whole = None if moving is None else measured.num_chunks * moving\n",
-                "    whole = moving\n",
+                "else measured.num_chunks * moving\n",
+                "else moving\n",
                 "an agent has one chunk",
             ),
             (
