@@ -21,6 +21,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
@@ -67,6 +68,10 @@ class Args(cli.Run, Spread):
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
+    prove: bool = True
+    """At the end, enumerate what the agent reaches against every opponent, in games of
+    stones whose tree is too large: by default for half a minute at most, with --prove
+    to the end. Ctrl-C ends it with what is known."""
     snapshots: bool = True
     """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
     folder. Off by default where the game is not enumerable."""
@@ -92,6 +97,8 @@ class Args(cli.Run, Spread):
     """Print the version."""
 
     found: tyro.conf.Suppress[Any] = None  # the checkpoint where the run continues
+    # Of a proof at the end; None: no limit.
+    seconds: tyro.conf.Suppress[float | None] = 30.0
 
     @classmethod
     def resumed(cls, run: Path) -> "Args":
@@ -115,6 +122,8 @@ def main(argv: Sequence[str] | None) -> int:
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
+    if "--prove" in parsing.words(argv):
+        args = dataclasses.replace(args, seconds=None)
     config = checked_config(args)
     if text := resume.ended(args.found, args.plan, "num_updates" in args.given):
         (streams.tell if args.json else print)(text)
@@ -150,8 +159,10 @@ def checked_config(args: Args) -> Config:
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
-    if args.until_proven and not GAMES[config.env_id].enumerable:
-        rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
+    proves = GAMES[config.env_id].enumerable or config.finds_counterexamples
+    if args.until_proven and not proves:
+        games = ", ".join(ENUMERABLE)
+        rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
@@ -229,6 +240,9 @@ def train_in_folder(
         recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
         job = config, args.seed, opponent, folder.times
         recorder.follow(resume.run_steps(found, *job, stop), signals)
+        if args.prove and not processes.agreed(bool(signals)):
+            shown.close()
+            console.prove_agent(recorder, args.seconds, lambda: bool(signals))
     return finish(args, folder, recorder.agent, recorder.progress, signals)
 
 
@@ -240,16 +254,8 @@ def finish(
     signals: Signals,
 ) -> int:
     """Write the times, print the result, and return the exit code."""
-    from jax_ttt.envs import tree as trees
-    from jax_ttt.reports import console, result_text
-    from jax_ttt.solver import policies
+    from jax_ttt.reports import console
 
-    game, probs = agent.config.env_id, None
-    host_tree = trees.host_tree(game)
-    if host_tree is not None:
-        probs = policies.deterministic(host_tree, progress.state.last.moves)
-    about = agent.score, host_tree, probs, agent.config.seats
-    result = result_text.verdict(game, *about)
     try:
         folder.write_times()
     except OSError as error:  # the agent is saved: it must not cost the run
@@ -257,16 +263,8 @@ def finish(
     complete = agent.num_updates == agent.config.run.num_updates
     number = processes.agreed(signals[0] if signals else 0)
     stopped = "end" if complete else "interrupted" if number else "proven"
-    if args.json:
-        run = args.preset, agent, progress, result, stopped
-        print(console.run_as_json(folder.path, folder.agent_path, *run))
-    elif args.quiet:
-        print(result)
-    else:
-        print(console.closing(folder.path, agent, progress, result, stopped))
-        if args.details and probs is not None:
-            example = result_text.likeliest_game(game, trees.enumerated(game), probs)
-            print(f"\nan example game\n{example}")
+    about = args.preset, agent, progress, stopped
+    print(console.end_text(folder, *about, args.json, args.quiet, args.details))
     if stopped == "interrupted":
         streams.tell(
             f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "

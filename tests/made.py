@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.results.grades import Exact, Rates, Sampled, SampledRates, SeatExact
+from jax_ttt.results.grades import (
+    Exact,
+    Lines,
+    Rates,
+    Reached,
+    Sampled,
+    SampledRates,
+    SeatExact,
+)
 from jax_ttt.results.grades import mean_rates as mean
 from jax_ttt.results.rows import AgentResult, Chunk, Evaluated
 from jax_ttt.training.run_state import Progress
@@ -47,6 +55,17 @@ def sampled(first, second, num_games=4):
     seats = [sampled_rates(found, num_games) for found in (first, second)]
     both = sampled_rates(mean(*seats).all_rates, 2 * num_games)
     return Sampled(**vars(both), first=seats[0], second=seats[1])
+
+
+def reached(**changes):
+    """Return the results in a seat over all positions reached, by default a proof."""
+    usual: dict[str, Any] = {
+        **{"win_rate": 0.75, "draw_rate": 0.25, "loss_rate": 0.0, "open_rate": 0.0},
+        **{"is_complete": True, "num_moves": 16, "num_positions": 1234},
+        **{"positions": (1, 4), "merged": True, "losing_ends": 0},
+        "lines": Lines(won=1000, drawn=20, lost=0),
+    }
+    return Reached(**(usual | changes))
 
 
 def evaluated(update, games=0, **grades):

@@ -13,10 +13,13 @@ def rows(path):
     return [{k: v for k, v in row.items() if k != "seconds"} for row in found]
 
 
-def assert_same_run(path, other):
-    """Compare all that two runs left, except times."""
+USUAL = ("agent.safetensors", "snapshots.safetensors")
+
+
+def assert_same_run(path, other, *files):
+    """Compare all that two runs left, except times; `files` are by default `USUAL`."""
     assert rows(path) == rows(other)
-    for name in ("agent.safetensors", "snapshots.safetensors"):
+    for name in files or USUAL:
         assert (path / name).read_bytes() == (other / name).read_bytes(), name
     mine, theirs = (read_checkpoint(saved.paths(run)[0]) for run in (path, other))
     assert mine.update == theirs.update

@@ -39,7 +39,7 @@ BAD: list[tuple[str, list[str]]] = [
     ("--json --quiet", ["--quiet must be left out", "no effect with json"]),
     ("--sede 1", ["no flag --sede; did you mean --seed?"]),
     ("--num-env 4", ["no flag --num-env; did you mean --num-envs?"]),
-    ("--learning_rat 1", ["did you mean --learning-rate or --learning-rate-end?"]),
+    ("--learning_rat 1", ["did you mean --learning-rate, --learning-rate-"]),
     ("junk", ["train can't use 'junk'"]),
     ("--num-envs", ["--num-envs needs a value: a whole number from 1 to 1,048,576"]),
     ("--num-envs x", ["--num-envs", "'x'", WHOLE, "1 to 1,048,576"]),

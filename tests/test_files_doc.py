@@ -239,7 +239,7 @@ def test_what_is_written_is_as_the_page_says(written):
 @pytest.mark.slow
 def test_where_nothing_is_exact_the_same_fields_are_written(tmp_path):
     """And an exact rate outside its interval is named as the page says."""
-    few = ["--eval-games", "8", "--env-id", "connect_four", "--run-dir"]
+    few = ["--eval-games", "8", "--env-id", "connect_4x4", "--run-dir"]
     found = [
         ("TrainResult", printed(train, *TINY, *few, tmp_path / "run")),
         *of_run(tmp_path / "run"),

@@ -41,20 +41,24 @@ MAY_IMPORT = {
     ),
     "evaluation": ("config", "runtime", "results", "envs", "solver", "players"),
     "exams": ("config", "results", "envs", "evaluation"),
+    "proving": (
+        *("config", "runtime", "results", "solver"),
+        *("players", "evaluation"),
+    ),
     "training": (
         *("config", "runtime", "scaling", "results", "envs"),
-        *("dqn", "players", "evaluation"),
+        *("dqn", "players", "evaluation", "proving"),
     ),
     "checkpoints": (
         *("config", "runtime", "scaling", "results", "envs"),
         *("dqn", "players", "evaluation", "training"),
     ),
     "drawing": ("config", "runtime"),
-    "reports": (*LOWER, "evaluation", "exams", "training"),
+    "reports": (*LOWER, "evaluation", "exams", "proving", "training"),
     "terminal": ("config", "runtime", "results", "envs", "players", "reports"),
     "simulation": ("config", "runtime", "scaling", "training"),
     "benchmarks": (
-        *(*LOWER, "scaling", "simulation", "evaluation", "exams"),
+        *(*LOWER, "scaling", "simulation", "evaluation", "exams", "proving"),
         *("training", "reports", "terminal"),
     ),
     "api": (*LOWER, "evaluation", "training", "reports"),
@@ -83,9 +87,11 @@ MOST_LINES = 280
 MOST_FUNCTION_LINES = 60
 MOST_MODULES = 13
 MOST_FOLDER_LINES = 1500
-MOST_REPORTS_LINES = 1800
+MOST_REPORTS_LINES = 1870
 """Text and pictures of every kind of result."""
-MOST_CONFIG_LINES = 2460
+MOST_TRAINING_LINES = 1560
+"""The loop and its parts, with the folder of a run and its snapshots."""
+MOST_CONFIG_LINES = 2540
 """With the settings' flags, in config/command_line: help, parsing, refusals."""
 
 
@@ -238,7 +244,11 @@ def test_no_folder_is_large():
             assert len(own) <= MOST_MODULES, name
         lines = sum(len(path.read_text("utf-8").splitlines()) for path in own)
         if name != "api":  # half of it is docstrings: the text of docs/api.md
-            large = {"config": MOST_CONFIG_LINES, "reports": MOST_REPORTS_LINES}
+            large = {
+                "config": MOST_CONFIG_LINES,
+                "reports": MOST_REPORTS_LINES,
+                "training": MOST_TRAINING_LINES,
+            }
             assert lines <= large.get(name, MOST_FOLDER_LINES), name
 
 

@@ -19,17 +19,20 @@ import made
 import numpy as np
 import pytest
 import tiny as smallest
+from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate, plot
+from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
+from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
 from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
 from jax_ttt.runtime import named_arrays
 from jax_ttt.scaling import processes
-from jax_ttt.training import loop, run_folder
+from jax_ttt.training import chunks, run_folder
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 from jax_ttt.training.snapshots import read_snapshots
@@ -474,7 +477,7 @@ def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_pa
         process.kill()
     assert process.returncode == code, err
     agent = agents.load_agent(path)
-    assert agent.num_updates >= loop.CHUNK
+    assert agent.num_updates >= chunks.CHUNK
     assert err.startswith(f"interrupted at update {agent.num_updates:,}: saved ")
     assert rows(path)[-1]["update"] == agent.num_updates
     assert evaluated(out)[-1] == f"{agent.num_updates:,}"
@@ -623,7 +626,7 @@ def check_sampled_run(env_id, path):
         "--eval-every",
         "2",
     ]
-    code, out, err = run(path, "--env-id", env_id, *flags)
+    code, out, err = run(path, "--env-id", env_id, *flags, "--no-prove")
     assert (code, err) == (0, "")
     assert "results against a random player in %, sampled; " in out
     assert re.search(rf"^ +2 .*  {RATES} +{RATES} +4$", out, re.MULTILINE)
@@ -643,6 +646,146 @@ def check_sampled_run(env_id, path):
 @pytest.mark.slow
 def test_connect_four_trains_by_the_same_code(tmp_path):
     check_sampled_run("connect_four", tmp_path / "run")
+
+
+ROUNDS = [
+    *("--preset", "connect-4x4", "--num-envs", "16", "--hidden-size", "8"),
+    *("--num-updates", "8", "--eval-every", "2", "--eval-games", "4"),
+]
+
+
+def reached_of(row):
+    """Return the counts of a row by seat."""
+    names = ("num_positions", "losing_ends")
+    found = row["reached"]
+    return [found[seat][name] for seat in ("first", "second") for name in names]
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory):
+    """Return the folder and the output of a tiny run that looks for counterexamples."""
+    path = tmp_path_factory.mktemp("rounds") / "run"
+    code, out, err = run(path, *ROUNDS, usual=[])
+    assert (code, err) == (0, "")
+    return path, out
+
+
+@pytest.mark.slow
+def test_each_round_shows_and_keeps_what_evaluate_finds(rounds, capsys):
+    path, out = rounds
+    graded = [row for row in rows(path) if row["event"] == "evaluation"]
+    assert [row["update"] for row in graded] == [0, 2, 4, 6, 8]
+    table = [line.replace(",", "").split() for line in out.splitlines()[5:10]]
+    shown = [[int(cell) for cell in cells[2:6]] for cells in table]
+    assert shown == [reached_of(row) for row in graded]
+    assert evaluate.main([str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["reached"] == graded[-1]["reached"]
+    assert out.count("beatable: a shortest line") == 1
+
+
+@pytest.mark.slow
+def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
+    path, _ = rounds
+    graded = [row for row in rows(path) if row["event"] == "evaluation"]
+    ends = [sum(reached_of(row)[1::2]) for row in graded]
+    assert evaluate.main([str(path / "best.safetensors"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(reached_of(found)[1::2]) == min(ends)
+    assert found["update"] == graded[ends.index(min(ends))]["update"]
+
+
+@pytest.mark.slow
+def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
+    path, _ = rounds
+    checkpoint = read_checkpoint(path / "checkpoint-8.safetensors")
+    size = int(checkpoint.tensors["learner.pool.size"])
+    words = checkpoint.tensors["learner.pool.keys"][:size]
+    assert len(np.unique(words, axis=0)) == size
+    last = rows(path)[-1]["reached"]
+    found = sum(last[seat]["losing_choices"] for seat in ("first", "second"))
+    assert size > found > 0
+
+
+@pytest.mark.slow
+def test_a_signal_in_a_search_ends_the_run_and_it_continues(
+    rounds, tmp_path, monkeypatch
+):
+    """As if nothing had happened: the search is repeated."""
+    path, searches = tmp_path / "run", []
+    real = counterexamples.reached_by_agent
+
+    def interrupted(*args):
+        searches.append(1)
+        if len(searches) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(counterexamples, "reached_by_agent", interrupted)
+        code, _, err = run(path, *ROUNDS, usual=[])
+    assert code == 130
+    assert "interrupted at update 4" in err
+    assert "reached" not in rows(path)[-1]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert train.main(["--resume", str(path), "--quiet"]) == 0
+    assert_same_run(path, rounds[0], "agent.safetensors", "best.safetensors")
+
+
+FOUR = [
+    *("--preset", "connect-4x4", "--num-envs", "16", "--hidden-size", "8"),
+    *("--num-updates", "2", "--eval-every", "2", "--eval-games", "4"),
+    *("--start-share", "0"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("flag", "is_graded"), [(None, True), ("--prove", True), ("--no-prove", False)]
+)
+def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
+    path = tmp_path / "run"
+    code, out, err = run(path, *FOUR, *([flag] if flag else []), usual=[])
+    assert (code, err) == (0, "")
+    assert ("as first: positions" in out) == is_graded
+    assert ("beatable: a shortest line" in out) == is_graded
+    assert ("nothing is proven" in out) != is_graded
+    last, score = rows(path)[-1], agents.load_agent(path).score
+    assert ("reached" in last) == (score.reached is not None) == is_graded
+    if score.reached:
+        assert plain.to_dict(score)["reached"] == last["reached"]
+        assert all(seat.is_complete for seat in score.reached.values())
+
+
+@pytest.mark.slow
+def test_a_proof_that_its_time_limit_ends_is_short(tmp_path, monkeypatch):
+    real = counterexamples.prove_within
+
+    def no_time(config, params, seconds, *rest):
+        assert seconds == 30
+        return real(config, params, 0.0, *rest)
+
+    monkeypatch.setattr(counterexamples, "prove_within", no_time)
+    code, out, _ = run(tmp_path / "run", *FOUR, usual=[])
+    assert code == 0
+    assert "not decided beyond move 0 as first" in out
+    assert "positions" not in out
+
+
+@pytest.mark.slow
+def test_counterexamples_lead_to_a_proof(tmp_path):
+    """In about half a minute; not in tic-tac-toe's way, which has a tree."""
+    path = tmp_path / "run"
+    code, out, err = run(
+        path, "--preset", "connect-4x4", "--seed", "3", "--until-proven", usual=[]
+    )
+    assert (code, err) == (0, "")
+    assert "at the first proof, as --until-proven asks" in out
+    assert "unbeatable: no line of play by any opponent wins against it" in out
+    assert agents.load_agent(path).score.is_proven
+    found = reached_of(rows(path)[-1])
+    assert found[1::2] == [0, 0]
 
 
 OURS = ("connect_4x4", "mnk_4x4_4")

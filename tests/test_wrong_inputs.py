@@ -16,7 +16,8 @@ from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS, module_of
 from jax_ttt.config.settings import Config
 
-PRESETS = "default plain table article tictac-q tictac-q-article tictac-double-q"
+PRESETS = "default plain table connect-4x4 connect-5x4"
+PRESETS += " article tictac-q tictac-q-article tictac-double-q"
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = (
     "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9 "
@@ -37,7 +38,7 @@ FLAGS = [
     (
         "train --learning_rat 1",
         "train has no flag --learning_rat; did you mean "
-        "--learning-rate or --learning-rate-end?",
+        "--learning-rate, --learning-rate-end or --learning-rate-decay?",
     ),
     ("train --sede 2", "train has no flag --sede; did you mean --seed?"),
     ("train --env tic_tac_toe", "train has no flag --env; did you mean --env-id?"),
@@ -274,6 +275,32 @@ CONTRADICTIONS = [
     (
         "train --until-proven --env-id hex",
         "--until-proven must be used with",
+    ),
+    (
+        "train --until-proven --env-id connect_4x4",
+        "--until-proven must be used with an enumerable game (tic_tac_toe), or with "
+        "--start-share, got 'connect_4x4'",
+    ),
+    (
+        "train --start-share 0.5 --env-id hex",
+        "--start-share must be 0 in hex: its positions have no keys, got 0.5",
+    ),
+    (
+        "train --start-share 0.5",
+        "--start-share must be 0 in tic_tac_toe: its whole tree is enumerated, got 0.5",
+    ),
+    (
+        "train --start-share 0.5 --env-id connect_4x4 --opponent random",
+        "--start-share must be 0 against random: only self-play starts there, got 0.5",
+    ),
+    ("train --start-share 1.5 --env-id connect_4x4", "--start-share must be a number"),
+    (
+        "train --max-positions 5 --env-id connect_4x4",
+        f"--max-positions {NO_EFFECT} start_share 0, got 5",
+    ),
+    (
+        "train --two-planes --env-id hex",
+        f"--two-planes {NO_EFFECT} env_id hex: it does not show stones, got True",
     ),
     (
         "sweep --grid opponent=self,minimax backup=two-ply",

@@ -25,7 +25,7 @@ from jax_ttt.simulation import rates
 from jax_ttt.simulation.collectives import Exchange
 from jax_ttt.simulation.rates import Traffic
 from jax_ttt.simulation.traffic import traffic_in_use
-from jax_ttt.training.loop import longest_chunk
+from jax_ttt.training.chunks import longest_chunk
 
 TIMED = (1, 2, 4, 8)
 SIMULATED = (1, 8, 64, 256)

@@ -1,5 +1,6 @@
 """What a run writes as it trains: rows, snapshots, loggers, and checkpoints."""
 
+import dataclasses
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,9 +12,10 @@ from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Checkpoint, Finished, Plan, Positions
 from jax_ttt.checkpoints.environment import environment
 from jax_ttt.checkpoints.loggers import Loggers
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.players.agents import Agent
 from jax_ttt.results import free_folders
-from jax_ttt.results.grades import Grades
+from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import interrupts, named_arrays, streams
 from jax_ttt.runtime.interrupts import Signals
@@ -127,6 +129,14 @@ class Recorder:
             signals.last_words = f"interrupted twice: {signals.first_words}"
         self.save(self._finished(bool(processes.agreed(bool(signals)))))
 
+    def add_proof(self, reached: dict[Seat, Reached]) -> None:
+        """Add results against every opponent to the agent's grades, in all files."""
+        self.grades = dataclasses.replace(self.grades, reached=reached)
+        row = graded_steps.row(Progress(self.progress.state, None, None), self.grades)
+        self._folder.write_row(row)
+        self._loggers.write_row(row)
+        self._folder.save_agent(self.agent)
+
     def _finished(self, interrupted: bool) -> Finished | None:
         if self.progress.update >= self._plan.config.run.num_updates:
             return "end"
@@ -137,9 +147,14 @@ class Recorder:
         if progress.metrics is None and progress.evaluation is None:
             self._continue(progress.state)
             return
+        config = self._plan.config
         row = graded_steps.row(progress, self.grades)
         self._folder.write_row(row)
         self._folder.add_snapshot(progress)
+        best = progress.state.best
+        improved = best is not None and best.update == progress.update
+        if progress.evaluation and improved and config.finds_counterexamples:
+            self._folder.save_best(self.agent)
         self._loggers.write_row(row)
         scheduled = self._is_scheduled(progress)
         if scheduled:
@@ -177,10 +192,12 @@ class Recorder:
     def _is_scheduled(self, progress: Progress) -> bool:
         """Return whether a step is one of the run that nothing interrupts."""
         config, update = self._plan.config, progress.update
+        if progress.evaluation is None:
+            return True
+        if config.finds_counterexamples and self.grades.reached is None:
+            return False  # a signal ended the search
         regular = update % config.evaluation.eval_every == 0
-        return (
-            progress.evaluation is None or regular or update >= config.run.num_updates
-        )
+        return regular or update >= config.run.num_updates
 
     def _note(self, state: RunState) -> None:
         """Note what `save` saves: this state, and the positions of the outputs."""

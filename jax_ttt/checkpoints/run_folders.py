@@ -64,6 +64,9 @@ class Unwritten(RunFolder):
     def save_agent(self, agent: Agent) -> None:
         """Write nothing."""
 
+    def save_best(self, agent: Agent) -> None:
+        """Write nothing."""
+
     def write_times(self) -> None:
         """Write nothing."""
 

@@ -25,6 +25,8 @@ def like_state(config: Config, seed: int, opponent: Any, tree: Tree | None) -> R
     args = key, programs.hyper_arrays(config), opponent, tree
     shapes = Programs(config).shapes(*args)
     learner, result = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
+    if config.finds_counterexamples:
+        result = result._replace(reached=evaluation.reached_bytes({}))
     criteria = evaluation.criteria(result, config.opponent.seat)
     state = run_state.after_evaluation(run_state.fresh(learner, key), result, *criteria)
     return run_state.on_host(state)

@@ -21,6 +21,7 @@ class Architecture:
     heads: Heads
     canonical: bool
     hidden_sizes: tuple[int, ...] = ()
+    two_planes: bool = False
     activation: Activation = "relu"
     table_key: TableKey = "position"
 

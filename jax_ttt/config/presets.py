@@ -18,6 +18,27 @@ from jax_ttt.config.published import (
 from jax_ttt.config.published.records import TABLE, System
 from jax_ttt.config.settings import Config
 
+# A round is `eval_every` updates and a search for counterexamples. Epsilon is low, as
+# half of the games start where the agent has lost. The average of the weights forgets
+# less from round to round than the weights do.
+_ROUNDS = Config.of(
+    env_id="connect_4x4",
+    num_envs=512,
+    num_updates=60_000,
+    start_share=0.5,
+    two_planes=True,
+    learning_rate=2e-3,
+    learning_rate_end=2e-3,
+    learning_rate_decay=0.9,
+    average_span=0.03,
+    tau=0.1,
+    gamma=0.95,
+    tremble=0.0,
+    epsilon_start=0.3,
+    epsilon_end=0.3,
+    eval_every=1500,
+)
+
 _OWN: dict[str, Config] = {
     # Our own network: canonical boards, and a two-ply backup with a trembling opponent.
     # With gamma 0.85 and tremble 0.5, X's best opening is the corner, by 0.007.
@@ -44,6 +65,16 @@ _OWN: dict[str, Config] = {
         learning_rate=1.0,
         learning_rate_end=1.0,
         eval_every=40,
+    ),
+    "connect-4x4": _ROUNDS,
+    "connect-5x4": _ROUNDS.replace(
+        env_id="connect_5x4",
+        num_updates=120_000,
+        hidden_size=256,
+        learning_rate=1.5e-3,
+        learning_rate_end=1.5e-3,
+        learning_rate_decay=0.87,
+        eval_every=3000,
     ),
 }
 

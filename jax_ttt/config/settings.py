@@ -144,9 +144,15 @@ class Config(Parts):
             heads=HEADS_OF[self.backup_rule],
             canonical=self.network.canonical,
             hidden_sizes=self.network.hidden_sizes,
+            two_planes=self.network.two_planes,
             activation=self.network.activation,
             table_key=self.network.table_key,
         )
+
+    @property
+    def finds_counterexamples(self) -> bool:
+        """Whether each evaluation enumerates what the agent reaches."""
+        return self.run.start_share > 0
 
     @property
     def hyper(self) -> Hyper:
@@ -215,8 +221,13 @@ def _unused(config: Parts) -> Iterator[tuple[str, str]]:
     for part in config.parts.values():
         yield from part.unused()
     run = config.run
-    if not GAMES[run.env_id].symmetries:
+    game = GAMES[run.env_id]
+    if not game.symmetries:
         yield "canonical", f"env_id {run.env_id}: its symmetries are not listed"
+    if not game.stones:
+        yield "two_planes", f"env_id {run.env_id}: it does not show stones"
+    if not run.start_share:
+        yield "max_positions", "start_share 0"
     if config.target.backward:
         yield "lockstep", "backward: all games end in each update"
     if run.num_envs == 1:
@@ -234,10 +245,29 @@ def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
         yield "backward", "false with replay, which has no order"
     if 0 < config.replay.replay_capacity < num_envs:
         yield "replay_capacity", f"0 or at least {num_envs:,} (num_envs)"
+    if config.run.start_share:
+        yield from _without_counterexamples(config)
     if config.opponent.is_self:
         yield from _in_self_play(target)
-    elif target.backup == "two-ply":
+    else:
+        yield from _against_an_opponent(config)
+
+
+def _without_counterexamples(config: Parts) -> Iterator[tuple[str, str]]:
+    """Yield `start_share` where no counterexamples are found."""
+    game = GAMES[config.run.env_id]
+    if game.packing is None:
+        yield "start_share", f"0 in {config.run.env_id}: its positions have no keys"
+    elif game.enumerable:
+        yield "start_share", f"0 in {config.run.env_id}: its whole tree is enumerated"
+
+
+def _against_an_opponent(config: Parts) -> Iterator[tuple[str, str]]:
+    if config.target.backup == "two-ply":
         yield "backup", "one-ply against an opponent: its reply is part of the move"
+    if config.run.start_share:
+        rule = f"0 against {config.opponent.opponent}: only self-play starts there"
+        yield "start_share", rule
 
 
 def _in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:

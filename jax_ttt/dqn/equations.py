@@ -187,6 +187,16 @@ def linear(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
     return optax.join_schedules([line, optax.constant_schedule(end)], [last])
 
 
+def decayed(schedule: optax.Schedule, factor: float, every: int) -> optax.Schedule:
+    """Return a schedule multiplied by `factor` after each `every` updates."""
+
+    def lower(update: jax.typing.ArrayLike) -> jax.Array:
+        times = jnp.floor_divide(update, every)
+        return schedule(update) * jnp.float32(factor) ** times
+
+    return lower
+
+
 def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.Schedule:
     """Return the schedule that falls by `drop` after each tenth of the updates.
 

@@ -20,7 +20,14 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses, random_numbers, replay, rollout
+from jax_ttt.dqn import (
+    equations,
+    losses,
+    random_numbers,
+    replay,
+    rollout,
+    start_positions,
+)
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.metrics import Metrics, of_chunk
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
@@ -47,6 +54,7 @@ class TrainState:
     update: Any  # () int32, updates done
     games: Any  # () int32, games that have ended
     buffer: replay.Buffer | None  # only with replay
+    pool: start_positions.Pool | None  # only where games start in it
     visited: Any  # (rows,) bool, rows visited; only for a table
 
 
@@ -91,6 +99,7 @@ def init(
         update=jnp.int32(0),
         games=jnp.int32(0),
         buffer=buffer,
+        pool=start_positions.empty() if config.run.start_share else None,
         visited=visited,
     )
 
@@ -133,6 +142,7 @@ def update(
     found = measure(config, hyper, learned, played, steps, epsilon)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
     fresh = opponent.replacement(*args)
+    fresh = start_positions.new_games(config.run, state.pool, drawn.starts, fresh)
     average_tau = equations.average_tau(hyper.average_span, state.update)
     learned = dataclasses.replace(
         learned,

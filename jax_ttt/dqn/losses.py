@@ -215,7 +215,9 @@ def visited_rows(visits: nnx.State) -> Bool[Array, " R"]:
 def step_size(config: Config, hyper: Hyper) -> optax.Schedule:
     """Return the learning-rate schedule, by update."""
     start, end = hyper.learning_rate, hyper.learning_rate_end
-    return equations.linear(start, end, config.run.num_updates)
+    line = equations.linear(start, end, config.run.num_updates)
+    decay, every = config.optimizer.learning_rate_decay, config.evaluation.eval_every
+    return line if decay == 1 else equations.decayed(line, decay, every)
 
 
 OPTIMIZERS = {

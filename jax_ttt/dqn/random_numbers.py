@@ -30,6 +30,7 @@ class RandomNumbers(NamedTuple):
     turns: Turn  # (T, ...)
     restart_key: jax.Array  # () typed PRNG key of new games
     sample_key: jax.Array  # () typed PRNG key of the replay buffer
+    starts: jax.Array | None  # (B,) float32 in [0, 1), if games start elsewhere
 
     @property
     def first(self) -> Turn:
@@ -52,7 +53,10 @@ def of_update(
     keys = jax.random.split(key, 2 + 3 * length)
     turns_keys = keys[2:].reshape(length, 3)
     turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
-    return RandomNumbers(turns, restart_key=keys[0], sample_key=keys[1])
+    starts = None
+    if config.run.start_share:
+        starts = jax.random.uniform(keys[0], (config.run.num_envs,))
+    return RandomNumbers(turns, restart_key=keys[0], sample_key=keys[1], starts=starts)
 
 
 def num_turns(config: Config) -> int:

@@ -3,16 +3,27 @@
 The module imports neither games nor networks, so a run need not load them.
 """
 
+import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import UInt8
 
-from jax_ttt.config.catalogue import SeatSetting
+from jax_ttt.config.catalogue import Seat, SeatSetting
 from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.evaluation import match_counts
 from jax_ttt.evaluation.match_counts import Counts, Match
-from jax_ttt.results.grades import Exact, Grades, SeatExact, mean_rates
+from jax_ttt.results import plain
+from jax_ttt.results.grades import (
+    Exact,
+    Grades,
+    Reached,
+    SeatExact,
+    mean_rates,
+    read_grades,
+)
 from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
 
 
@@ -23,10 +34,29 @@ class Evaluation(NamedTuple):
     unbeatable: jax.Array | None  # () bool, in the seats that the agent learned
     sampled: Match | None  # against random
     moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
+    reached: np.ndarray | None = None  # of `reached_bytes`, without a tree
 
 
 TYPES = (Evaluation, Report, SeatResults, Outcome, Match, Counts)
 """All types of the pytree of an evaluation."""
+
+
+_REACHED_BYTES = 2**14
+"""Room for the results of `reached_bytes`, so that their array has one shape."""
+
+
+def reached_bytes(grades: Mapping[Seat, Reached]) -> UInt8[np.ndarray, "_"]:
+    """Return results by seat as an array of one size, for a run's state.
+
+    They are JSON, because lists of positions and moves have many lengths. No seat means
+    that a search was interrupted.
+    """
+    text = json.dumps(plain.to_dict(Grades(reached=dict(grades)))).encode()
+    return np.frombuffer(text.ljust(_REACHED_BYTES), np.uint8)
+
+
+def _reached(array: UInt8[np.ndarray, "_"]) -> dict[Seat, Reached] | None:
+    return read_grades(json.loads(array.tobytes())).reached or None
 
 
 class Criteria(NamedTuple):
@@ -36,7 +66,7 @@ class Criteria(NamedTuple):
     """
 
     proven: np.ndarray  # bool: unbeatable in these seats
-    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact
+    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact; losing ends
     win_rate: np.ndarray  # float64, 0 to 1: against random
 
 
@@ -59,7 +89,8 @@ def summary(evaluation: Evaluation) -> Grades:
         )
     if evaluation.sampled is not None:
         sampled = match_counts.sampled(evaluation.sampled)
-    return Grades(exact=exact, sampled=sampled)
+    reached = None if evaluation.reached is None else _reached(evaluation.reached)
+    return Grades(exact=exact, reached=reached, sampled=sampled)
 
 
 def seat_grades(seat: SeatResults) -> SeatExact:
@@ -80,6 +111,8 @@ def criteria(evaluation: Evaluation, seat: SeatSetting) -> Criteria:
     NaN.
     """
     seats = SEATS_OF[seat]
+    if evaluation.reached is not None:
+        return _of_reached(_reached(evaluation.reached) or {})
     if (report := evaluation.exact) is not None:
         rows = [getattr(report, name) for name in seats]
         losses = [row.worst_loss_rate for row in rows]
@@ -96,3 +129,16 @@ def criteria(evaluation: Evaluation, seat: SeatSetting) -> Criteria:
     if proven is None:
         proven = np.zeros(means[0].shape, bool)
     return Criteria(np.asarray(proven), *means)
+
+
+def _of_reached(grades: Mapping[Seat, Reached]) -> Criteria:
+    """Return the criteria of one agent, whose losing ends stand for its loss rate.
+
+    Those of a search that was not followed to its end can't be compared.
+    """
+    found = list(grades.values())
+    complete = bool(found) and all(seat.is_complete for seat in found)
+    ends = sum(seat.losing_ends for seat in found) if complete else np.nan
+    wins = np.mean([seat.win_rate for seat in found]) if found else np.nan
+    proven = complete and all(seat.unbeatable for seat in found)
+    return Criteria(*map(np.asarray, (proven, float(ends), float(wins))))

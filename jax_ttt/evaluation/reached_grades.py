@@ -3,8 +3,10 @@
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
+import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
@@ -27,6 +29,17 @@ OnBatch = Callable[[Reach, int, int], None]
 
 The level is the latest one, or an earlier one when the losing lines are searched.
 """
+
+
+class TimeOverError(Exception):
+    """Raised by an `OnBatch`: the seat's search ends with what is known."""
+
+
+class Searched(NamedTuple):
+    """The results in a seat, and the positions on losing lines with a choice."""
+
+    grades: Reached
+    choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
 
 
 def why_not(entrant: Entrant, env_id: EnvId) -> str:
@@ -60,9 +73,25 @@ def grade_by_seat(
     Raises:
         PlayerError: `why_not`, or the player plays an illegal move.
     """
+    found = search_by_seat(entrant, env_id, max_positions, sharding, on_batch)
+    return {seat: searched.grades for seat, searched in found.items()}
+
+
+def search_by_seat(
+    entrant: Entrant,
+    env_id: EnvId,
+    max_positions: int,
+    sharding: jax.sharding.Sharding | None = None,
+    on_batch: OnBatch = lambda found, level, done: None,
+) -> dict[Seat, Searched]:
+    """Return the results of `grade_by_seat`, with the positions that have a choice.
+
+    Raises:
+        PlayerError: as `grade_by_seat`.
+    """
     if reason := why_not(entrant, env_id):
         raise PlayerError(f"{entrant.name}: {reason}")
-    grades: dict[Seat, Reached] = {}
+    found: dict[Seat, Searched] = {}
     for seat in entrant.seats:
         subject = Subject(
             env_id=env_id,
@@ -73,12 +102,12 @@ def grade_by_seat(
             batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
         )
         try:
-            grades[seat], interrupted = _of_seat(subject, max_positions, on_batch)
+            found[seat], interrupted = _of_seat(subject, max_positions, on_batch)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
         if interrupted:
             break
-    return grades
+    return found
 
 
 def _rounded_up(num_devices: int) -> int:
@@ -87,9 +116,9 @@ def _rounded_up(num_devices: int) -> int:
 
 def _of_seat(
     subject: Subject, max_positions: int, on_batch: OnBatch
-) -> tuple[Reached, bool]:
+) -> tuple[Searched, bool]:
     """Return the results in a seat, and whether Ctrl-C ended the search."""
-    found, choices = Reach(subject), None
+    found, choices, interrupted = Reach(subject), None, False
 
     def on_latest(found: Reach, done: int) -> None:
         on_batch(found, found.num_expanded, done)
@@ -100,18 +129,21 @@ def _of_seat(
         except reach.DiffersError:  # so a board and its mirror image are two positions
             found = Reach(dataclasses.replace(subject, merged=False))
             reach.follow(found, max_positions, on_latest)
-        choices = _num_choices(found, functools.partial(on_batch, found))
+        choices = _choices(found, functools.partial(on_batch, found))
+    except TimeOverError:
+        pass
     except KeyboardInterrupt:
-        return _as_grades(found, choices), True
-    return _as_grades(found, choices), False
+        interrupted = True
+    number = None if choices is None else len(choices)
+    return Searched(_as_grades(found, number), choices), interrupted
 
 
-def _num_choices(found: Reach, on_batch: losing_lines.OnBatch) -> int:
-    """Return in how many positions on losing lines the player had a choice."""
+def _choices(found: Reach, on_batch: losing_lines.OnBatch) -> np.ndarray:
+    """Return the positions on losing lines in which the player had a choice."""
     levels = found.keys[: found.num_expanded]
     if not found.ends.lost.moves:
-        return 0
-    return sum(map(len, losing_lines.choices(found.subject, levels, on_batch)))
+        return np.zeros(0, np.uint64)
+    return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
 
 
 def _as_grades(found: Reach, choices: int | None) -> Reached:

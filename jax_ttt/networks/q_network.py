@@ -117,7 +117,8 @@ def _make_mlp(
     del initial_value  # the weights are random
     architecture = network.architecture
     planes, num_actions = pgx_games.sizes(network.env_id)
-    num_inputs, num_outputs = int(np.prod(planes)), num_heads * num_actions
+    num_inputs = int(np.prod(planes)) * (1 + architecture.two_planes)
+    num_outputs = num_heads * num_actions
     sizes = (num_inputs, *architecture.hidden_sizes, num_outputs)
     return MLP(sizes, architecture.activation, rngs, dtype)
 
@@ -229,6 +230,8 @@ def _forward(
     dtype: DTypeLike,
 ) -> Float[Array, "heads B A"]:
     """Return the values of boards, without a canonical view."""
+    if network.architecture.two_planes:
+        planes = jnp.concatenate([planes > 0, planes < 0], -1).astype(jnp.float32)
     if network.positions is None:
         module = nnx.merge(_graph(network.architecture, jnp.dtype(dtype)), params)
         values = module(planes)

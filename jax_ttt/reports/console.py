@@ -3,24 +3,29 @@
 import dataclasses
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from jax_ttt import __version__
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.latest_games import LatestGames
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text
-from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
+from jax_ttt.reports.progress_table import (
+    ProgressTable,
+    RoundTable,
+    coloured_verdict,
+)
 from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
-from jax_ttt.results.grades import Grades
+from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime import streams
-from jax_ttt.runtime.compile_events import Bar
+from jax_ttt.runtime.compile_events import Bar, Status
+from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
 
 
@@ -41,7 +46,8 @@ class Console:
         self._config, self._loud, self._details = config, loud, details
         self._is_headed = False
         self._at = LatestGames.at(before or {})
-        self._table = ProgressTable(config, streams.is_coloured(sys.stdout))
+        table = RoundTable if config.finds_counterexamples else ProgressTable
+        self._table = table(config, streams.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = Bar(
             total=config.run.num_updates,
@@ -139,10 +145,81 @@ def banner(config: Config, preset: str, seed: int, device: str, folder: Path) ->
     )
 
 
+@runtime_checkable
+class Graded(Protocol):
+    """A run at its end, and the grades of its agent."""
+
+    grades: Grades
+
+    @property
+    def agent(self) -> Agent:
+        """The trained agent."""
+        ...
+
+    def add_proof(self, reached: dict[Seat, Reached]) -> None:
+        """Add results against every opponent to the grades."""
+        ...
+
+
+def prove_agent(run: Graded, seconds: float | None, stop: Callable[[], bool]) -> None:
+    """Add what the agent reaches against every opponent, if that may tell more.
+
+    The search ends after these seconds, or once `stop()` is true. A terminal shows how
+    far it is.
+    """
+    from jax_ttt.proving import counterexamples
+
+    config, params = run.agent.config, run.agent.params
+    if not counterexamples.is_open(config, run.grades, seconds):
+        return
+    from jax_ttt.reports import reached_text
+
+    with Status("grading the agent") as status:
+        show = reached_text.progress(config.env_id, "the agent", status.say)
+        ends = seconds, stop, show
+        found = counterexamples.prove_within(config, params, *ends)
+    run.add_proof(found)
+
+
+def end_text(
+    folder: RunFolder,
+    preset: str,
+    agent: Agent,
+    progress: Progress,
+    stopped: Stopped,
+    as_json: bool,
+    quiet: bool,
+    details: bool,
+) -> str:
+    """Return what is printed at the end of a run: a report, a verdict or JSON."""
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.solver import policies
+
+    game, probs = agent.config.env_id, None
+    host_tree = trees.host_tree(game)
+    if host_tree is not None:
+        probs = policies.deterministic(host_tree, progress.state.last.moves)
+    about = agent.score, host_tree, probs, agent.config.seats
+    verdict = result_text.verdict(game, *about)
+    if as_json:
+        run = preset, agent, progress, verdict, stopped
+        return run_as_json(folder.path, folder.agent_path, *run)
+    if quiet:
+        return verdict
+    text = closing(folder.path, agent, progress, verdict, stopped)
+    if details and probs is not None:
+        example = result_text.likeliest_game(game, trees.enumerated(game), probs)
+        text += f"\n\nan example game\n{example}"
+    return text
+
+
 def closing(
     folder: Path, agent: Agent, progress: Progress, verdict: str, stopped: str
 ) -> str:
-    """Return what came of the run, its files and the next command."""
+    """Return what came of the run, its files and the next command.
+
+    Where a time limit ended the proof, only the verdict speaks of it.
+    """
     game = agent.config.env_id
     if streams.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
@@ -155,12 +232,21 @@ def closing(
     more = f"{how_to_continue(folder)}\n" if stopped == "interrupted" else ""
     return (
         f"{first if stopped == 'proven' else ''}"
-        f"\n{result_text.evaluation_table(game, agent.score)}\n\n{verdict}\n\n"
+        f"\n{_results(game, agent.score)}\n\n{verdict}\n\n"
         f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
         f"saved in {folder}: {files}\n{more}"
         f"next: python -m jax_ttt.evaluate {folder}"
     )
+
+
+def _results(game: EnvId, grades: Grades) -> str:
+    """Return the results as a table: the exact ones, if they are complete."""
+    from jax_ttt.reports import reached_text  # its players take half a second
+
+    if grades.reached and all(seat.is_complete for seat in grades.reached.values()):
+        return reached_text.reached_table(game, grades.reached)
+    return result_text.evaluation_table(game, grades)
 
 
 def run_as_json(

@@ -71,6 +71,43 @@ class ProgressTable:
         return "".join(parts).rstrip()
 
 
+class RoundTable:
+    """Returns a row for each evaluation of a run that looks for counterexamples."""
+
+    def __init__(self, config: Config, coloured: bool) -> None:
+        """Begin; with `coloured`, the verdict has a colour."""
+        self._config, self._coloured = config, coloured
+
+    def head(self) -> str:
+        """Return what the numbers are, and the columns' names."""
+        env_id = self._config.env_id
+        seats = "".join(f"  {f'as {seat_name(env_id, seat)}':<24}" for seat in SEATS)
+        names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
+        return (
+            "all that the agent reaches against every opponent\n"
+            f"{'':17}{seats}".rstrip()
+            + f"\n{'round':>5}{'update':>12}{names}{'proof':>12}"
+        )
+
+    def row(self, update: int, grades: Grades) -> str:
+        """Return an evaluation as a line."""
+        number, found = update // self._config.evaluation.eval_every, grades.reached
+        line = f"{number:>5}{update:>12,}"
+        for seat in SEATS:
+            if found is None or seat not in found:  # a signal ended the search
+                line += f"  {'-':>11}{'-':>13}"
+                continue
+            more = "" if found[seat].is_complete else "+"
+            positions = f"{found[seat].num_positions:,}{more}"
+            line += f"  {positions:>11}{f'{found[seat].losing_ends:,}{more}':>13}"
+        known = {True: "unbeatable", False: "beatable"}[grades.is_proven]
+        verdict = known if grades.has_verdict else "open"
+        text = f"{verdict:>12}"
+        if self._coloured and verdict in _COLOURS:
+            text = text.replace(verdict, streams.painted(verdict, _COLOURS[verdict]))
+        return line + text
+
+
 def coloured_verdict(verdict: str) -> str:
     """Return a verdict whose first word has a colour, for a terminal."""
     word, colon, rest = verdict.partition(":")

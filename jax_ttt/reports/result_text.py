@@ -91,7 +91,7 @@ def verdict(
     `seats` are those that the player learned. `tree` and `probs` hold NumPy arrays;
     without them, the verdict is that of the sampled match.
     """
-    if isinstance(grades, FullGrades) and grades.reached:
+    if grades.reached:
         from jax_ttt.reports import reached_text  # its players take half a second
 
         return reached_text.reached_verdict(env_id, grades.reached)

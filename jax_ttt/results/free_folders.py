@@ -17,7 +17,9 @@ EVENTS = "tensorboard/events.out.tfevents.{}.jax_ttt"
 CHECKPOINT = "checkpoint-{}.safetensors"
 """Name of a state from which a run can continue, with a place for its updates."""
 SNAPSHOTS = "snapshots.safetensors"
-LATER = (SNAPSHOTS, "times.json")
+BEST = "best.safetensors"
+"""Name of the agent with the fewest losing ends, of a run that looks for them."""
+LATER = (SNAPSHOTS, BEST, "times.json")
 """Files of a run that a new run in its folder removes."""
 
 

@@ -153,29 +153,6 @@ class Sampled(SampledRates):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Grades:
-    """An evaluation; a part is None if it was not requested or is not available."""
-
-    exact: Exact | None = None
-    sampled: Sampled | None = None
-
-    @property
-    def best_known(self) -> Exact | Sampled | None:
-        """The exact results if available, else the sampled ones, else None."""
-        return self.exact or self.sampled
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the player is proven unbeatable; False without exact results."""
-        return self.exact is not None and self.exact.unbeatable
-
-    @property
-    def parts(self) -> "Grades":
-        """Only the grades, of a record that has more fields."""
-        return Grades(exact=self.exact, sampled=self.sampled)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Reached(Rates):
     """Exact results in one seat, from all positions that the player reaches.
 
@@ -190,8 +167,8 @@ class Reached(Rates):
     merged: bool  # whether symmetric boards count as one position
     lines: Lines
     losing_ends: int  # pairs of a position and the move that the player loses by
-    losing_line: tuple[int, ...] | None  # a shortest one, as actions
-    losing_choices: int | None  # on losing lines, with a choice of the player
+    losing_line: tuple[int, ...] | None = None  # a shortest one, as actions
+    losing_choices: int | None = None  # on losing lines, with a choice of the player
 
     @property
     def unbeatable(self) -> bool:
@@ -200,11 +177,44 @@ class Reached(Rates):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Grades:
+    """An evaluation; a part is None if it was not requested or is not available."""
+
+    exact: Exact | None = None
+    reached: dict[Seat, Reached] | None = None  # where no tree is enumerated
+    sampled: Sampled | None = None
+
+    @property
+    def best_known(self) -> Exact | Sampled | None:
+        """The exact results if available, else the sampled ones, else None."""
+        return self.exact or self.sampled
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the player is proven unbeatable; False without exact results."""
+        if self.exact is None and self.reached:
+            return all(seat.unbeatable for seat in self.reached.values())
+        return self.exact is not None and self.exact.unbeatable
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether exact results say if the player can be beaten."""
+        if not self.reached:
+            return self.exact is not None
+        decided = all(seat.is_complete for seat in self.reached.values())
+        return decided or any(seat.losing_ends for seat in self.reached.values())
+
+    @property
+    def parts(self) -> "Grades":
+        """Only the grades, of a record that has more fields."""
+        return Grades(exact=self.exact, reached=self.reached, sampled=self.sampled)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class FullGrades(Grades):
     """The grades of the full report of `evaluate`."""
 
     exact: FullExact | None = None
-    reached: dict[Seat, Reached] | None = None  # where no tree is enumerated
     exam: Exam | None = None
 
 

@@ -85,6 +85,12 @@ def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
         raise ValueError(f"{path} must be one of {', '.join(args)}, got {value!r}")
     if origin is tuple:
         return _read_list(args, value, path)
+    if origin is dict and isinstance(value, dict):
+        return {k: _read(args[1], part, f"{path}.{k}") for k, part in value.items()}
+    return _read_scalar(hint, value, path)
+
+
+def _read_scalar(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
     if hint in (bool, str) and isinstance(value, hint):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -93,7 +99,7 @@ def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
         # Earlier versions wrote some counts as 0.0.
         if hint is int and value == value // 1:
             return int(value)
-    raise ValueError(f"{path} must be {_KINDS[hint]}, got {value!r}")
+    raise ValueError(f"{path} must be {_KINDS.get(hint, 'an object')}, got {value!r}")
 
 
 def _read_list(args: tuple, value: object, path: str) -> tuple:

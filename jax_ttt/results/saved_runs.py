@@ -58,7 +58,7 @@ def _summary(run: Path) -> RunSummary | None:
         return None
     if last is not None:
         known |= {"update": last.update, "seconds": last.seconds}
-        known["proven"] = last.exact.unbeatable if last.exact else None
+        known["proven"] = last.is_proven if last.has_verdict else None
         known["win_rate"] = last.best_known.win_rate if last.best_known else None
     saved = (run / _AGENT).exists()
     return RunSummary(run_dir=str(run), saved=saved, **known)

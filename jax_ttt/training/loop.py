@@ -16,9 +16,11 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.proving import counterexamples
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import mesh
-from jax_ttt.training import divergence, programs, run_state
+from jax_ttt.training import chunks, divergence, programs, run_state
 from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
 from jax_ttt.training.run_state import Progress, RunState
@@ -26,11 +28,6 @@ from jax_ttt.training.run_state import Progress, RunState
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
 
-CHUNK = 50
-"""Most updates in one call of the compiled program; the host runs between calls."""
-_CHUNK_WORK = 4e11
-"""Most floating-point operations of one call: a second or two on a processor, since a
-signal is answered between calls."""
 LESS_MEMORY = "lower --num-envs, --hidden-size, --replay-capacity or --eval-games"
 
 
@@ -69,7 +66,7 @@ def compile_ahead(
     """
     args = run_key(seed), programs.hyper_arrays(config), opponent
     with times.recording("compile"):
-        Programs(config).compile_training(_lengths(config), *args)
+        Programs(config).compile_training(chunks.lengths(config), *args)
 
 
 def continue_training(
@@ -138,7 +135,7 @@ class _Fixed(NamedTuple):
         """Return the compiled programs of the run with this key."""
         made = Programs(self.config, self.many)
         args = key, self.hyper, self.opponent, self.tree
-        compiled = made.prepare(_lengths(self.config), *args)
+        compiled = made.prepare(chunks.lengths(self.config), *args)
         # Checked here: what is too large for the system ends the process.
         programs.check_fits(compiled, LESS_MEMORY)
         return made
@@ -164,7 +161,7 @@ def _run(
         ended = ended or (int(state.evaluated) >= 0 and stop())
         if _due(fixed.config, state, ended):
             with times.recording("evaluate"):
-                step = _evaluated(fixed, program, state)
+                step = _evaluated(fixed, program, state, stop)
         elif ended:
             return
         else:
@@ -182,19 +179,37 @@ def _due(config: Config, state: RunState, ended: bool) -> bool:
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
-def _evaluated(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
+def _evaluated(
+    fixed: _Fixed, program: Programs, state: RunState, stop: Callable[[], bool]
+) -> Progress:
     """Evaluate the agents and update the best parameters of each."""
-    update = state.learner["update"]
+    update, config = state.learner["update"], fixed.config
     result = program.evaluate(state.params, update, state.key, fixed.tree)
     result = jax.device_get(result)
-    criteria = evaluation.criteria(result, fixed.config.opponent.seat)
+    if config.finds_counterexamples:
+        state, result = _searched(config, state, result, stop)
+    criteria = evaluation.criteria(result, config.opponent.seat)
     state = run_state.after_evaluation(state, result, *criteria)
     return Progress(state, None, result)
 
 
+def _searched(
+    config: Config, state: RunState, result: Evaluation, stop: Callable[[], bool]
+) -> tuple[RunState, Evaluation]:
+    """Look for counterexamples, and add them to the learner's pool.
+
+    Those of the untrained agent are left out: nearly every position is one.
+    """
+    params = mesh.gathered(state.params)
+    found, keys = counterexamples.of_round(config, params, stop)
+    if int(state.update):
+        state = run_state.with_pool(state, keys)
+    return state, result._replace(reached=evaluation.reached_bytes(found))
+
+
 def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
     """Run a chunk of updates; the learner of `state` is donated."""
-    length = _length(fixed.config, int(state.update))
+    length = chunks.length(fixed.config, int(state.update))
     begin = time.perf_counter()
     args = (length, state.learner, fixed.hyper, fixed.opponent)
     learner, metrics = program.updates(*args)
@@ -208,34 +223,8 @@ def size(config: Config, tree: Tree | None) -> int:
     """Return about how many bytes of device memory one agent needs."""
     opponent = make_opponent(config, 0)
     args = run_key(0), programs.hyper_arrays(config), opponent, tree
-    made = Programs(config).prepare(_lengths(config), *args)
+    made = Programs(config).prepare(chunks.lengths(config), *args)
     return max(map(programs.num_bytes, made))
-
-
-def _lengths(config: Config) -> set[int]:
-    """Return all lengths that `_length` returns during a run."""
-    every, end = config.evaluation.eval_every, config.run.num_updates
-    spans = {min(every, end), end % every}  # between evaluations
-    most = longest_chunk(config)
-    return ({most for n in spans if n >= most} | {n % most for n in spans}) - {0}
-
-
-def _length(config: Config, update: int) -> int:
-    """Return the number of updates of the next chunk."""
-    to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
-    most = longest_chunk(config)
-    return min(most, to_evaluation, config.run.num_updates - update)
-
-
-def longest_chunk(config: Config) -> int:
-    """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
-    network, replay = config.network, config.replay
-    hidden, layers = network.hidden_size, network.hidden_layers
-    weights = 0 if network.network == "table" else hidden * (64 + hidden * (layers - 1))
-    rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
-    # Six operations per weight and row: forward, and twice as many backward.
-    work = 6 * weights * rows
-    return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
 
 
 def check_first_move(config: Config) -> None:

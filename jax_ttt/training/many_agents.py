@@ -49,6 +49,8 @@ def train_jobs(
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
         group = list(alike)
         size = mesh.rounded_up(at_once or agents_that_fit(group[0].config))
+        if group[0].config.finds_counterexamples:  # a search is of one agent
+            size = 1
         for begin in range(0, len(group), size):
             batch = group[begin : begin + size]
             yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
@@ -57,7 +59,10 @@ def train_jobs(
 
 
 def _graded_at_the_end(job: Job) -> Job:
-    config = job.config.replace(eval_every=job.config.run.num_updates)
+    config = job.config
+    # Otherwise the training depends on when the agent is evaluated.
+    if not config.finds_counterexamples and config.optimizer.learning_rate_decay == 1:
+        config = config.replace(eval_every=config.run.num_updates)
     if trees.game_tree(config.env_id) is not None:
         config = config.replace(eval_games=0)  # the exact grade is enough
     return job._replace(config=config)

@@ -148,6 +148,11 @@ class RunFolder:
             if self._snapshots is not None:
                 self._snapshots.write()
 
+    def save_best(self, agent: agents.Agent) -> None:
+        """Write the best agent so far, replacing an earlier one."""
+        with self.times.recording("write"):
+            agents.save_agent(agent, self.path / free_folders.BEST)
+
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
         about = {

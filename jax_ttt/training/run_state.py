@@ -166,6 +166,17 @@ def after_evaluation(
     return dataclasses.replace(state, evaluated=evaluated, last=result, best=best)
 
 
+def with_pool(state: RunState, numbers: np.ndarray) -> RunState:
+    """Return the state whose learner's pool also holds positions, as 64-bit keys."""
+    from jax_ttt.dqn import start_positions
+
+    pool = start_positions.Pool(**named_arrays.part(state.learner, "pool"))
+    pool = start_positions.with_positions(pool, numbers)
+    leaves = {f"pool.{name}": leaf for name, leaf in pool._asdict().items()}
+    learner = state.learner | jax.tree.map(jnp.asarray, leaves)
+    return dataclasses.replace(state, learner=learner)
+
+
 def better(new: Best, old: Best) -> np.ndarray:
     """Return whether the new evaluation is better than the old one, `(S,)` bool.
 

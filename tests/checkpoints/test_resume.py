@@ -29,6 +29,8 @@ VARIANTS = {
     "random": "--preset plain --opponent random --seat first",
     "table": "--preset table --num-envs 8 --num-updates 4 --eval-every 2",
     "mcts": "--preset plain --opponent mcts:4",
+    "counterexamples": "--preset plain --env-id connect_4x4 --start-share 0.5 "
+    "--snapshots",
     "double-q": "--preset tictac-q --num-envs 8 --num-updates 4 --eval-every 2",
 }
 FAST = ("replay",)

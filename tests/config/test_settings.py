@@ -38,8 +38,10 @@ FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
     "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
     "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
+    "start_share": (FRACTION, 0, 1),
     "learning_rate": ("a number above 0 and at most 1e+38", 0, 1e38),
     "learning_rate_end": ("a number from 0 to 1e+38", 0, 1e38),
+    "learning_rate_decay": (FRACTION, 0, 1),
     "weight_decay": (FRACTION, 0, 1),
     "average_span": (FRACTION, 0, 1),
     "epsilon_start": (FRACTION, 0, 1),
@@ -60,6 +62,7 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
     "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
     "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
+    "max_positions": ("a whole number from 1 to 4,294,967,295", 1, 2**32 - 1),
 }
 LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
 ABOVE_LOW = {"learning_rate", "tau"}
@@ -192,6 +195,8 @@ def test_a_number_within_its_range_is_allowed(case):
         others["reward_draw"] = 0.0
     if field == "replay_capacity" and not value:
         others |= {"replay_batch": 256, "replay_start": 1000}  # without effect
+    if field in ("start_share", "max_positions"):
+        others |= {"env_id": "connect_4x4", "start_share": 0.5, "opponent": "self"}
     assert checked(**others | {field: value}).value(field) == value
 
 
@@ -477,7 +482,9 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "env_id": "tic_tac_toe",
         "num_envs": 2048,
         "num_updates": 2500,
+        "start_share": 0.0,
         "learning_rate": 2e-3,
+        "learning_rate_decay": 1.0,
         "learning_rate_end": 0.0,
         "weight_decay": 1e-4,
         "average_span": 0.0,
@@ -508,12 +515,14 @@ def test_the_article_preset_has_the_articles_hyperparameters():
         "initial_value": 0.0,
         "hidden_size": 128,
         "hidden_layers": 2,
+        "two_planes": False,
         "activation": "relu",
         "precision": "auto",
         "optimizer": "adamw",
         "loss": "huber",
         "eval_every": 200,
         "eval_games": 1024,
+        "max_positions": 2_000_000,
     }
 
 

@@ -29,6 +29,16 @@ def test_a_single_update_has_the_first_value():
     assert np.asarray(equations.linear(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
 
 
+def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
+    config = Config.of(
+        **{"learning_rate": 0.8, "learning_rate_end": 0.4, "num_updates": 5},
+        **{"learning_rate_decay": 0.5, "eval_every": 2},
+    )
+    schedule = losses.step_size(config, config.hyper)
+    found = [float(jnp.asarray(schedule(n))) for n in range(5)]
+    assert found == pytest.approx([0.8, 0.7, 0.3, 0.25, 0.1])
+
+
 def test_epsilon_follows_its_schedule():
     def epsilons(config, pairs):
         return [

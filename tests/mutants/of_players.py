@@ -313,11 +313,6 @@ TRAINING = (
                 "the last agent is not evaluated",
             ),
             (
-                "return min(most, to_evaluation, config.run.num_updates - update)",
-                "return min(most, config.run.num_updates - update)",
-                "a chunk goes over an evaluation",
-            ),
-            (
                 "jax.random.wrap_key_data(jnp.array(key))).opponent",
                 "jax.random.wrap_key_data(jnp.array(key))).training",
                 "the opponent shares the key of training",
@@ -326,6 +321,17 @@ TRAINING = (
                 "if config.opponent.first_move not in legal:",
                 "if config.opponent.first_move not in (*legal, 9):",
                 "an illegal first move is accepted",
+            ),
+        ],
+    ),
+    *mutants(
+        "training/chunks.py",
+        "training/test_chunks.py",
+        [
+            (
+                "return min(most, to_evaluation, config.run.num_updates - update)",
+                "return min(most, config.run.num_updates - update)",
+                "a chunk goes over an evaluation",
             ),
         ],
     ),

@@ -206,3 +206,18 @@ def test_values_are_not_rounded_unless_the_learner_asks_for_it(params, obs):
     (rounded,) = q_network.heads(network, params, few, jnp.bfloat16)
     assert not np.allclose(rounded, exact, atol=1e-5)
     np.testing.assert_allclose(q_values(CONFIG, params, few), exact, atol=1e-6)
+
+
+def test_two_planes_are_the_stones_of_each_player(params, obs):
+    """With opposite weights for both, the values are those of one plane."""
+    config = CONFIG.replace(two_planes=True)
+    both = _init_params(network_of(config.architecture), jax.random.key(0))
+    assert {leaf.shape for leaf in kernels(both)} - {
+        leaf.shape for leaf in kernels(params)
+    } == {(128, 18)}
+    leaves = jax.tree.leaves(params)
+    place = [leaf.shape for leaf in leaves].index((128, 9))
+    leaves[place] = jnp.stack([leaves[place], -leaves[place]], -1).reshape(128, 18)
+    two = jax.tree.unflatten(jax.tree.structure(both), leaves)
+    wanted, found = q_values(CONFIG, params, obs), q_values(config, two, obs)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

@@ -6,7 +6,7 @@ import made
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.reports.progress_table import ProgressTable, coloured_verdict
+from jax_ttt.reports.progress_table import ProgressTable, RoundTable, coloured_verdict
 from jax_ttt.results.grades import Grades
 
 CODES = re.compile(r"\x1b\[[\d;]*m")
@@ -78,3 +78,36 @@ def test_a_verdict_has_the_colour_of_its_first_word():
     )
     assert coloured_verdict("beatable: 7 moves").startswith("\x1b[1;31mbeatable")
     assert coloured_verdict("nothing is proven: 3 of 4") == "nothing is proven: 3 of 4"
+
+
+def test_the_table_of_rounds_word_for_word():
+    config = Config.of(env_id="connect_5x4", start_share=0.5, eval_every=3000)
+    shown = RoundTable(config, coloured=False)
+    beaten = made.reached(num_positions=35_767, losing_ends=2_943)
+    cut = made.reached(num_positions=2_000_000, is_complete=False)
+    pairs = [
+        *((beaten, made.reached()), (cut, beaten), (cut, made.reached())),
+        (made.reached(), made.reached()),
+    ]
+    rows = [Grades(reached={"first": a, "second": b}) for a, b in pairs]
+    lines = [shown.row(3000 * i, row) for i, row in enumerate([*rows, Grades()])]
+    text = [*shown.head().split("\n"), *lines]
+    assert text == [
+        "all that the agent reaches against every opponent",
+        "                   as first                  as second",
+        "round      update    positions  losing ends    positions  losing ends"
+        "       proof",
+        "    0           0       35,767        2,943        1,234            0"
+        "    beatable",
+        "    1       3,000   2,000,000+           0+       35,767        2,943"
+        "    beatable",
+        "    2       6,000   2,000,000+           0+        1,234            0"
+        "        open",
+        "    3       9,000        1,234            0        1,234            0"
+        "  unbeatable",
+        "    4      12,000            -            -            -            -"
+        "        open",
+    ]
+    coloured = RoundTable(config, coloured=True).row(0, rows[3])
+    assert coloured != lines[3]
+    assert CODES.sub("", coloured) == shown.row(0, rows[3])

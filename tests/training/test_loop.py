@@ -1,4 +1,4 @@
-"""A run's chunks, its evaluations, its opponent and its size."""
+"""A run's evaluations, its opponent and its size."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
@@ -15,44 +14,6 @@ from jax_ttt.players.network import network_of, params_from
 from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop
 from jax_ttt.training.keys import keys, run_key
-
-
-@pytest.mark.parametrize(
-    ("num_updates", "eval_every"),
-    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
-)
-@pytest.mark.parametrize("num_envs", [64, 100_000])
-def test_every_length_of_a_runs_chunks_is_compiled_ahead(
-    num_updates, eval_every, num_envs
-):
-    config = Config.of(
-        num_updates=num_updates, eval_every=eval_every, num_envs=num_envs
-    )
-    update, lengths = 0, set()
-    while update < num_updates:
-        lengths.add(loop._length(config, update))
-        update += loop._length(config, update)
-    assert loop._lengths(config) == lengths
-
-
-@pytest.mark.parametrize(
-    ("fields", "length"),
-    [
-        ({}, loop.CHUNK),
-        ({"network": "table", "num_envs": 2**20}, loop.CHUNK),
-        ({"num_envs": 2**19, "hidden_size": 16}, loop.CHUNK),
-        ({"num_envs": 100_000, "hidden_size": 128}, 27),
-        ({"num_envs": 2**20, "hidden_size": 2**14}, 1),
-        ({"hidden_size": 512, "replay_capacity": 2**20, "replay_batch": 2**18}, 1),
-    ],
-)
-def test_large_updates_have_short_chunks_since_signals_wait(fields, length):
-    assert loop.longest_chunk(Config.of(**fields)) == length
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_chunks_of_the_presets_are_the_longest(preset):
-    assert loop.longest_chunk(PRESETS[preset]) == loop.CHUNK
 
 
 def test_an_agents_size_is_that_of_its_state_and_more():

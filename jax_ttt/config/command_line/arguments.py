@@ -20,7 +20,7 @@ from jax_ttt.config.ranges import Part, Range
 _OUTPUT = (
     *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     *("certificate", "snapshots", "details", "quiet", "tensorboard", "wandb"),
-    *("resume", "checkpoint_every", "keep"),
+    *("resume", "checkpoint_every", "keep", "prove"),
 )
 _METAVARS = {
     "agent": "AGENT",
@@ -199,8 +199,9 @@ def _usual(field: dataclasses.Field[Any], defaults: object) -> Any:  # noqa: ANN
 
 
 def _in_topic(argument: Argument) -> Argument:
-    # How games follow each other is looked for beside how they are played.
-    topic = "opponent" if argument.name == "lockstep" else argument.topic
+    # How games begin and follow each other is looked for beside how they are played.
+    begins = argument.name in ("lockstep", "start_share")
+    topic = "opponent" if begins else argument.topic
     topic = "output" if argument.name in _OUTPUT else topic
     topic = "machine" if argument.name in _MACHINE else topic
     return dataclasses.replace(argument, topic=topic)

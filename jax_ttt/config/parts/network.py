@@ -7,6 +7,8 @@ from typing import Annotated
 from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
 from jax_ttt.config.ranges import Part, Range, Result
 
+_OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "activation", "precision")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NetworkSettings(Part):
@@ -21,6 +23,9 @@ class NetworkSettings(Part):
     """Neurons in each hidden layer of an mlp. 1 to 16,384."""
     hidden_layers: Annotated[int, Range(int, 0, 16)] = 2
     """Hidden layers of an mlp. 0 (a linear function) to 16."""
+    two_planes: bool = False
+    """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
+    and the opponent's, instead of one plane of +1 and -1."""
     activation: Activation = "relu"
     """Activation function of an mlp's hidden layers."""
     precision: Precision = "auto"
@@ -45,7 +50,7 @@ class NetworkSettings(Part):
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield each field without effect, and the setting that makes it useless."""
         if self.is_table:
-            for field in ("hidden_size", "hidden_layers", "activation", "precision"):
+            for field in _OF_MLP:
                 yield field, "network table"
             return
         if not self.hidden_layers:

@@ -22,6 +22,9 @@ class OptimizerSettings(Part):
     of the error that a visit removes, often called alpha."""
     learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
     """Step size at the last update, linear in between. 0 to learning_rate."""
+    learning_rate_decay: Fraction = 1.0
+    """Factor by which the step size falls after each eval_every updates, beside the
+    line from learning_rate to learning_rate_end. 0 to 1 (no decay)."""
     weight_decay: Fraction = 0.0
     """Decoupled weight decay of adamw. 0 to 1."""
     average_span: Fraction = 0.0

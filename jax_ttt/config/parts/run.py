@@ -5,7 +5,7 @@ from typing import Annotated
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.ranges import Part, Range
+from jax_ttt.config.ranges import Fraction, Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -23,3 +23,8 @@ class RunSettings(Part):
     lockstep: bool = False
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""
+    start_share: Fraction = 0.0
+    """Share of the new games that start at counterexamples, 0 to 1: the positions on
+    lines of play that beat the agent, in which it had several moves. Each evaluation
+    then finds them among all positions that the agent reaches; those of all
+    evaluations are kept. Only in self-play, in games of stones without a tree."""

@@ -9,7 +9,8 @@ def test_what_has_no_effect():
         "initial_value": "network mlp",
     }
     unused = dict(NetworkSettings(network="table").unused())
-    assert unused.keys() == {"hidden_size", "hidden_layers", "activation", "precision"}
+    sizes = {"hidden_size", "hidden_layers", "two_planes"}
+    assert unused.keys() == sizes | {"activation", "precision"}
     assert set(unused.values()) == {"network table"}
 
 

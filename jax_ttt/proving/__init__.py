@@ -1,0 +1,1 @@
+"""An agent of a run against every opponent, and what beats it."""

@@ -1,0 +1,113 @@
+"""What an agent of a run reaches against every opponent.
+
+The functions import games and networks late, as most runs do not use them.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from jax_ttt.config.catalogue import GAMES, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.results.grades import Grades, Reached
+from jax_ttt.runtime.named_arrays import Named
+
+if TYPE_CHECKING:
+    from jax_ttt.evaluation.reached_grades import OnBatch, Searched
+    from jax_ttt.solver.reach import Reach
+
+
+def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
+    """Return whether a search may tell more of an agent than its grades.
+
+    `seconds` are its limit. A run that looks for counterexamples has searched already,
+    so only a search without a limit tells more.
+    """
+    game, found = GAMES[config.env_id], grades.reached
+    if game.packing is None or game.enumerable:
+        return False
+    decided = found is not None and all(seat.is_complete for seat in found.values())
+    return not decided and (seconds is None or not config.finds_counterexamples)
+
+
+def reached_by_agent(
+    config: Config,
+    params: Named,
+    max_positions: int,
+    on_batch: "OnBatch",
+) -> "dict[Seat, Searched]":
+    """Return what the greedy player of `params` reaches, by the seats that it learned.
+
+    See `reached_grades.search_by_seat`; after Ctrl-C seats are missing.
+    """
+    from jax_ttt.evaluation import reached_grades
+    from jax_ttt.players import network
+    from jax_ttt.players.registry import Entrant
+
+    own = network.network_of(config.architecture)
+    weights = network.params_from(own, jax.tree.map(np.asarray, params))
+    player = network.greedy_player(own, weights)
+    entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
+    args = entrant, config.env_id, max_positions, None, on_batch
+    return reached_grades.search_by_seat(*args)
+
+
+def of_round(
+    config: Config, params: Named, stop: Callable[[], bool]
+) -> tuple[dict[Seat, Reached], np.ndarray]:
+    """Return the agent's results by seat, and the positions that beat it as keys.
+
+    The positions are on losing lines, and the agent had a choice there. If `stop()`
+    becomes true, there are no results and no positions.
+    """
+    stopped = False
+
+    def on_batch(found: "Reach", level: int, done: int) -> None:
+        nonlocal stopped
+        del found, level, done
+        if stop():
+            stopped = True
+            raise KeyboardInterrupt
+
+    found = reached_by_agent(config, params, config.evaluation.max_positions, on_batch)
+    nothing = np.zeros(0, np.uint64)
+    if stopped:
+        return {}, nothing
+    keys = [x.choices for x in found.values() if x.choices is not None]
+    grades: dict[Seat, Reached] = {seat: x.grades for seat, x in found.items()}
+    return grades, np.concatenate([nothing, *keys])
+
+
+def prove_within(
+    config: Config,
+    params: Named,
+    seconds: float | None,
+    stop: Callable[[], bool],
+    show: "OnBatch" = lambda found, level, done: None,
+) -> dict[Seat, Reached]:
+    """Return the agent's results by seat, within these seconds; None is no limit.
+
+    Each seat gets its part of the time. `show` gets how far the search is. Once
+    `stop()` is true the search ends, and seats may be missing.
+    """
+    from jax_ttt.evaluation import reached_grades
+
+    begun, num_seats = time.monotonic(), len(config.seats)
+    places = {seat: place for place, seat in enumerate(config.seats, 1)}
+
+    def on_batch(found: "Reach", level: int, done: int) -> None:
+        if stop():
+            raise KeyboardInterrupt
+        part = places[found.subject.seat] / num_seats
+        if seconds is not None and time.monotonic() - begun > seconds * part:
+            raise reached_grades.TimeOverError
+        show(found, level, done)
+
+    most = reached_grades.most_positions()
+    found = reached_by_agent(
+        config, params, most, on_batch, with_choices=seconds is None
+    )
+    return {seat: searched.grades for seat, searched in found.items()}

@@ -1,0 +1,35 @@
+"""How many updates one call of the compiled program does."""
+
+from jax_ttt.config.settings import Config
+
+CHUNK = 50
+"""Most updates in one call of the compiled program; the host runs between calls."""
+_CHUNK_WORK = 4e11
+"""Most floating-point operations of one call: a second or two on a processor, since a
+signal is answered between calls."""
+
+
+def lengths(config: Config) -> set[int]:
+    """Return all lengths that `length` returns during a run."""
+    every, end = config.evaluation.eval_every, config.run.num_updates
+    spans = {min(every, end), end % every}  # between evaluations
+    most = longest_chunk(config)
+    return ({most for n in spans if n >= most} | {n % most for n in spans}) - {0}
+
+
+def length(config: Config, update: int) -> int:
+    """Return the number of updates of the next chunk."""
+    to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
+    most = longest_chunk(config)
+    return min(most, to_evaluation, config.run.num_updates - update)
+
+
+def longest_chunk(config: Config) -> int:
+    """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
+    network, replay = config.network, config.replay
+    hidden, layers = network.hidden_size, network.hidden_layers
+    weights = 0 if network.network == "table" else hidden * (64 + hidden * (layers - 1))
+    rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
+    # Six operations per weight and row: forward, and twice as many backward.
+    work = 6 * weights * rows
+    return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))

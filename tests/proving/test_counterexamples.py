@@ -1,0 +1,133 @@
+"""What an agent of a run reaches: rounds, the proof at the end, their limits."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import packing
+from jax_ttt.evaluation import evaluation, reached_grades
+from jax_ttt.players import registry
+from jax_ttt.proving import counterexamples
+from jax_ttt.results.grades import Grades
+from jax_ttt.runtime import named_arrays
+from jax_ttt.solver import successors
+
+ENV = "connect_4x4"
+CONFIG = Config.of(env_id=ENV, hidden_size=8, start_share=0.5, eval_games=0)
+
+
+def never():
+    return False
+
+
+@pytest.fixture(scope="module")
+def agent():
+    """Return an untrained agent."""
+    return tiny.untrained(CONFIG)
+
+
+@pytest.fixture(scope="module")
+def params(agent):
+    """Return its parameters as those of a run are."""
+    return named_arrays.flat(agent.params)
+
+
+@pytest.fixture(scope="module")
+def graded(agent):
+    """Return the grades that `evaluate` gives it."""
+    entrant = registry.enter_agent("agent", agent)
+    return reached_grades.grade_by_seat(entrant, ENV, 10**9)
+
+
+@pytest.fixture(scope="module")
+def found(params):
+    """Return the results of a round, and its counterexamples."""
+    return counterexamples.of_round(CONFIG, params, never)
+
+
+def test_a_round_finds_what_evaluate_finds(found, graded):
+    assert found[0] == graded
+    assert list(graded) == list(SEATS)
+    assert all(seat.losing_ends for seat in graded.values())
+
+
+def test_counterexamples_are_those_of_both_seats(found, graded):
+    keys = found[1]
+    assert len(keys) == sum(seat.losing_choices for seat in graded.values())
+    assert len(np.unique(keys)) == len(keys)
+    stones = packing.unpack(ENV, jax.numpy.asarray(successors.as_words(keys)))
+    moves = np.asarray(stones.first.sum(axis=1) + stones.second.sum(axis=1))
+    assert set(moves % 2) == {0, 1}  # who is to move says whose choice it is
+    states = packing.to_states(ENV, stones)
+    assert (np.asarray(states.legal_action_mask).sum(axis=1) > 1).all()
+
+
+def test_a_search_that_is_stopped_finds_nothing(params):
+    calls = []
+
+    def later():
+        calls.append(1)
+        return len(calls) > 3
+
+    grades, keys = counterexamples.of_round(CONFIG, params, later)
+    assert grades == {}
+    assert len(keys) == 0
+
+
+def test_a_round_is_limited_by_max_positions(params):
+    config = CONFIG.replace(max_positions=200)
+    grades, _ = counterexamples.of_round(config, params, never)
+    assert not any(seat.is_complete for seat in grades.values())
+    assert all(seat.num_positions < 2000 for seat in grades.values())
+
+
+def test_a_proof_without_a_limit_is_the_whole_search(params, graded):
+    assert counterexamples.prove_within(CONFIG, params, None, never) == graded
+
+
+def test_a_time_limit_leaves_each_seat_open(params):
+    found = counterexamples.prove_within(CONFIG, params, 0.0, never)
+    assert list(found) == list(SEATS)
+    assert not any(x.is_complete or x.unbeatable for x in found.values())
+    assert not Grades(reached=found).is_proven
+
+
+def test_a_signal_ends_a_proof_in_its_seat(params):
+    found = counterexamples.prove_within(CONFIG, params, None, lambda: True)
+    assert list(found) == ["first"]
+    assert not Grades(reached=found).is_proven
+
+
+@pytest.mark.parametrize(
+    ("env_id", "share", "seconds", "is_open"),
+    [
+        ("connect_4x4", 0.0, 30.0, True),
+        ("connect_4x4", 0.5, 30.0, False),
+        ("connect_4x4", 0.5, None, True),
+        ("tic_tac_toe", 0.0, None, False),
+        ("hex", 0.0, None, False),
+    ],
+)
+def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, graded):
+    config = Config.of(env_id=env_id, start_share=share)
+    assert counterexamples.is_open(config, Grades(), seconds) == is_open
+    complete = Grades(reached=graded)
+    assert not counterexamples.is_open(config, complete, seconds)
+    cut = dataclasses.replace(graded["first"], is_complete=False)
+    partly = Grades(reached={"first": cut, "second": graded["second"]})
+    assert counterexamples.is_open(config, partly, seconds) == is_open
+
+
+def test_results_by_seat_fit_into_an_array_of_one_size(graded):
+    arrays = [evaluation.reached_bytes(grades) for grades in (graded, {})]
+    assert arrays[0].shape == arrays[1].shape
+    kept = [
+        evaluation.summary(evaluation.Evaluation(None, None, None, reached=array))
+        for array in arrays
+    ]
+    assert [grades.reached for grades in kept] == [graded, None]
