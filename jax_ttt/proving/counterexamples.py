@@ -107,7 +107,5 @@ def prove_within(
         show(found, level, done)
 
     most = reached_grades.most_positions()
-    found = reached_by_agent(
-        config, params, most, on_batch, with_choices=seconds is None
-    )
+    found = reached_by_agent(config, params, most, on_batch)
     return {seat: searched.grades for seat, searched in found.items()}
