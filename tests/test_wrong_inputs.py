@@ -291,7 +291,7 @@ CONTRADICTIONS = [
     ),
     (
         "train --start-share 0.5 --env-id connect_4x4 --opponent random",
-        "--start-share must be 0 against random: only self-play starts there, got 0.5",
+        "--start-share must be 0 against random: for self-play only, got 0.5",
     ),
     ("train --start-share 1.5 --env-id connect_4x4", "--start-share must be a number"),
     (

@@ -260,14 +260,15 @@ def _without_counterexamples(config: Parts) -> Iterator[tuple[str, str]]:
         yield "start_share", f"0 in {config.run.env_id}: its positions have no keys"
     elif game.enumerable:
         yield "start_share", f"0 in {config.run.env_id}: its whole tree is enumerated"
+    if config.exploration.random_opening:  # a counterexample would be left at random
+        yield "random_opening", "0 with start_share"
 
 
 def _against_an_opponent(config: Parts) -> Iterator[tuple[str, str]]:
     if config.target.backup == "two-ply":
         yield "backup", "one-ply against an opponent: its reply is part of the move"
     if config.run.start_share:
-        rule = f"0 against {config.opponent.opponent}: only self-play starts there"
-        yield "start_share", rule
+        yield "start_share", f"0 against {config.opponent.opponent}: for self-play only"
 
 
 def _in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:

@@ -49,12 +49,13 @@ def epsilon_greedy(
     uniform: Float[Array, " B"],
     q_values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
-    epsilon: Float[Array, ""],
+    epsilon: Float[Array, "..."],
 ) -> Int[Array, " B"]:
     """Return a random legal action with probability `epsilon`, else the greedy one.
 
-    `uniform` holds uniform numbers in [0, 1), used twice: a number below `epsilon`
-    means to explore, and divided by `epsilon` it is uniform again.
+    `epsilon` is a scalar, or `(B,)` for each board. `uniform` holds uniform numbers in
+    [0, 1), used twice: a number below `epsilon` means to explore, and divided by
+    `epsilon` it is uniform again.
     """
     explore = uniform < epsilon
     explored = random_legal(

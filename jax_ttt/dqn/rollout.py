@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from flax import nnx
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.exploration import ExplorationSettings
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
@@ -56,7 +58,8 @@ def play_epsilon_greedy(
     dtype = q_network.learning_dtype(config.network.precision)
     q_values = q_network.q_values(network, params, before.observation, dtype)
     legal = before.legal_action_mask
-    action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
+    explored = opening_epsilon(config.exploration, before, epsilon)
+    action = equations.epsilon_greedy(turn.uniform, q_values, legal, explored)
     action = replies.opening(before, action, config.opponent.first_move)
     after, move = pgx_games.step(env, before, action, hyper.gamma)
     after, move = opponent.reply(env, hyper.gamma, turn.reply_key, before, after, move)
@@ -90,6 +93,23 @@ def scored(
         return reward
     value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
     return jnp.where(ended, value, 0.0)
+
+
+def opening_epsilon(
+    exploration: ExplorationSettings, env_state: pgx.State, epsilon: Float[Array, ""]
+) -> Float[Array, "..."]:
+    """Return epsilon for each game: 1 during its random opening.
+
+    How long that is depends on the game's place in the batch: in every fourth place
+    there is none, in the others all lengths to `random_opening` follow each other.
+    Without random openings the result is `epsilon`.
+    """
+    if not exploration.random_opening:
+        return epsilon
+    place = np.arange(len(env_state.terminated))
+    length = (place - place // 4 - 1) % (exploration.random_opening + 1)
+    length = jnp.asarray(np.where(place % 4 == 0, 0, length))
+    return jnp.where(pgx_games.num_moves(env_state) < length, 1.0, epsilon)
 
 
 def linear_epsilon(

@@ -89,6 +89,11 @@ def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
     return env_state._step_count % 2 == 0
 
 
+def num_moves(env_state: pgx.State) -> Int[Array, " B"]:
+    """Return the number of moves since the first position, in each game."""
+    return env_state._step_count
+
+
 def moves_made(
     before: pgx.State, after: pgx.State, with_opening: bool
 ) -> Int[Array, ""]:

@@ -45,7 +45,8 @@ def play(config, env_state, opponent, wanted):
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
-    turn = random_numbers.turn(jax.random.split(jax.random.key(1), 3), 1)
+    keys = jax.random.split(jax.random.key(1), 3)
+    turn = random_numbers.turn(keys, config.run.num_envs)
     return rollout.play_epsilon_greedy(
         config,
         config.hyper,
@@ -157,6 +158,34 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     assert (second.sum(axis=1) == 1).all()
     counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
     assert ((counts - 64) ** 2 / 64).sum() < 24.3  # uniform: 99.9 % with 7 degrees
+
+
+def test_games_open_with_so_many_random_moves_by_their_place():
+    exploration = Config.of(random_opening=8).exploration
+    start = pgx_games.init(ENV, jax.random.key(0), 48)
+    moves = np.zeros(48, int)
+    for made in range(10):
+        state = start.replace(_step_count=jnp.full(48, made))
+        epsilon = rollout.opening_epsilon(exploration, state, jnp.float32(0.25))
+        assert set(np.asarray(epsilon).tolist()) <= {0.25, 1.0}
+        moves += np.asarray(epsilon) == 1
+    assert not moves[::4].any()
+    others = np.delete(moves, np.s_[::4])
+    assert np.bincount(others).tolist() == [4] * 9  # 0 to 8 moves, as frequent
+
+
+def test_openings_are_random_and_the_moves_after_them_are_not():
+    """The network prefers cell 8, then the first cell."""
+    config = SELF_PLAY.replace(random_opening=2, num_envs=2048)
+    states = pgx_games.init(ENV, jax.random.key(0), 2048)
+    place = np.arange(2048)
+    length = np.where(place % 4 == 0, 0, (place - place // 4 - 1) % 3)
+    for made, greedy in enumerate((8, 0, 1)):
+        states, row = play(config, states, SelfPlay(), 8)
+        action = np.asarray(row.transition.action)
+        assert (action[length == 0] == greedy).all()
+        if made < 2:
+            assert len(np.unique(action[length > made])) == 9
 
 
 def test_in_self_play_results_are_the_first_players():

@@ -8,6 +8,7 @@ import pytest
 import tiny
 
 from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import packing
 from jax_ttt.evaluation import evaluation, reached_grades
@@ -121,6 +122,11 @@ def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, g
     cut = dataclasses.replace(graded["first"], is_complete=False)
     partly = Grades(reached={"first": cut, "second": graded["second"]})
     assert counterexamples.is_open(config, partly, seconds) == is_open
+
+
+def test_games_from_counterexamples_have_no_random_opening():
+    with pytest.raises(SettingError, match="random_opening must be 0 with start_share"):
+        CONFIG.replace(random_opening=5)
 
 
 def test_results_by_seat_fit_into_an_array_of_one_size(graded):

@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Annotated
 
 from jax_ttt.config.choices import EpsilonSchedule
-from jax_ttt.config.ranges import Fraction, Part
+from jax_ttt.config.ranges import Fraction, Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,10 @@ class ExplorationSettings(Part):
     updates); exponential (times epsilon_decay after each finished game)."""
     epsilon_decay: Fraction = 0.1
     """Step size (steps) or factor (exponential), 0 to 1; unused with linear."""
+
+    random_opening: Annotated[int, Range(int, 0, 1000)] = 0
+    """Most random moves at the start of a game, learned from too: three of four games
+    have 0 to this many. 0 to 1,000."""
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """Yield each field that others of the part rule out, and what it must be."""
