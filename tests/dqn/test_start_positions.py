@@ -112,7 +112,7 @@ def test_a_game_of_the_pool_goes_on_as_if_it_had_been_played(drawn):
 def test_an_empty_pool_starts_no_game(drawn):
     new_games, uniform = drawn
     settings, pool = new_games.args
-    empty = Pool(jnp.zeros_like(pool.keys), jnp.int32(0))
+    empty = Pool(pool.keys, jnp.int32(0))
     fresh = new_games.func(settings, empty, uniform, games_after())
     assert not fresh.observation.any()
     assert not fresh.terminated.any()

@@ -190,6 +190,59 @@ REACH = (
         ],
     ),
     *mutants(
+        "dqn/start_positions.py",
+        "dqn/test_start_positions.py",
+        [
+            (
+                "new = np.setdiff1d(numbers, before)",
+                "new = np.unique(numbers)",
+                "a counterexample is in the pool twice",
+            ),
+            (
+                "[-len(pool.keys) :]",
+                "[: len(pool.keys)]",
+                "a full pool takes no more counterexamples",
+            ),
+            (
+                "(uniform < share) & (pool.size > 0)",
+                "uniform < share",
+                "games start in an empty pool",
+            ),
+            (
+                "pool.size - 1 - age",
+                "age",
+                "the oldest counterexamples are taken more often",
+            ),
+        ],
+    ),
+    *mutants(
+        "proving/counterexamples.py",
+        "proving/test_counterexamples.py",
+        [
+            (
+                "            stopped = True\n",
+                "",
+                "a search that a signal ended counts as whole",
+            ),
+            (
+                "time.monotonic() - begun > seconds * part",
+                "time.monotonic() - begun < 0",
+                "a search goes on after its time",
+            ),
+        ],
+    ),
+    *mutants(
+        "evaluation/evaluation.py",
+        "evaluation/test_evaluation.py",
+        [
+            (
+                "for seat in found) if complete else np.nan",
+                "for seat in found) if found else np.nan",
+                "the losing ends of a search that was cut are compared",
+            ),
+        ],
+    ),
+    *mutants(
         "reports/reached_text.py",
         "reports/test_reached_text.py",
         [
