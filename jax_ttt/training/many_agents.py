@@ -49,8 +49,8 @@ def train_jobs(
     for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
         group = list(alike)
         size = mesh.rounded_up(at_once or agents_that_fit(group[0].config))
-        if group[0].config.finds_counterexamples:  # a search is of one agent
-            size = 1
+        if group[0].config.finds_counterexamples:
+            size = 1  # whatever `at_once` is, as in `agents_that_fit`
         for begin in range(0, len(group), size):
             batch = group[begin : begin + size]
             yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
@@ -114,9 +114,11 @@ def _row(
 def agents_that_fit(config: Config, most: int = MOST) -> int:
     """Return how many agents to train at once on the devices in use.
 
-    On each device it is 1 on a CPU, else the number that half of the free memory holds,
-    up to `most`.
+    It is 1 with `start_share`. Otherwise, on each device, it is 1 on a CPU, else the
+    number that half of the free memory holds, up to `most`.
     """
+    if config.finds_counterexamples:  # a search is of one agent
+        return 1
     if devices.current().platform == "cpu":
         return mesh.num_devices()
     number, free = most, devices.free_bytes()

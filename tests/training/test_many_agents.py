@@ -19,7 +19,7 @@ from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players.network import network_of
 from jax_ttt.scaling import mesh, processes
-from jax_ttt.training import loop, many_agents
+from jax_ttt.training import graded_steps, loop, many_agents
 from jax_ttt.training.keys import keys
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.programs import Programs
@@ -295,3 +295,17 @@ def test_processes_train_as_many_as_fit_into_each(monkeypatch):
     assert many_agents.agents_that_fit(CONFIG) == 4 * 5
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: None)
     assert many_agents.agents_that_fit(CONFIG) == 4 * 5
+
+
+@pytest.mark.slow
+def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
+    config = Config.of(
+        **{"env_id": "connect_4x4", "start_share": 0.5, "hidden_size": 8},
+        **{"num_envs": 8, "num_updates": 4, "eval_every": 2, "eval_games": 0},
+    )
+    assert many_agents.agents_that_fit(config) == 1
+    jobs = [Job(config, seed) for seed in (0, 1)]
+    found = list(many_agents.train_jobs(jobs, at_once=2))
+    *_, (_, grades) = graded_steps.with_grades(loop.train_from_scratch(config, 1, None))
+    assert [row.update for row in found] == [4, 4]
+    assert found[1].reached == grades.reached != found[0].reached
