@@ -3,10 +3,11 @@
 python docs/exam_calibration.py [DEPTH ...]
 
 A player that looks DEPTH moves ahead, and values the boards there with 0, plays the
-first of its best moves.
+first of its best moves. The last row is the player `mcts-online`.
 """
 
 import sys
+import time
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +18,11 @@ from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs.pgx_games import Player
 from jax_ttt.exams import marks, questions
-from jax_ttt.players import lookahead, players
+from jax_ttt.players import lookahead, names, players, registry
 from jax_ttt.results.exam import Mark
 
 ENV_ID = "connect_four"
+SEARCH = "mcts-online"
 
 
 def without_values(depth: int) -> Player:
@@ -30,23 +32,28 @@ def without_values(depth: int) -> Player:
     def zeros(env_state: pgx.State) -> jax.Array:
         return jnp.zeros(env_state.legal_action_mask.shape)
 
-    def one(env_state: pgx.State) -> jax.Array:
-        batch = jax.tree.map(lambda x: x[None], env_state)
-        return lookahead.negamax(env, zeros, batch, depth)[0]
-
     def player(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
         del key
-        values = jax.lax.map(one, env_state)
+        values = lookahead.negamax(env, zeros, env_state, depth)
         return equations.greedy(values, env_state.legal_action_mask)
 
     return player
 
 
+def searching() -> Player:
+    """Return the player `mcts-online`."""
+    spec = names.read_name(SEARCH, ENV_ID)
+    return registry.enter(spec, ENV_ID, jax.random.key(0)).player
+
+
 def row(name: str, player: Player) -> str:
     """Return the marks of a player as a row of a table in Markdown."""
     asked = questions.read_exam(ENV_ID, None)
+    begin = time.process_time()
     exam = marks.take_exam(ENV_ID, player, asked, jax.random.key(0))
-    return f"| {name} | " + " | ".join(map(_text, (exam.all, *exam.by_kind.values())))
+    seconds = f"{time.process_time() - begin:.0f} s"
+    cells = [_text(mark) for mark in (exam.all, *exam.by_kind.values())]
+    return f"| {' | '.join([name, *cells, seconds])} |"
 
 
 def _text(mark: Mark) -> str:
@@ -55,6 +62,7 @@ def _text(mark: Mark) -> str:
 
 
 if __name__ == "__main__":
-    print(row("random", players.random_player), "|", flush=True)
+    print(row("random", players.random_player), flush=True)
     for word in sys.argv[1:] or ("1", "2", "4", "6"):
-        print(row(f"looks {word} ahead", without_values(int(word))), "|", flush=True)
+        print(row(f"looks {word} ahead", without_values(int(word))), flush=True)
+    print(row(f"`{SEARCH}`", searching()), flush=True)

@@ -117,7 +117,7 @@ def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
         (["--csv", "/none/at/all.csv"], "--csv /none/at/all.csv: no folder /none/at"),
         (["--seed", "-1"], "--seed must be a whole number from 0"),
         (["minimax", "--env-id", "hex"], "needs an enumerable game"),
-        (["lookahead:7:AGENT"], "the depth is at most 3 in tic_tac_toe"),
+        (["lookahead:7:AGENT"], "the depth is at most 5 in tic_tac_toe"),
         (["AGENT", "--env-id", "connect_four"], "made for tic_tac_toe"),
     ],
 )

@@ -18,8 +18,8 @@ from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
-MAX_BOARDS = 2**18
-"""Most boards in memory at once; games beyond this number are searched in batches."""
+MAX_BOARDS = 2**13
+"""Most boards of a level in memory at once; what is more is searched in parts."""
 
 QFunction = Callable[[pgx.State], jax.Array]
 """A function from states to action values `(B, A)` for the player to move."""
@@ -35,11 +35,20 @@ def negamax(
     """Return action values from `depth` moves of best play, then `q_fn`.
 
     With depth 0 they are those of `q_fn`. Each level computes one TD target with
-    discount `gamma`, for A times as many boards as the level above.
+    discount `gamma`, for A times as many boards as the level above. Boards whose
+    deepest level is larger than `MAX_BOARDS` are searched one after another.
     """
     if not depth:
         return q_fn(env_state)
     num_games, num_actions = env_state.legal_action_mask.shape
+    at_once = max(MAX_BOARDS // num_actions**depth, 1)
+    if num_games > at_once:
+
+        def of_one(board: pgx.State) -> jax.Array:
+            one = jax.tree.map(lambda x: x[None], board)
+            return negamax(env, q_fn, one, depth, gamma)[0]
+
+        return jax.lax.map(of_one, env_state, batch_size=at_once)
     action = jnp.tile(jnp.arange(num_actions), num_games)
     boards = jax.tree.map(lambda x: jnp.repeat(x, num_actions, axis=0), env_state)
     after, move = pgx_games.step(env, boards, action, gamma)
@@ -82,11 +91,5 @@ def _played(
     def q_fn(env_state: pgx.State) -> jax.Array:
         return q_network.q_values(network, params, env_state.observation)
 
-    def q_values(env_state: pgx.State) -> jax.Array:
-        one = jax.tree.map(lambda x: x[None], env_state)
-        return negamax(env, q_fn, one, depth.moves, gamma)[0]
-
-    num_actions = env_state.legal_action_mask.shape[1]
-    at_once = max(MAX_BOARDS // num_actions**depth.moves, 1)
-    values = jax.lax.map(q_values, env_state, batch_size=at_once)
+    values = negamax(env, q_fn, env_state, depth.moves, gamma)
     return equations.greedy(values, env_state.legal_action_mask)

@@ -41,7 +41,7 @@ BUILT_IN = (
 _KIND_OF = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
 
 _PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
-_NEED_TREE = ("minimax", "minimax-first", "minimax-quick", *_PLAYOUTS)
+_NEED_TREE = ("minimax", "minimax-first", "minimax-quick", "mcts")
 _NUMBERS = {
     "mcts": Range(int, 1, 10**6),
     "mcts-online": Range(int, 1, 10**6),

@@ -18,12 +18,12 @@ from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, lookahead, mcts, network, players
+from jax_ttt.players import agents, lookahead, mcts, network, online_search, players
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.names import Spec
 from jax_ttt.solver import minimax, policies
 
-_MAX_BOARDS = 5000  # per move of a lookahead; with more, a match takes minutes
+_MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
 
 
 class Entrant(NamedTuple):
@@ -56,6 +56,9 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
         return _blend(spec, enter(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
+    if spec.kind == "mcts-online" and tree is None:
+        player = online_search.searching_player(env_id, int(spec.number))
+        return Entrant(spec.name, player, None)
     if spec.kind == "mcts-online":
         index, graph = positions.index(env_id), mcts.graph(env_id)
         player = mcts.online_player(graph, index, int(spec.number))

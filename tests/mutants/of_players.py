@@ -62,6 +62,11 @@ PLAYERS = (
                 "only one move is looked ahead",
             ),
             (
+                "if num_games > at_once:",
+                "if False:",
+                "all boards are in memory at once",
+            ),
+            (
                 "move.reward, move.discount, next_q, after.legal_action_mask",
                 "move.reward, jnp.abs(move.discount), next_q, after.legal_action_mask",
                 "the opponent's best move is ours",
@@ -106,6 +111,42 @@ PLAYERS = (
                 "jnp.where(visits > 0, score / jnp.maximum(visits, 1), -1.0)",
                 "jnp.where(visits > 0, score / jnp.maximum(visits, 1), 1.0)",
                 "a move that was never tried is the best",
+            ),
+        ],
+    ),
+    *mutants(
+        "players/online_search.py",
+        "players/test_online_search.py",
+        [
+            (
+                "jnp.where(end.leaf < none, new, end.node)",
+                "jnp.full_like(end.leaf, new)",
+                "a game that ends inside the tree is not recorded",
+            ),
+            (
+                "to_first = (1 + outcome) / 2",
+                "to_first = jnp.float32(outcome > 0)",
+                "a draw counts as a loss",
+            ),
+            (
+                "jnp.where(tried, x[row[:, None], child], 0.0)",
+                "x[row[:, None], child]",
+                "a move that is untried has the visits of another",
+            ),
+            (
+                "~pgx_games.first_to_move(root)",
+                "pgx_games.first_to_move(root)",
+                "the root's score is that of the player to move",
+            ),
+            (
+                "return jnp.where(child < none, means, -1.0)",
+                "return means",
+                "a move that is untried has the score of another",
+            ),
+            (
+                "(jnp.arange(groups * at_once) % num_games)",
+                "(jnp.arange(groups * at_once) % at_once)",
+                "only the first group of games is searched",
             ),
         ],
     ),

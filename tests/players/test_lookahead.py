@@ -49,6 +49,31 @@ def test_looking_one_move_ahead_sees_a_win_and_two_a_threat(deciding, tree):
         )
 
 
+@pytest.mark.parametrize(("most", "at_once"), [(9, 9), (100, 81), (2000, 16 * 81)])
+def test_boards_that_do_not_fit_are_searched_in_parts(
+    most, at_once, deciding, monkeypatch
+):
+    env = pgx_games.make_env("tic_tac_toe")
+    few = jax.tree.map(lambda x: x[::300], deciding)
+    assert len(few.current_player) == 16
+    seen = set()
+
+    def q_fn(env_state):
+        seen.add(len(env_state.current_player))
+        return stones.cells(env_state.observation) / 8  # exact, and no two are equal
+
+    def values():
+        search = jax.jit(lambda state: lookahead.negamax(env, q_fn, state, 2, 0.5))
+        return np.asarray(search(few))
+
+    whole = values()
+    assert seen == {16 * 81}
+    seen.clear()
+    monkeypatch.setattr(lookahead, "MAX_BOARDS", most)
+    np.testing.assert_array_equal(values(), whole)
+    assert seen == {at_once}
+
+
 @pytest.fixture(scope="module")
 def forked():
     """Return a game, as a batch of one, in which X can win in 8 and O threatens 6.

@@ -107,7 +107,7 @@ def test_names_are_nested_only_so_deep():
 
 
 @pytest.mark.parametrize(
-    "name", ["minimax", "mcts", "mcts-online:5", "blend:1:minimax"]
+    "name", ["minimax", "minimax-quick", "mcts:5", "blend:1:minimax"]
 )
 def test_a_player_that_needs_a_tree_is_refused_in_a_large_game(name):
     with pytest.raises(PlayerError, match=r"needs an enumerable game"):

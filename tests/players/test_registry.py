@@ -72,9 +72,9 @@ def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
 
 
 def test_a_search_of_too_many_moves_is_refused(one_seat):
-    """A move of 9 to the 4th boards would take too long in a match."""
-    spec = names.read_name(f"lookahead:4:{one_seat}", "tic_tac_toe")
-    with pytest.raises(PlayerError, match="the depth is at most 3 in tic_tac_toe"):
+    """A move of 9 to the 6th boards would take too long in a match."""
+    spec = names.read_name(f"lookahead:6:{one_seat}", "tic_tac_toe")
+    with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):
         registry.enter(spec, "tic_tac_toe", jax.random.key(0))
 
 
