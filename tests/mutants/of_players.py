@@ -129,11 +129,6 @@ PLAYERS = (
                 "a draw counts as a loss",
             ),
             (
-                "jnp.where(tried, x[row[:, None], child], 0.0)",
-                "x[row[:, None], child]",
-                "a move that is untried has the visits of another",
-            ),
-            (
                 "~pgx_games.first_to_move(root)",
                 "pgx_games.first_to_move(root)",
                 "the root's score is that of the player to move",

@@ -88,11 +88,18 @@ def test_it_wins_and_blocks(most, monkeypatch):
     spec = names.read_name("mcts-online", ENV_ID)
     entrant = registry.enter(spec, ENV_ID, jax.random.key(0))
     assert (entrant.probs, entrant.is_fixed) == (None, False)
-    blocking = (1, 0, 2, 0, 1, 0)  # the second player has three in column 0
+    blocking = (1, 2, 0, 2, 1, 2)  # the second player has three in column 2
     states = state_after(ENV_ID, WIN, BLOCK, blocking)
     player = jax.jit(lambda key, states: entrant.player(key, states))
     moves = player(jax.random.key(0), states)
-    assert moves.tolist() == [0, 0, 0]
+    assert moves.tolist() == [0, 0, 2]
+
+
+def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():
+    root = state_after(ENV_ID, (0, 1), (3, 3))
+    values = online_search.root_values(search(ENV_ID, 1)(jax.random.key(0), root))
+    assert (values == -1).sum(axis=1).tolist() == [3, 3]
+    assert ((values == -1) | (values >= 0)).all()
 
 
 def test_a_seed_gives_the_same_trees_and_another_one_others():
