@@ -40,6 +40,7 @@ Part = Literal[
     "arena",
     "tabular",
     "growth",
+    "reach",
     "openspiel",
 ]
 OURS: tuple[Preset, ...] = ("table", "default")
@@ -70,7 +71,8 @@ class Args:
     proof: the time to a proof; ceiling: the agents of the default preset that are
     proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
     grades; arena: matches; tabular: a table; growth: the time at growing sizes and on
-    several devices, and simulated rates on more; openspiel: OpenSpiel's tabular
+    several devices, and simulated rates on more; reach: all positions that a network
+    reaches on a small board; openspiel: OpenSpiel's tabular
     Q-learner and ours, minutes for each seed, with the extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
@@ -183,6 +185,7 @@ def parts(args: Args) -> dict[Part, Callable[[], "Figures"]]:
     from jax_ttt.benchmarks import (
         growth,
         openspiel,
+        reaching,
         speed,
         startup,
         time_to_proof,
@@ -206,6 +209,9 @@ def parts(args: Args) -> dict[Part, Callable[[], "Figures"]]:
         "arena": lambda: speed.measure_arena(args.rounds),
         "tabular": lambda: speed.measure_tabular(args.rounds),
         "growth": lambda: growth.measure_growth(args.quick),
+        "reach": lambda: reaching.measure_reach(
+            args.rounds, "connect_4x4" if args.quick else "connect_5x5"
+        ),
         "openspiel": lambda: (
             openspiel.measure_openspiel(seeds("openspiel"), args.quick)
             | time_to_proof.measure_proof(dict.fromkeys(OURS, seeds("openspiel")))
