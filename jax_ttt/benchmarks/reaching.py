@@ -31,7 +31,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     to find. So the difference is the player's share. What is left of the whole search
     is NumPy's: equal positions are merged, and results are counted.
     """
-    subject = of_network(env_id)
+    subject = of_first_weights(env_id)
     whole = Reach(subject)
     reach.follow(whole, _ALL)
     cheap = dataclasses.replace(subject, player=Partial(_first_legal))
@@ -62,7 +62,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     return figures
 
 
-def of_network(env_id: EnvId) -> Subject:
+def of_first_weights(env_id: EnvId) -> Subject:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
     net = network.network_of(config.architecture)

@@ -10,7 +10,7 @@ from jax_ttt.solver.reach import Reach
 @pytest.mark.slow
 def test_the_parts_of_the_time_add_up(capsys):
     figures = reaching.measure_reach(1, "connect_4x4")
-    found = Reach(reaching.of_network("connect_4x4"))
+    found = Reach(reaching.of_first_weights("connect_4x4"))
     reach.follow(found, 10**9)
     assert figures["positions"] == found.num_positions
     shares = [figures[part]["median"] for part in ("player", "game", "merging")]
