@@ -1,4 +1,4 @@
-"""Check a certificate: the proof that a player of tic-tac-toe never loses.
+"""Check a certificate: the proof that a player of a small board game never loses.
 
 python check_certificate.py FILE
 
@@ -14,45 +14,67 @@ import json
 import os
 import sys
 
-ROWS = (0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)
-ROWS += (0, 4, 8), (2, 4, 6)  # all lines of three cells; cells are numbered row by row
+# Columns, rows, stones in a row that win; and whether a move is a column, in which the
+# stone falls, or a cell. Cells are numbered row by row from the top.
+GAMES = {f"connect_{w}x{h}": (w, h, 4, True) for w in (4, 5) for h in (4, 5)}
+GAMES["tic_tac_toe"] = (3, 3, 3, False)
 STONES = {"first": "X", "second": "O"}  # by seat; X makes the first move
 TYPES = {"format_version": int, "env_id": str, "player": str, "sha256": str}
 TYPES.update({"result": str, "num_positions": int, "moves": dict})
-MOST_BYTES = 100_000  # of a certificate; most have about 8,000
+MOST_BYTES = 10_000_000  # of a certificate; those of tic-tac-toe have about 8,000
 
 
-def check_games(own: str, moves: dict[str, object]) -> None:
+def rows_of(width: int, height: int, length: int) -> list[list[int]]:
+    """Return the cells of each row of this length: across, down and diagonally."""
+    found = []
+    for start in range(width * height):
+        for right, down in ((1, 0), (0, 1), (1, 1), (-1, 1)):
+            last = start % width + (length - 1) * right
+            if 0 <= last < width and start // width + (length - 1) * down < height:
+                found.append(
+                    [start + n * (right + down * width) for n in range(length)]
+                )
+    return found
+
+
+def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
     """Play all games against the player of the stones `own`, the shortest first.
 
-    A board is its nine cells: X, O, or - if free. Raises ValueError if a game is lost,
+    A board is its cells: X, O, or - if free. Raises ValueError if a game is lost,
     if a move is missing or illegal, or if there is a move for any other board.
     """
-    seen, decided = set(), set()
-    games = [("-" * 9, "")]  # boards and the moves before them; the loop adds to it
+    width, height, length, falls = GAMES[env_id]
+    size, rows, seen, decided = (
+        width * height,
+        rows_of(width, height, length),
+        set(),
+        set(),
+    )
+    games = [("-" * size, "")]  # boards and the moves before them; the loop adds to it
     for board, line in games:
         if board in seen:
             continue
         seen.add(board)
         where = f"as {own} on {board} after{line or ' no move'}"
         mover, other = "XO" if board.count("X") == board.count("O") else "OX"
-        if any(board[a] == board[b] == board[c] == other for a, b, c in ROWS):
+        if any(all(board[cell] == other for cell in row) for row in rows):
             if other != own:
                 raise ValueError(f"it has lost {where}")
             continue  # it has won
-        cells = [cell for cell in range(9) if board[cell] == "-"]
+        free = [cell for cell in range(size) if board[cell] == "-"]
+        cells = {cell % width if falls else cell: cell for cell in free}  # the lowest
         if mover == own and cells:
             move = moves.get(board)
             if type(move) is not int or move not in cells:
                 raise ValueError(f"it has no legal move {where}")
             decided.add(board)
-            cells = [move]
-        for cell in cells:
+            cells = {move: cells[move]}
+        for move, cell in cells.items():
             after = board[:cell] + mover + board[cell + 1 :]
-            games.append((after, f"{line} {mover}{cell}"))
+            games.append((after, f"{line} {mover}{move}"))
     for board in moves:
         if board not in decided:
-            raise ValueError(f"it never has to move as {own} on {board[:9]!r}")
+            raise ValueError(f"it never has to move as {own} on {board[:size]!r}")
 
 
 def check(certificate: object) -> str:
@@ -64,7 +86,7 @@ def check(certificate: object) -> str:
             raise ValueError(f"{name} must be of the type {kind.__name__}")
     if certificate["format_version"] != 1:
         raise ValueError("only certificates of version 1 can be checked")
-    if certificate["env_id"] != "tic_tac_toe":
+    if certificate["env_id"] not in GAMES:
         raise ValueError(f"the game {certificate['env_id'][:20]!r} can't be checked")
     moves = certificate["moves"]
     if not moves or not moves.keys() <= STONES.keys():
@@ -72,7 +94,7 @@ def check(certificate: object) -> str:
     for seat, of_seat in moves.items():
         if type(of_seat) is not dict:
             raise ValueError(f"the moves of {seat} must be an object")
-        check_games(STONES[seat], of_seat)
+        check_games(certificate["env_id"], STONES[seat], of_seat)
     number = sum(map(len, moves.values()))
     if (certificate["result"], certificate["num_positions"]) != ("never loses", number):
         raise ValueError(f"its claim must be: never loses, {number} positions")

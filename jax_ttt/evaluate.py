@@ -19,7 +19,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId, Seat
+from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
 from jax_ttt.config.command_line.arguments import BARE
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE, Range
@@ -77,8 +77,9 @@ class Args(cli.Machine, Devices):
     """File to write the policy to as JSON."""
     certificate: Path | None = None
     """File to write a certificate to: the player's move in every position that it can
-    reach, as JSON, which docs/check_certificate.py checks without this program. A
-    player that can be beaten in every seat that it learned is refused."""
+    reach, as JSON, which docs/check_certificate.py checks without this program; in
+    tic_tac_toe and the games of four in a row on at most 5 x 5 cells. A player that can
+    be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
 
@@ -117,7 +118,7 @@ def main(argv: Sequence[str] | None) -> int:
         entrant = registry.enter(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
         certificate = None
-        if args.certificate and tree is not None:
+        if args.certificate:
             certificate = export.certified(spec, env_id, entrant, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
@@ -213,10 +214,11 @@ def check_outputs(args: Args, spec: Spec) -> None:
 
 
 def check_files(args: Args, env_id: EnvId) -> None:
-    """Refuse to write a policy or certificate of a game that can't be enumerated."""
-    for field in files(args) if env_id not in ENUMERABLE else ():
-        rule = f"used with an enumerable game: {', '.join(ENUMERABLE)}"
-        raise SettingError(field, rule, env_id)
+    """Refuse to write a policy or a certificate of a game that has none."""
+    for field in files(args):
+        games = CERTIFIED if field == "certificate" else ENUMERABLE
+        if env_id not in games:
+            raise SettingError(field, f"used with {', '.join(games)}", env_id)
 
 
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:

@@ -289,7 +289,7 @@ def test_another_game_than_the_one_asked_for_is_refused(around, other_game, caps
 def test_the_policy_of_a_game_that_is_not_enumerable_is_refused(other_game, capsys):
     flags = [other_game, "--policy-csv", other_game.parent / "policy.csv"]
     refusal = refuse(flags, capsys)
-    assert "--policy-csv must be used with an enumerable game" in refusal
+    assert "--policy-csv must be used with tic_tac_toe" in refusal
     assert "got 'connect_four'" in refusal
     assert list(other_game.parent.iterdir()) == [other_game]
 
@@ -396,13 +396,13 @@ def test_a_player_that_is_not_proven_has_no_certificate(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_certificate_of_a_game_that_is_not_enumerable_is_refused(
+def test_the_certificate_of_a_game_that_the_checker_does_not_know_is_refused(
     other_game, tmp_path, capsys
 ):
     path = tmp_path / "certificate.json"
     for flags in ([other_game], ["random", "--env-id", "connect_four"]):
         refusal = refuse([*flags, "--certificate", path], capsys)
-        assert "--certificate must be used with an enumerable game" in refusal
+        assert "--certificate must be used with tic_tac_toe, connect_4x4" in refusal
         assert "got 'connect_four'" in refusal
     assert list(tmp_path.iterdir()) == []
 

@@ -67,6 +67,8 @@ class Game:
     """How a position becomes a key of at most 64 bits: two bits of each cell, or the
     stones of each column and its height. None: it can't, so what a player reaches is
     not enumerated."""
+    certified: bool = False
+    """Whether `docs/check_certificate.py` knows the rules."""
     preset: Literal["default", "plain"] = "plain"
     """The default preset of the game."""
     exam: str | None = None
@@ -115,6 +117,7 @@ def connect(columns: int, rows: int) -> Game:
         symmetries=mirrored_columns(rows, columns),
         max_moves=rows * columns,
         packing="columns",
+        certified=columns <= 5 and rows <= 5,
         exam=_EXAM if (columns, rows) == (7, 6) else None,
     )
 
@@ -132,6 +135,7 @@ GAMES: dict[str, Game] = {
         max_moves=9,
         enumerable=True,
         packing="cells",
+        certified=True,
         preset="default",
     ),
     "connect_four": Game(
@@ -173,6 +177,9 @@ else:  # the command line and type checks at run time need the choices
 
 ENUMERABLE = tuple(name for name, game in GAMES.items() if game.enumerable)
 """The games whose tree can be enumerated, so that a proof is possible."""
+
+CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
+"""The games in which a player can have a certificate."""
 
 
 def seat_name(env_id: str, seat: Seat) -> str:

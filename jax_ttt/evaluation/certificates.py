@@ -1,16 +1,29 @@
-"""Certificates of players that never lose: their moves, for others to check."""
+"""Certificates of players that never lose: their moves, for others to check.
+
+Axes: `P` positions of a level.
+"""
 
 import bisect
 from collections.abc import Callable
 
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import UInt64
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.envs import packing
 from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import reached_grades
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.certificates import Moves
-from jax_ttt.solver import proof
+from jax_ttt.solver import expansion, proof, reach, successors
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+MOST_POSITIONS = 200_000
+"""Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
+_BATCH = 2**12
 
 BoardText = Callable[[int], str]
 """A function from a position to its board as text."""
@@ -71,3 +84,72 @@ def _moves(
     places = np.flatnonzero(proof.decided(tree, probs, seat)).tolist()
     rows = sorted((bisect.bisect(tree.level_start, p), text_of(p), p) for p in places)
     return {board: int(probs[place].argmax()) for _, board, place in rows}
+
+
+def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
+    """Return a player's moves in the seats where no line of play beats it.
+
+    Also return why another seat that it learned is left out; empty if none is.
+
+    Raises:
+        PlayerError: the player does not play one move in each position, plays an
+            illegal one, or has too many positions or loses in every seat.
+    """
+    if reason := reached_grades.why_not(entrant, env_id):
+        raise PlayerError(f"{entrant.name}: no certificate: {reason}")
+    moves, reasons = Moves(), []
+    for seat in entrant.seats:
+        found = Reach(
+            Subject(
+                env_id=env_id,
+                player=entrant.player,
+                seat=seat,
+                merged=False,  # a certificate names every board
+                batch=_BATCH,
+            )
+        )
+        try:
+            reach.follow(found, MOST_POSITIONS)
+        except reach.IllegalMoveError as error:
+            raise PlayerError(f"{entrant.name}: {error}") from None
+        if found.unbeatable:
+            moves[seat] = _reached_moves(found)
+        else:
+            reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")
+    missing = "; ".join(reasons)
+    if not moves:
+        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+    return moves, missing
+
+
+def _why(found: Reach) -> str:
+    """Return why a seat has no certificate."""
+    if found.losing_line is None:
+        return f"it reaches more than {MOST_POSITIONS:,} positions"
+    letters = GAMES[found.subject.env_id].letters
+    line = enumerate(found.losing_line)
+    moves = " ".join(f"{letters[number % 2]}{action}" for number, action in line)
+    return f"it loses the game {moves}"
+
+
+def _reached_moves(found: Reach) -> dict[str, int]:
+    """Return the player's moves by board; boards with fewer moves played come first."""
+    subject, moves = found.subject, {}
+    for number, keys in enumerate(found.keys):
+        if not subject.is_own(number):
+            continue
+        of_level: dict[str, int] = {}
+        for rows, after in expansion.expanded(subject, number, keys):
+            boards = boards_of(subject.env_id, keys[rows])
+            of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
+        moves |= dict(sorted(of_level.items()))
+    return moves
+
+
+def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
+    """Return the boards with these keys: their cells row by row, from the top."""
+    words = successors.as_words(keys)
+    first, second = packing.unpack(env_id, jnp.asarray(words))
+    letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
+    cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))
+    return ["".join(row) for row in cells]

@@ -100,20 +100,25 @@ def write_policy(
 
 
 def certified(
-    spec: Spec, env_id: EnvId, entrant: Entrant, tree: Tree
+    spec: Spec, env_id: EnvId, entrant: Entrant, tree: Tree | None
 ) -> tuple[Certificate, str]:
     """Return a player's certificate, and why a seat is not in it.
 
+    Without a tree, all positions that the player reaches are enumerated.
+
     Raises:
-        UsageError: no seat can be certified.
+        PlayerError: no seat can be certified.
     """
     player, sha256 = spec.name, ""
     if saved := saved_file(spec):
         name, path = saved
         player = f"{player.removesuffix(name)}AGENT"
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    text_of = functools.partial(text_board.cells_as_text, tree)
-    moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
+    if tree is None:
+        moves, missing = certificates.proven_by_search(entrant, env_id)
+    else:
+        text_of = functools.partial(text_board.cells_as_text, tree)
+        moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
     certificate = Certificate(
         env_id=env_id,
         player=player,

@@ -10,7 +10,7 @@ from jax_ttt.config.catalogue import Seat
 from jax_ttt.results import plain
 
 Moves = dict[Seat, dict[str, int]]
-"""A player's moves in each seat, by board: nine cells such as `X---O----`."""
+"""A player's moves in each seat, by board: its cells, such as `X---O----`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

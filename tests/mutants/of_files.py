@@ -419,7 +419,7 @@ CERTIFICATES = (
                 "the claimed number of positions is not counted",
             ),
             (
-                '    if certificate["env_id"] != "tic_tac_toe":\n',
+                '    if certificate["env_id"] not in GAMES:\n',
                 "    if False:\n",
                 "another game is claimed",
             ),
@@ -434,14 +434,51 @@ CERTIFICATES = (
                 "a position may have two moves",
             ),
             (
-                "ROWS += (0, 4, 8), (2, 4, 6)",
-                "ROWS += ((0, 4, 8),)",
+                "((1, 0), (0, 1), (1, 1), (-1, 1))",
+                "((1, 0), (0, 1), (1, 1))",
                 "one diagonal does not win",
             ),
             (
                 "    if not moves or not moves.keys() <= STONES.keys():\n",
                 "    if not moves.keys() <= STONES.keys():\n",
                 "a certificate of no seat is accepted",
+            ),
+        ],
+    ),
+    *mutants(
+        "/docs/check_certificate.py",
+        "test_small_certificates.py",
+        [
+            (
+                "cell % width if falls else cell: cell",
+                "cell % width if falls else cell: cell % width",
+                "stones don't fall",
+            ),
+            (
+                "0 <= last < width and start // width + (length - 1) * down < height",
+                "0 <= last < width and start // width + length * down < height",
+                "rows that end at the bottom don't count",
+            ),
+        ],
+    ),
+    *mutants(
+        "evaluation/certificates.py",
+        "test_small_certificates.py",
+        [
+            (
+                "if found.unbeatable:",
+                "if found.is_complete:",
+                "a player that can be beaten has a certificate",
+            ),
+            (
+                "if not subject.is_own(number):",
+                "if subject.is_own(number):",
+                "the moves are the opponent's",
+            ),
+            (
+                "merged=False,  # a certificate names every board",
+                "merged=True,",
+                "a board and its mirror image are one position",
             ),
         ],
     ),
