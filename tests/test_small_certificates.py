@@ -73,6 +73,8 @@ def changed(certificate, seat, board, move):
 
 def test_it_has_the_moves_of_the_player_and_is_accepted(certificate):
     assert certificate["env_id"] == ENV_ID
+    sizes = {seat: len(moves) for seat, moves in certificate["moves"].items()}
+    assert sizes == {"first": 767, "second": 1_753}
     number = 0
     for seat, moves in certificate["moves"].items():
         boards = small_boards.reached(small_boards.best, STONES[seat])
