@@ -208,7 +208,8 @@ VALUES = [
     (
         "bench --only speed",
         "--only must be one of these, got 'speed'",
-        "updates startup proof ceiling steps evaluation arena tabular growth reach openspiel",
+        "updates startup proof ceiling steps evaluation arena tabular growth reach "
+        "openspiel",
     ),
     ("plot runs/one --theme drak", "--theme must be one of light, dark, got 'drak'; d"),
     (
