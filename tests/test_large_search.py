@@ -52,6 +52,7 @@ def test_it_prints_a_row_for_each_level(script, capsys):
 def test_a_position_takes_at_most_32_bytes(script, monkeypatch):
     """What is sorted at a time is made small, as it is beside millions of positions."""
     monkeypatch.setattr(levels, "_ROWS", 2**10)
+    monkeypatch.setattr(levels, "_SMALL", 2**8)
     monkeypatch.setattr(on_disk, "_SMALL", 2**10)
     subject = Subject(
         env_id="connect_5x4",

@@ -13,7 +13,9 @@ from jaxtyping import Float, Int, UInt64
 _ROWS = 2**21
 """Rows that are collected before equal ones are merged."""
 _PARTS = 64
-"""Ranges of keys that are sorted each on its own."""
+"""Most ranges of keys that are sorted each on its own."""
+_SMALL = 2**14
+"""Positions of the level before for each range, at least."""
 
 
 class Level(NamedTuple):
@@ -70,8 +72,9 @@ class Collected:
 
     def __init__(self, before: UInt64[np.ndarray, " P"]) -> None:
         """Begin with no rows; the ranges are those of the keys of the level before."""
-        places = np.linspace(0, len(before), _PARTS + 1)[1:-1].astype(int)
-        self._bounds = before[places] if len(before) else before
+        num_parts = min(1 + len(before) // _SMALL, _PARTS)
+        places = np.linspace(0, len(before), num_parts + 1)[1:-1].astype(int)
+        self._bounds = before[places]
         self._parts = [_Part() for _ in range(len(self._bounds) + 1)]
         self._waiting: list[Level] = []
         self._num_waiting = 0

@@ -373,8 +373,8 @@ CERTIFICATES = (
                 "a player with several moves gets a certificate",
             ),
             (
-                "    for seat in entrant.seats:\n",
-                "    for seat in SEATS:\n",
+                "    for seat in entrant.seats:\n        name =",
+                "    for seat in SEATS:\n        name =",
                 "a seat that was not learned is certified",
             ),
             (

@@ -31,6 +31,7 @@ def test_no_rows_are_an_empty_level():
 def test_rows_collected_in_parts_are_those_of_one_merge(monkeypatch):
     """The keys of the level before say where the parts begin, not what is in them."""
     monkeypatch.setattr(levels, "_ROWS", 100)
+    monkeypatch.setattr(levels, "_SMALL", 3)
     random = np.random.default_rng(0)
     numbers = random.integers(0, 300, (40, 30))
     parts = [
@@ -49,7 +50,10 @@ def test_rows_collected_in_parts_are_those_of_one_merge(monkeypatch):
     assert expected.lines.sum() == 1200
 
 
-def test_rows_stay_in_order_where_all_keys_are_above_or_below_the_level_before():
+def test_rows_stay_in_order_where_all_keys_are_above_or_below_the_level_before(
+    monkeypatch,
+):
+    monkeypatch.setattr(levels, "_SMALL", 100)
     for keys in (range(100), range(10**6, 10**6 + 100)):
         collected = Collected(np.arange(1000, 2000, dtype="u8"))
         for key in keys:
