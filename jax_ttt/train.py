@@ -20,7 +20,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES, why_not_searched
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
@@ -71,7 +71,7 @@ class Args(cli.Run, Spread):
     prove: bool = True
     """At the end, enumerate what the agent reaches against every opponent, in games of
     stones whose tree is too large: by default for half a minute at most, with --prove
-    to the end. Ctrl-C ends it with what is known."""
+    as long as memory lasts; not over processes. Ctrl-C ends it with what is known."""
     snapshots: bool = True
     """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
     folder. Off by default where the game is not enumerable."""
@@ -150,15 +150,16 @@ def checked_config(args: Args) -> Config:
     config = args.config
     args.check_spread()
     names.check_opponent(config.opponent.opponent, config.env_id)
-    for field, rule in (
-        ("seed", SEED_RANGE),
-        ("checkpoint_every", EVERY),
-        ("keep", KEEP),
-    ):
+    rules = ("seed", SEED_RANGE), ("checkpoint_every", EVERY), ("keep", KEEP)
+    for field, rule in rules:
         rule.check(field, getattr(args, field))
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
+    if args.seconds is None and (reason := why_not_searched(config.env_id)):
+        raise SettingError("prove", f"left out: {reason}", True)
+    if args.seconds is None and args.distributed:
+        raise SettingError("prove", "left out with --distributed", True)
     proves = GAMES[config.env_id].enumerable or config.finds_counterexamples
     if args.until_proven and not proves:
         games = ", ".join(ENUMERABLE)
@@ -240,7 +241,7 @@ def train_in_folder(
         recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
         job = config, args.seed, opponent, folder.times
         recorder.follow(resume.run_steps(found, *job, stop), signals)
-        if args.prove and not processes.agreed(bool(signals)):
+        if args.prove and processes.count() == 1 and not signals:
             shown.close()
             console.prove_agent(recorder, args.seconds, lambda: bool(signals))
     return finish(args, folder, recorder.agent, recorder.progress, signals)

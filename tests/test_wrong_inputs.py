@@ -284,11 +284,23 @@ CONTRADICTIONS = [
     ),
     (
         "train --start-share 0.5 --env-id hex",
-        "--start-share must be 0 in hex: its positions have no keys, got 0.5",
+        "--start-share must be 0: positions of hex have no keys, got 0.5",
     ),
     (
         "train --start-share 0.5",
-        "--start-share must be 0 in tic_tac_toe: its whole tree is enumerated, got 0.5",
+        "--start-share must be 0: the whole tree of tic_tac_toe is enumerated, got 0.5",
+    ),
+    (
+        "train --prove --env-id hex",
+        "--prove must be left out: positions of hex have no keys",
+    ),
+    (
+        "train --prove",
+        "--prove must be left out: the whole tree of tic_tac_toe is enumerated",
+    ),
+    (
+        "train --prove --env-id connect_4x4 --distributed",
+        "--prove must be left out with --distributed",
     ),
     (
         "train --start-share 0.5 --env-id connect_4x4 --opponent random",

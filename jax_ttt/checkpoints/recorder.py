@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
+import numpy as np
 
 from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Checkpoint, Finished, Plan, Positions
@@ -153,7 +154,14 @@ class Recorder:
         self._folder.add_snapshot(progress)
         best = progress.state.best
         improved = best is not None and best.update == progress.update
-        if progress.evaluation and improved and config.finds_counterexamples:
+        # Searches that were cut can't be compared: their loss rate is NaN.
+        decided = best is not None and np.isfinite(best.loss_rate).all()
+        if (
+            progress.evaluation
+            and improved
+            and config.finds_counterexamples
+            and decided
+        ):
             self._folder.save_best(self.agent)
         self._loggers.write_row(row)
         scheduled = self._is_scheduled(progress)

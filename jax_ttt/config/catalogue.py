@@ -182,6 +182,14 @@ CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
 """The games in which a player can have a certificate."""
 
 
+def why_not_searched(env_id: EnvId) -> str:
+    """Return why what a player reaches is not enumerated in this game, or nothing."""
+    game = GAMES[env_id]
+    if game.enumerable:
+        return f"the whole tree of {env_id} is enumerated"
+    return "" if game.packing else f"positions of {env_id} have no keys"
+
+
 def seat_name(env_id: str, seat: Seat) -> str:
     """Return the display name of the player in this seat."""
     return GAMES[env_id].seats[SEATS.index(seat)]

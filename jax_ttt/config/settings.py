@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
+from jax_ttt.config import catalogue
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.choices import HEADS_OF, RULE_OF, SEATS_OF, BackupRule
@@ -255,11 +256,8 @@ def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
 
 def _without_counterexamples(config: Parts) -> Iterator[tuple[str, str]]:
     """Yield `start_share` where no counterexamples are found."""
-    game = GAMES[config.run.env_id]
-    if game.packing is None:
-        yield "start_share", f"0 in {config.run.env_id}: its positions have no keys"
-    elif game.enumerable:
-        yield "start_share", f"0 in {config.run.env_id}: its whole tree is enumerated"
+    if reason := catalogue.why_not_searched(config.run.env_id):
+        yield "start_share", f"0: {reason}"
     if config.exploration.random_opening:  # a counterexample would be left at random
         yield "random_opening", "0 with start_share"
 

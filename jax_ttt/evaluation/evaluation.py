@@ -62,11 +62,12 @@ def _reached(array: UInt8[np.ndarray, "_"]) -> dict[Seat, Reached] | None:
 class Criteria(NamedTuple):
     """The criteria that compare agents; `(S,)` each if S were evaluated at once.
 
-    The rates are means over the seats that the agent learned.
+    The rates are means over the seats that the agent learned. Where counterexamples are
+    looked for, the number of losing ends stands for the loss rate.
     """
 
     proven: np.ndarray  # bool: unbeatable in these seats
-    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact; losing ends
+    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact
     win_rate: np.ndarray  # float64, 0 to 1: against random
 
 

@@ -4,16 +4,18 @@ The functions import games and networks late, as most runs do not use them.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, Seat
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.scaling import mesh, processes
 
 if TYPE_CHECKING:
     from jax_ttt.evaluation.reached_grades import OnBatch, Searched
@@ -26,11 +28,26 @@ def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
     `seconds` are its limit. A run that looks for counterexamples has searched already,
     so only a search without a limit tells more.
     """
-    game, found = GAMES[config.env_id], grades.reached
-    if game.packing is None or game.enumerable:
+    found = grades.reached
+    if catalogue.why_not_searched(config.env_id):
         return False
     decided = found is not None and all(seat.is_complete for seat in found.values())
     return not decided and (seconds is None or not config.finds_counterexamples)
+
+
+def further(
+    before: Mapping[Seat, Reached], found: Mapping[Seat, Reached]
+) -> dict[Seat, Reached]:
+    """Return of two searches of one agent, in each seat, the one that went further."""
+    kept = dict(before)
+    for seat, new in found.items():
+        old = kept.get(seat)
+        if old is None or (old.is_complete, old.num_moves) <= (
+            new.is_complete,
+            new.num_moves,
+        ):
+            kept[seat] = new
+    return kept
 
 
 def reached_by_agent(
@@ -51,7 +68,9 @@ def reached_by_agent(
     weights = network.params_from(own, jax.tree.map(np.asarray, params))
     player = network.greedy_player(own, weights)
     entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
-    args = entrant, config.env_id, max_positions, None, on_batch
+    # A search over processes would have to move positions between them.
+    sharding = mesh.of_batch() if processes.count() == 1 else None
+    args = entrant, config.env_id, max_positions, sharding, on_batch
     return reached_grades.search_by_seat(*args)
 
 

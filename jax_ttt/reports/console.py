@@ -178,7 +178,7 @@ def prove_agent(run: Graded, seconds: float | None, stop: Callable[[], bool]) ->
         show = reached_text.progress(config.env_id, "the agent", status.say)
         ends = seconds, stop, show
         found = counterexamples.prove_within(config, params, *ends)
-    run.add_proof(found)
+    run.add_proof(counterexamples.further(run.grades.reached or {}, found))
 
 
 def end_text(
@@ -241,12 +241,15 @@ def closing(
 
 
 def _results(game: EnvId, grades: Grades) -> str:
-    """Return the results as a table: the exact ones, if they are complete."""
+    """Return the results as a table; exact bounds follow sampled rates."""
+    if not grades.reached:
+        return result_text.evaluation_table(game, grades)
     from jax_ttt.reports import reached_text  # its players take half a second
 
-    if grades.reached and all(seat.is_complete for seat in grades.reached.values()):
-        return reached_text.reached_table(game, grades.reached)
-    return result_text.evaluation_table(game, grades)
+    tables = [reached_text.reached_table(game, grades.reached)]
+    if grades.sampled and not grades.has_verdict:
+        tables.insert(0, result_text.evaluation_table(game, grades))
+    return "\n\n".join(tables)
 
 
 def run_as_json(

@@ -29,7 +29,7 @@ class Best:
     # Any: JAX also builds trees of shapes.
     update: Any  # (S,) int64, updates of the agent at the evaluation
     proven: Any  # (S,) bool: unbeatable in the seats that it learned
-    loss_rate: Any  # (S,) float64, 0 to 1; NaN if nothing was evaluated
+    loss_rate: Any  # (S,) float64, as in `evaluation.Criteria`; NaN: not evaluated
     win_rate: Any  # (S,) float64, 0 to 1; NaN if nothing was evaluated
     params: Any  # NumPy arrays by name, since the next chunk donates the learner's
 

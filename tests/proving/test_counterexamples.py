@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import packing
 from jax_ttt.evaluation import evaluation, reached_grades
 from jax_ttt.players import registry
 from jax_ttt.proving import counterexamples
-from jax_ttt.results.grades import Grades
+from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime import named_arrays
 from jax_ttt.solver import successors
 
@@ -102,6 +102,36 @@ def test_a_signal_ends_a_proof_in_its_seat(params):
     found = counterexamples.prove_within(CONFIG, params, None, lambda: True)
     assert list(found) == ["first"]
     assert not Grades(reached=found).is_proven
+
+
+def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
+    """Even if nothing beats the agent in the first seat, nothing is proven."""
+    calls = 0
+
+    def show(found, level, done):
+        nonlocal calls
+        calls += found.subject.seat == "second"
+
+    found = counterexamples.prove_within(CONFIG, params, None, lambda: calls > 0, show)
+    assert list(found) == list(SEATS)
+    assert found["first"] == graded["first"]
+    assert not found["second"].is_complete
+    won = dataclasses.replace(found["first"], losing_ends=0)
+    assert won.unbeatable
+    found["first"] = won
+    assert not Grades(reached=found).is_proven
+
+
+def test_of_two_searches_the_one_that_went_further_counts(graded):
+    first, second = graded.values()
+    cut = dataclasses.replace(first, is_complete=False, num_moves=5)
+    shorter = dataclasses.replace(cut, num_moves=4)
+    further = counterexamples.further
+    before: dict[Seat, Reached] = {"first": cut, "second": second}
+    assert further(before, {"first": shorter}) == before
+    assert further(before, {"first": first}) == graded
+    assert further(graded, {"first": cut}) == graded
+    assert further({}, {"second": second}) == {"second": second}
 
 
 @pytest.mark.parametrize(
