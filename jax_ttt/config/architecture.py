@@ -26,5 +26,11 @@ class Architecture:
     table_key: TableKey = "position"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as values for JSON."""
-        return dataclasses.asdict(self) | {"hidden_sizes": list(self.hidden_sizes)}
+        """Return the fields by name, as values for JSON.
+
+        `two_planes` is left out if it is False: files from before it have none.
+        """
+        fields = dataclasses.asdict(self) | {"hidden_sizes": list(self.hidden_sizes)}
+        if not self.two_planes:
+            del fields["two_planes"]
+        return fields

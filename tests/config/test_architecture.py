@@ -27,6 +27,7 @@ OTHER = {
     "hidden_size": 64,
     "hidden_layers": 1,
     "activation": "tanh",
+    "two_planes": True,
     "backup": "two-ply",
 }
 
