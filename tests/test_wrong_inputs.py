@@ -422,6 +422,13 @@ KINDS = (
     *("bench --quik", "bench --rounds 0", "web --prot 1", "web --port 70000"),
 )
 """For each command: a wrong flag, a wrong value, a contradiction, a missing file."""
+LIBRARIES = """
+import sys, time
+import numpy, tyro
+print(time.process_time())
+sys.exit("error: none")
+"""
+"""What no command can do without."""
 TIMED = """
 import importlib, sys, time
 code = importlib.import_module("{}").main({})
@@ -431,13 +438,13 @@ sys.exit(code)
 """
 
 
-def own_seconds(code):
-    """Return the CPU seconds that a process of its own counts until a refusal."""
+def own_seconds(code, exit_code=2):
+    """Return the CPU seconds that a process of its own counts until it ends."""
     env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True
     )
-    assert done.returncode == 2, done.stderr
+    assert done.returncode == exit_code, done.stderr
     assert done.stderr.startswith("error: ")
     return float(done.stdout)
 
@@ -446,10 +453,13 @@ def own_seconds(code):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", KINDS)
 def test_a_refusal_is_quick_and_loads_no_jax(line, folder):
-    """The best of three: other processes on the machine slow this one down."""
+    """The best of three, as other processes on the machine slow this one down; and a
+    slow machine is given four times what it takes to import the libraries.
+    """
     command, *words = line.split()
     code = TIMED.format(module_of(command).__name__, words)
-    assert any(own_seconds(code) < 0.5 for _ in range(3))
+    took = min(own_seconds(code) for _ in range(3))
+    assert took < 0.5 or took < 4 * own_seconds(LIBRARIES, 1)
 
 
 def test_each_command_is_timed():
