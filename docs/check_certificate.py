@@ -44,12 +44,8 @@ def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
     if a move is missing or illegal, or if there is a move for any other board.
     """
     width, height, length, falls = GAMES[env_id]
-    size, rows, seen, decided = (
-        width * height,
-        rows_of(width, height, length),
-        set(),
-        set(),
-    )
+    size, rows = width * height, rows_of(width, height, length)
+    seen, decided = set(), set()
     games = [("-" * size, "")]  # boards and the moves before them; the loop adds to it
     for board, line in games:
         if board in seen:

@@ -20,7 +20,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES, why_not_searched
+from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
@@ -160,8 +160,7 @@ def checked_config(args: Args) -> Config:
         raise SettingError("prove", f"left out: {reason}", True)
     if args.seconds is None and args.distributed:
         raise SettingError("prove", "left out with --distributed", True)
-    proves = GAMES[config.env_id].enumerable or config.finds_counterexamples
-    if args.until_proven and not proves:
+    if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(ENUMERABLE)
         rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)

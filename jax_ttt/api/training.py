@@ -72,8 +72,7 @@ and at most 1e+38, got -1.0
         raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
     config = config_of(preset, settings)
-    proves = config.env_id in ENUMERABLE or config.finds_counterexamples
-    if until_proven and not proves:
+    if until_proven and not config.run.can_be_proven:
         rule = f"False, or the game one of {', '.join(ENUMERABLE)}, or start_share set"
         raise SettingError("until_proven", rule, config.env_id)
     with Bar(total=config.run.num_updates, unit="update", disable=not progress) as bar:

@@ -152,16 +152,7 @@ class Recorder:
         row = graded_steps.row(progress, self.grades)
         self._folder.write_row(row)
         self._folder.add_snapshot(progress)
-        best = progress.state.best
-        improved = best is not None and best.update == progress.update
-        # Searches that were cut can't be compared: their loss rate is NaN.
-        decided = best is not None and np.isfinite(best.loss_rate).all()
-        if (
-            progress.evaluation
-            and improved
-            and config.finds_counterexamples
-            and decided
-        ):
+        if config.finds_counterexamples and _is_best(progress):
             self._folder.save_best(self.agent)
         self._loggers.write_row(row)
         scheduled = self._is_scheduled(progress)
@@ -263,3 +254,12 @@ class Recorder:
 
 def _is_gone(leaf: object) -> bool:
     return isinstance(leaf, jax.Array) and leaf.is_deleted()
+
+
+def _is_best(progress: Progress) -> bool:
+    """Return whether an evaluation has just found the best agent so far."""
+    best = progress.state.best
+    if not progress.evaluation or best is None or best.update != progress.update:
+        return False
+    # Searches that were cut can't be compared: their loss rate is NaN.
+    return bool(np.isfinite(best.loss_rate).all())

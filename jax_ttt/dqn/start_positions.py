@@ -34,14 +34,13 @@ def empty() -> Pool:
 def with_positions(pool: Pool, numbers: UInt64[np.ndarray, " N"]) -> Pool:
     """Return the pool with positions added, as NumPy arrays; none is in it twice.
 
-    `numbers` are keys as 64-bit numbers, the low word first.
+    `numbers` are those of `packing.as_numbers`.
     """
-    words = np.ascontiguousarray(np.asarray(pool.keys)[: int(pool.size)], "<u4")
-    before = words.view("<u8")[:, 0]
+    before = packing.as_numbers(np.asarray(pool.keys)[: int(pool.size)])
     new = np.setdiff1d(numbers, before)
     kept = np.concatenate([before, new])[-len(pool.keys) :]
     keys = np.zeros(pool.keys.shape, np.uint32)
-    keys[: len(kept)] = kept.astype("<u8")[:, None].view("<u4")
+    keys[: len(kept)] = packing.as_words(kept)
     return Pool(keys, np.int32(len(kept)))
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, UInt32
+from jaxtyping import Array, Bool, Int, UInt32, UInt64
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Game
 from jax_ttt.envs import pgx_games, symmetry
@@ -141,3 +141,13 @@ def all_views(env_id: EnvId) -> symmetry.Views:
     planes, num_actions = pgx_games.sizes(env_id)
     cells = np.arange(int(np.prod(planes[:2])))
     return symmetry.Views(cells[None], np.arange(num_actions)[None])
+
+
+def as_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
+    """Return keys on the host as 64-bit numbers, the low word first."""
+    return np.ascontiguousarray(keys).view("<u8")[..., 0]
+
+
+def as_words(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
+    """Return the keys of `as_numbers`."""
+    return numbers[..., None].view("<u4")

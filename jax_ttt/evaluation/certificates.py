@@ -17,7 +17,7 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import reached_grades
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.certificates import Moves
-from jax_ttt.solver import expansion, proof, reach, successors
+from jax_ttt.solver import expansion, proof, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -148,7 +148,7 @@ def _reached_moves(found: Reach) -> dict[str, int]:
 
 def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
-    words = successors.as_words(keys)
+    words = packing.as_words(keys)
     first, second = packing.unpack(env_id, jnp.asarray(words))
     letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
     cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))

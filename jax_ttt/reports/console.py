@@ -216,10 +216,7 @@ def end_text(
 def closing(
     folder: Path, agent: Agent, progress: Progress, verdict: str, stopped: str
 ) -> str:
-    """Return what came of the run, its files and the next command.
-
-    Where a time limit ended the proof, only the verdict speaks of it.
-    """
+    """Return what came of the run, its files and the next command."""
     game = agent.config.env_id
     if streams.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, UInt32, UInt64
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.envs import packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import Player, Successors
 
@@ -81,7 +82,7 @@ def _batches(
     for begin in range(0, len(numbers), size):
         rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.
-        words = successors.as_words(np.resize(numbers[rows], size))
+        words = packing.as_words(np.resize(numbers[rows], size))
         pair = rows, moves(jax.device_put(words, subject.sharding))
         if waiting is not None:
             yield _fetched(*waiting)

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, UInt64
 
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.solver import expansion, successors
+from jax_ttt.solver import expansion
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
 
@@ -40,11 +40,11 @@ def line_to(
     state, actions = pgx_games.init(env, jax.random.key(0), 1), []
     for number in range(len(wanted)):
         words = packing.pack(subject.env_id, packing.stones_of(state))
-        here = successors.as_numbers(np.asarray(words))
+        here = packing.as_numbers(np.asarray(words))
         size = len(levels[number])
         ((_, after),) = expansion.expanded(subject, number, here, size)
         if number + 1 < len(wanted):
-            there = successors.as_numbers(after.keys) == wanted[number + 1]
+            there = packing.as_numbers(after.keys) == wanted[number + 1]
             fits = there & (after.result == OPEN)
         else:
             fits = after.result == _lost(subject, number)
@@ -64,7 +64,7 @@ def marked(
     for number, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
         for rows, after in expansion.expanded(subject, number, keys):
-            there = _among(losing, successors.as_numbers(after.keys))
+            there = _among(losing, packing.as_numbers(after.keys))
             lost = after.result == _lost(subject, number)
             leads = lost | (there & (after.result == OPEN))
             marks[-1][rows] = leads.any(axis=1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.solver import expansion, losing_lines, on_disk, successors
+from jax_ttt.solver import expansion, losing_lines, on_disk
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.levels import Collected, Level
 from jax_ttt.solver.successors import (
@@ -136,7 +136,7 @@ def follow(
 def _first(env_id: EnvId) -> Level:
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
     keys = packing.pack(env_id, packing.stones_of(start))
-    numbers = successors.as_numbers(np.asarray(keys))
+    numbers = packing.as_numbers(np.asarray(keys))
     return Level(numbers, np.ones(1), np.ones(1, "u8"), np.zeros(1, "u4"))
 
 
@@ -176,7 +176,7 @@ def _led_to(
 ) -> Level:
     """Return the positions that moves of this result lead to, not merged."""
     row, move = np.nonzero(after.result == result)
-    keys = successors.as_numbers(after.keys[row, move])
+    keys = packing.as_numbers(after.keys[row, move])
     parent = (rows.start + row).astype("u4")
     return Level(keys, share[row], level.lines[rows][row], parent)
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pgx
 from jaxtyping import Array, Int, UInt32
 
@@ -109,13 +108,3 @@ def first_keys(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
         less = high | ((keys[:, 1] == least[:, 1]) & low)
         least = jnp.where(less[:, None], keys, least)
     return least
-
-
-def as_numbers(keys: UInt32[np.ndarray, "... 2"]) -> np.ndarray:
-    """Return keys on the host as 64-bit numbers."""
-    return np.ascontiguousarray(keys).view("<u8")[..., 0]
-
-
-def as_words(numbers: np.ndarray) -> np.ndarray:
-    """Return the keys of `as_numbers`, `(..., 2)` uint32."""
-    return numbers[..., None].view("<u4")

@@ -94,3 +94,12 @@ def test_games_without_keys_are_refused(env_id):
 @pytest.mark.parametrize("env_id", PACKED)
 def test_games_with_keys_are_not(env_id):
     packing.check_packed(env_id)
+
+
+def test_numbers_are_words_and_back():
+    numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
+    words = packing.as_words(numbers)
+    assert words.dtype == np.uint32
+    assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
+    np.testing.assert_array_equal(packing.as_numbers(words), numbers)
+    jax.device_put(words)

@@ -16,7 +16,6 @@ from jax_ttt.players import registry
 from jax_ttt.proving import counterexamples
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime import named_arrays
-from jax_ttt.solver import successors
 
 ENV = "connect_4x4"
 CONFIG = Config.of(env_id=ENV, hidden_size=8, start_share=0.5, eval_games=0)
@@ -61,7 +60,7 @@ def test_counterexamples_are_those_of_both_seats(found, graded):
     keys = found[1]
     assert len(keys) == sum(seat.losing_choices for seat in graded.values())
     assert len(np.unique(keys)) == len(keys)
-    stones = packing.unpack(ENV, jax.numpy.asarray(successors.as_words(keys)))
+    stones = packing.unpack(ENV, jax.numpy.asarray(packing.as_words(keys)))
     moves = np.asarray(stones.first.sum(axis=1) + stones.second.sum(axis=1))
     assert set(moves % 2) == {0, 1}  # who is to move says whose choice it is
     states = packing.to_states(ENV, stones)

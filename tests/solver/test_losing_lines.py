@@ -11,7 +11,7 @@ from rule_player import RULE, reached
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.solver import losing_lines, successors
+from jax_ttt.solver import losing_lines
 
 ENV = "connect_4x4"
 
@@ -55,7 +55,7 @@ def test_each_position_of_the_line_is_marked(found):
     marks = losing_lines.marked(found.subject, found.keys)
     for level, state in list(played(found.losing_line))[:-1]:
         words = np.asarray(packing.pack(ENV, packing.stones_of(state)))
-        place = np.searchsorted(found.keys[level], successors.as_numbers(words)[0])
+        place = np.searchsorted(found.keys[level], packing.as_numbers(words)[0])
         assert marks[level][place]
 
 
@@ -65,7 +65,7 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(found):
     own = [found.subject.is_own(level) for level in range(len(marks))]
     rows = zip(found.keys, marks, own, strict=True)
     marked = np.concatenate([keys[mark] for keys, mark, is_own in rows if is_own])
-    words = jnp.asarray(successors.as_words(marked))
+    words = jnp.asarray(packing.as_words(marked))
     states = packing.to_states(ENV, packing.unpack(ENV, words))
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(chosen), marked[several])

@@ -1,6 +1,5 @@
 """The moves of a player, and all moves, as keys of the positions after them."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -29,14 +28,14 @@ def always(column, key, env_state):
 
 def number_of(moves, env_id=ENV):
     """Return the same as one number."""
-    return int(successors.as_numbers(np.asarray(key_of(moves, env_id)))[0])
+    return int(packing.as_numbers(np.asarray(key_of(moves, env_id)))[0])
 
 
 def test_all_moves_of_a_position():
     moves = successors.of_all_moves(ENV, key_of(COLUMNS), False)
     assert moves.action.tolist() == [[0, 1, 2, 3]]
     assert moves.result.tolist() == [[WON, OPEN, OPEN, OPEN]]
-    numbers = successors.as_numbers(np.asarray(moves.keys))[0].tolist()
+    numbers = packing.as_numbers(np.asarray(moves.keys))[0].tolist()
     assert numbers[1:] == [number_of([*COLUMNS, column]) for column in (1, 2, 3)]
 
 
@@ -66,7 +65,7 @@ def test_a_board_and_its_mirror_image_have_one_first_key():
     assert number_of(moves) != number_of(mirrored)
     both = jnp.concatenate([key_of(moves), key_of(mirrored)])
     found = successors.first_keys(ENV, packing.unpack(ENV, both))
-    numbers = successors.as_numbers(np.asarray(found)).tolist()
+    numbers = packing.as_numbers(np.asarray(found)).tolist()
     assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
 
 
@@ -78,14 +77,14 @@ def test_the_first_key_is_the_least_number():
         boards = packing.Stones(jnp.asarray(cells == 1), jnp.asarray(cells == 2))
         views = packing.all_views(env_id).cells
         numbers = [
-            successors.as_numbers(
+            packing.as_numbers(
                 np.asarray(packing.pack(env_id, packing.seen(boards, view)))
             )
             for view in views
         ]
         assert len(numbers) == 8
         found = successors.first_keys(env_id, boards)
-        least = successors.as_numbers(np.asarray(found))
+        least = packing.as_numbers(np.asarray(found))
         np.testing.assert_array_equal(least, np.min(numbers, axis=0))
 
 
@@ -112,15 +111,6 @@ def test_a_player_who_is_symmetric_is_not():
     boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
     found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
     assert found.differs.tolist() == [False] * 3
-
-
-def test_numbers_are_words_and_back():
-    numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
-    words = successors.as_words(numbers)
-    assert words.dtype == np.uint32
-    assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
-    np.testing.assert_array_equal(successors.as_numbers(words), numbers)
-    jax.device_put(words)
 
 
 def first_of_class(key, env_state):

@@ -22,7 +22,6 @@ class ExplorationSettings(Part):
     updates); exponential (times epsilon_decay after each finished game)."""
     epsilon_decay: Fraction = 0.1
     """Step size (steps) or factor (exponential), 0 to 1; unused with linear."""
-
     random_opening: Annotated[int, Range(int, 0, 1000)] = 0
     """Most random moves at the start of a game, learned from too: three of four games
     have 0 to this many. 0 to 1,000."""

@@ -28,3 +28,8 @@ class RunSettings(Part):
     lines of play that beat the agent, in which it had several moves. Each evaluation
     then finds them among all positions that the agent reaches; those of all
     evaluations are kept. Only in self-play, in games of stones without a tree."""
+
+    @property
+    def can_be_proven(self) -> bool:
+        """Whether evaluations during the run can prove the agent unbeatable."""
+        return catalogue.GAMES[self.env_id].enumerable or self.start_share > 0
