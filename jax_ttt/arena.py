@@ -132,7 +132,7 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
-        from jax_ttt.reports import charts
+        from jax_ttt.plotting import charts
 
         charts.cross_table_chart(table, env_id).save(args.svg)
         streams.tell_written(args.svg, as_json=args.json)

@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None) -> int:
     finally:
         write_figures(args, about | {"quick": args.quick, "parts": figures})
     if args.svg:
-        from jax_ttt.reports import charts
+        from jax_ttt.plotting import charts
 
         charts.growth_chart(figures["growth"], about["device"]).save(args.svg)
         streams.tell_written(args.svg, as_json=args.json)

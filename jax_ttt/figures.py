@@ -20,17 +20,24 @@ from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.themes import Theme
-from jax_ttt.results.rows import Row
+from jax_ttt.results.grades import Grades
+from jax_ttt.results.rows import Row, searches
 from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
+    from pgx import State
+
     from jax_ttt.drawing.pictures import Picture
     from jax_ttt.players.agents import Agent
 
-Drawing = Literal["game", "random-games", "values", "learning", "seeds", "growth"]
+Drawing = Literal[
+    *("game", "random-games", "values", "learning", "seeds", "growth"),
+    *("rounds", "lost-line", "closed-line"),
+]
 Name = Literal[Drawing, "web"]
 _NUM_SEEDS = Range(int, 1, 1000)
 _EVALUATIONS = 30
+_ROUNDS = "connect-4x4"
 _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 
 
@@ -47,7 +54,9 @@ class Args(cli.Machine):
     only: tuple[Name, ...] = get_args(Name)
     """Figures to make. game: a perfect game; random-games: nine random games; values:
     an agent's values of a board; learning: one run; seeds: several runs; growth: the
-    published systems; web: the web page, which needs Playwright and chromium."""
+    published systems; rounds: a run that finds counterexamples; lost-line, closed-line:
+    a line that beat an agent of it, and the last agent's game instead; web: the web
+    page, which needs Playwright and chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
@@ -88,7 +97,7 @@ def _take_screenshots(folder: Path) -> None:
 
 def drawings(args: Args) -> dict[Drawing, Callable[..., "Picture"]]:
     """Return for each figure the function that draws it in a theme."""
-    from jax_ttt.reports import boards, curves
+    from jax_ttt.plotting import boards, curves, round_curves
 
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
 
@@ -102,6 +111,11 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., "Picture"]]:
         presets: tuple[Preset, ...] = ("default", "article")
         title = f"seeds {seeds[0]} to {seeds[-1]}, exact, against random"
         return curves.mean_curves({**runs(presets, seeds)}, title, theme=theme)
+
+    def rounds(theme: Theme) -> "Picture":
+        agent, rows = trained(_ROUNDS, args.first_seed)
+        title = f"{_ROUNDS}, seed {args.first_seed}"
+        return round_curves.round_curves(rows, title, agent.config, theme)
 
     return {
         "game": lambda theme: boards.animation(
@@ -119,6 +133,13 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., "Picture"]]:
         "seeds": many,
         "growth": lambda theme: curves.growth_curves(
             runs(tuple(SYSTEMS), seeds), theme
+        ),
+        "rounds": rounds,
+        "lost-line": lambda theme: boards.animation(
+            lost_line(args.first_seed)[0], theme
+        ),
+        "closed-line": lambda theme: boards.animation(
+            lost_line(args.first_seed)[1], theme
         ),
     }
 
@@ -138,19 +159,51 @@ def runs(
 
 @functools.cache
 def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
-    """Train an agent and evaluate it 30 times; return it with its metrics."""
+    """Train an agent; return it with its metrics.
+
+    It is evaluated 30 times, or in rounds of counterexamples until it is proven.
+    """
     from jax_ttt.envs import tree as trees
     from jax_ttt.players import agents, network
     from jax_ttt.training import graded_steps, loop
 
-    every = max(PRESETS[preset].run.num_updates // _EVALUATIONS, 1)
-    config = PRESETS[preset].replace(eval_every=every, eval_games=0)
-    run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id))
-    steps = list(graded_steps.with_grades(run))
-    last, score = steps[-1]
+    config = PRESETS[preset].replace(eval_games=0)
+    if not config.finds_counterexamples:
+        every = max(config.run.num_updates // _EVALUATIONS, 1)
+        config = config.replace(eval_every=every)
+    rows: list[Row] = []
+    score = Grades()
+
+    def stop() -> bool:
+        return config.finds_counterexamples and score.is_proven
+
+    run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id), stop)
+    steps = graded_steps.with_grades(run)
+    last, score = start = next(steps)
+    for last, score in itertools.chain([start], steps):
+        rows.append(graded_steps.row(last, score))
     params = network.params_from(network.network_of(config.architecture), last.params)
-    agent = agents.Agent(config, params, seed, last.update, score)
-    return agent, [graded_steps.row(*step) for step in steps]
+    return agents.Agent(config, params, seed, last.update, score), rows
+
+
+@functools.cache
+def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
+    """Return a line that beat an agent of a round, and the last agent's game instead.
+
+    Of all shortest losing lines after the first round, the one that it leaves last.
+    """
+    from jax_ttt.plotting import boards, closed_line
+
+    agent, rows = trained(_ROUNDS, seed)
+    lines = [
+        (seat, found.losing_line)
+        for row in searches(rows)[1:]
+        for seat, found in (row.reached or {}).items()
+        if found.losing_line is not None
+    ]
+    left = [closed_line.closed(agent, seat, line) for seat, line in lines]
+    latest = max(range(len(lines)), key=lambda place: left[place][0])
+    return boards.replay(agent.config.env_id, lines[latest][1]), left[latest][1]
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def read_metrics(path: Path) -> list[Row]:
         raise cli.UsageError(f"{path}: not a run's metrics ({reason})") from None
     if not any(isinstance(row, Chunk) for row in found):
         raise cli.UsageError(f"{path}: no training in it")
-    if not rows.evaluations(found):
+    if not (rows.evaluations(found) or rows.searches(found)):
         raise cli.UsageError(f"{path}: no evaluation in it")
     return found
 
@@ -147,14 +147,14 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
         if (other.env_id, other.seats) != (first.env_id, first.seats):
             raise cli.UsageError("runs of one game, and of the same seats")
 
-    from jax_ttt.reports import curves
+    from jax_ttt.plotting import curves
 
     learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
     note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
         (run, found), *_ = runs.items()
         title = f"{run.resolve().name}{note}"
-        return curves.learning_curves(found, title, first, args.theme)
+        return curves.of_run(found, title, first, args.theme)
     groups: dict[str, list[list[Row]]] = {}
     for run, found in runs.items():
         groups.setdefault(known[run][0], []).append(found)
@@ -173,7 +173,7 @@ def of_agent(args: Args) -> "Picture":
     cli.set_up(cli.Machine(), 2)
 
     from jax_ttt.players import agents
-    from jax_ttt.reports import boards
+    from jax_ttt.plotting import boards
 
     run = next(iter(args.runs))
     agent = agents.load_agent(run)

@@ -265,7 +265,7 @@ def write(
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
-        from jax_ttt.reports import charts
+        from jax_ttt.plotting import charts
 
         first = groups[0]
         if args.grid:

@@ -18,11 +18,20 @@ def short(monkeypatch):
         "default": PRESETS["default"].replace(**small, hidden_size=8),
         "table": PRESETS["table"].replace(**small),
     }
-    monkeypatch.setattr(figures, "PRESETS", presets | {"article": presets["table"]})
+    others = {
+        "article": presets["table"],
+        "connect-4x4": PRESETS["connect-4x4"].replace(
+            **small, hidden_size=8, eval_every=6
+        ),
+    }
+    monkeypatch.setattr(figures, "PRESETS", presets | others)
     monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
-    figures.trained.cache_clear()
+    kept = figures.trained, figures.lost_line
+    for function in kept:
+        function.cache_clear()
     yield
-    figures.trained.cache_clear()
+    for function in kept:
+        function.cache_clear()
 
 
 @pytest.mark.slow
@@ -40,6 +49,16 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
     assert light != dark
     assert ">seeds 7 to 8, exact, against random<" in light
     assert ">default: mean and range of 2<" in light
+    assert ">losing ends<" in (tmp_path / "rounds-light.svg").read_text()
+
+
+@pytest.mark.slow
+def test_the_line_is_one_that_beat_an_agent_of_the_run(short):
+    lost, own = figures.lost_line(7)
+    assert lost[-1].terminated
+    assert own[-1].terminated
+    assert abs(lost[-1].rewards).max() == 1
+    assert own[0].observation.sum() == lost[0].observation.sum() == 0
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ from jax_ttt.envs import one_game
 from jax_ttt.envs.one_game import Result
 from jax_ttt.players import session
 from jax_ttt.players.session import Session
-from jax_ttt.reports import boards, session_text
+from jax_ttt.plotting import boards
+from jax_ttt.reports import session_text
 
 _STATUS = {
     None: "your move",

@@ -17,7 +17,7 @@ from jax_ttt.drawing import pictures
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.envs import one_game
-from jax_ttt.reports import boards
+from jax_ttt.plotting import boards
 
 
 @runtime_checkable

@@ -11,7 +11,8 @@ from jax_ttt.config.catalogue import ENUMERABLE, Seat
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import tree as trees
-from jax_ttt.reports import boards, result_text
+from jax_ttt.plotting import boards
+from jax_ttt.reports import result_text
 from jax_ttt.results.grades import Grades
 from jax_ttt.solver import proof
 

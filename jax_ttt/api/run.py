@@ -11,7 +11,8 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.reports import curves, result_text
+from jax_ttt.plotting import curves
+from jax_ttt.reports import result_text
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import Row
 
@@ -66,9 +67,9 @@ class Run:
         return self.rows[-1].seconds
 
     def picture(self, theme: Theme = "light") -> Picture:
-        """Draw the learning curves: results by seat, loss and schedules."""
+        """Draw the learning curves, or the rounds of a run with counterexamples."""
         title = f"{self.config.env_id}, seed {self.seed}"
-        return curves.learning_curves(self.rows, title, self.config, theme)
+        return curves.of_run(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
         agent = self.agent

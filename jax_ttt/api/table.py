@@ -12,7 +12,8 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.evaluation import crosstable
-from jax_ttt.reports import charts, ranking
+from jax_ttt.plotting import charts
+from jax_ttt.reports import ranking
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)

@@ -14,7 +14,8 @@ from jax_ttt.config.errors import GameError, MoveError
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import one_game
 from jax_ttt.players import agents, network, session
-from jax_ttt.reports import boards, text_board
+from jax_ttt.plotting import boards
+from jax_ttt.reports import text_board
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

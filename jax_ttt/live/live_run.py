@@ -19,7 +19,7 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.history import history_row, optimal_by_seat
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of, params_from
-from jax_ttt.reports import curves
+from jax_ttt.plotting import curves
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated
 from jax_ttt.runtime.named_arrays import Named

@@ -1,1 +1,1 @@
-"""Results as text and pictures."""
+"""Results as text."""

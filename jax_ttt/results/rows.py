@@ -72,6 +72,11 @@ def read_row(value: object) -> Row:
 
 
 def evaluations(rows: Sequence[Row]) -> list[Evaluated]:
-    """Return the rows that have grades."""
+    """Return the rows with rates against random, exact or sampled."""
     found = (row for row in rows if isinstance(row, Evaluated))
     return [row for row in found if row.best_known is not None]
+
+
+def searches(rows: Sequence[Row]) -> list[Evaluated]:
+    """Return the rows with results of all positions that the agent reaches."""
+    return [row for row in rows if isinstance(row, Evaluated) and row.reached]

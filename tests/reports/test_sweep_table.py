@@ -4,7 +4,8 @@ import made
 
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import agent_groups
-from jax_ttt.reports import charts, sweep_table
+from jax_ttt.plotting import charts
+from jax_ttt.reports import sweep_table
 
 
 def lines_of(points, seeds):

@@ -12,6 +12,7 @@ from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import band, legend_below, marks, shortened, whole_numbers
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
+from jax_ttt.plotting.round_curves import round_curves
 from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations
 
 Rows = Sequence[Row]
@@ -21,6 +22,14 @@ _ENDS = ("wins", "draws", "losses")
 _SCHEDULES = ("loss", "epsilon", "learning_rate")
 _DASHES = ("-", "--", ":", "-.")
 _USUAL = Config()  # tic-tac-toe, against itself, in both seats
+
+
+def of_run(
+    rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
+) -> Picture:
+    """Draw one run: its rounds if it finds counterexamples, else its learning."""
+    draw = round_curves if config.finds_counterexamples else learning_curves
+    return draw(rows, title, config, theme)
 
 
 def learning_curves(
@@ -69,7 +78,10 @@ def _seats(config: Config) -> dict[Seat, str]:
 def proven_from(rows: Rows) -> int | None:
     """Return the update from which on every evaluation proves the agent unbeatable."""
     since = None
-    for row in evaluations(rows):
+    graded = (row for row in rows if isinstance(row, Evaluated))
+    for row in graded:
+        if row.best_known is None and not row.reached:
+            continue
         first = row.update if since is None else since
         since = first if row.is_proven else None
     return since

@@ -9,7 +9,7 @@ import pytest
 
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.reports import curves
+from jax_ttt.plotting import curves
 from jax_ttt.results.rows import evaluations
 
 

@@ -16,7 +16,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.drawing import themes
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
-from jax_ttt.reports import boards, text_board
+from jax_ttt.plotting import boards
+from jax_ttt.reports import text_board
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 

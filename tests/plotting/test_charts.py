@@ -8,7 +8,7 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.crosstable import CrossTable
-from jax_ttt.reports import charts
+from jax_ttt.plotting import charts
 
 PATH = "./runs/20261122-084301-default-seed-1000/of-a-long-name/agent.safetensors"
 

@@ -1,0 +1,1 @@
+"""Boards, tables and runs as pictures; most need the extra `plots`."""

@@ -1,0 +1,67 @@
+"""Curves of a run in rounds of counterexamples; need the extra `plots`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jax_ttt.config.catalogue import seat_name
+from jax_ttt.config.settings import Config
+from jax_ttt.drawing import pictures, themes
+from jax_ttt.drawing.axes import legend_below, shortened, whole_numbers
+from jax_ttt.drawing.pictures import Picture
+from jax_ttt.drawing.themes import Theme
+from jax_ttt.results.grades import Reached
+from jax_ttt.results.rows import Row, searches
+
+
+def round_curves(
+    rows: Sequence[Row], title: str, config: Config, theme: Theme = "light"
+) -> Picture:
+    """Draw by round and seat the positions that the agent reaches, and its losing ends.
+
+    A triangle marks a search that was cut: there may be more. A line marks the first
+    round that proves the agent unbeatable.
+    """
+    from matplotlib.figure import Figure
+
+    graded = searches(rows)
+    proofs = [place for place, row in enumerate(graded) if row.is_proven]
+    with themes.style(theme):
+        figure = Figure(figsize=(10, 4), layout="constrained")
+        positions, ends = figure.subplots(1, 2)
+        for number, seat in enumerate(config.seats):
+            name = f"as {seat_name(config.env_id, seat)}"
+            found = [row.reached[seat] for row in graded if row.reached]
+            style = {"color": themes.colours(theme)[2 * number], "label": name}
+            _line(positions, found, [of.num_positions for of in found], style)
+            _line(ends, found, [of.losing_ends for of in found], style)
+        if proofs:
+            grey = themes.colours(theme)[1]
+            label = f"proven in round {proofs[0]}"
+            ends.axvline(proofs[0], color=grey, lw=1, label=label)
+        positions.set(title="positions reached", ylim=(0, None))
+        ends.set_title("losing ends")
+        ends.set_yscale("symlog", linthresh=1)  # linear from 0 to 1
+        most = max(of.losing_ends for row in graded for of in row.reached.values())
+        ends.set_ylim(-0.3, 2 * max(most, 1))
+        for axis in (positions.yaxis, ends.yaxis):
+            axis.set_major_formatter("{x:,.0f}")
+        for axes in (positions, ends):
+            axes.grid(visible=True)
+            axes.set_xlabel("round")
+            whole_numbers(axes.xaxis, max(len(graded) - 1, 1), 4.2)
+        legend_below(figure, ends)
+        figure.suptitle(shortened(title, 80))
+        return pictures.figure_picture(figure, theme)
+
+
+def _line(
+    axes: Any,  # noqa: ANN401
+    found: Sequence[Reached],
+    values: Sequence[int],
+    style: dict[str, Any],
+) -> None:
+    """Draw a number by round, with a triangle where the search was cut."""
+    axes.plot(range(len(values)), values, marker="o", ms=3, **style)
+    cut = [place for place, of in enumerate(found) if not of.is_complete]
+    above = [values[place] for place in cut]
+    axes.plot(cut, above, ls="", marker="^", ms=6, color=style["color"])
