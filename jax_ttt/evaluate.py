@@ -22,7 +22,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
 from jax_ttt.config.command_line.arguments import BARE
 from jax_ttt.config.errors import SettingError, UsageError
-from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE, Range
+from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
-_POSITIONS = Range(int, 1, 2**32 - 1)
 _STOPPING = "stopping; what is known is printed"
 
 
@@ -63,7 +62,7 @@ class Args(cli.Machine, Devices):
     result is exact, else 1,024."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers. 0 to 4,294,967,295."""
-    max_positions: Annotated[int | None, _POSITIONS] = None
+    max_positions: Annotated[int | None, MAX_POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
     as many as fit into memory. 1 to 4,294,967,295."""
     exam: Annotated[Path | None, BARE] = None
@@ -92,7 +91,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.games is not None:
         NUM_GAMES_IF_ANY.check("games", args.games)
     if args.max_positions is not None:
-        _POSITIONS.check("max_positions", args.max_positions)
+        MAX_POSITIONS.check("max_positions", args.max_positions)
     if args.env_id is not None:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)

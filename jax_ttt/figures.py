@@ -192,7 +192,9 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
 
     Of all shortest losing lines after the first round, the one that it leaves last.
     """
-    from jax_ttt.plotting import boards, closed_line
+    from jax_ttt.evaluation.own_game import own_game
+    from jax_ttt.players import network
+    from jax_ttt.plotting import boards
 
     agent, rows = trained(_ROUNDS, seed)
     lines = [
@@ -201,9 +203,11 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
         for seat, found in (row.reached or {}).items()
         if found.losing_line is not None
     ]
-    left = [closed_line.closed(agent, seat, line) for seat, line in lines]
-    latest = max(range(len(lines)), key=lambda place: left[place][0])
-    return boards.replay(agent.config.env_id, lines[latest][1]), left[latest][1]
+    game = agent.config.env_id
+    player = network.greedy_player(agent.network, agent.params)
+    own = [own_game(game, player, line, seat) for seat, line in lines]
+    latest = max(range(len(lines)), key=lambda place: own[place].num_followed)
+    return boards.replay(game, lines[latest][1]), boards.replay(game, own[latest].moves)
 
 
 if __name__ == "__main__":

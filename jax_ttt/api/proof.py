@@ -7,10 +7,14 @@ import numpy as np
 
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
-from jax_ttt.config.catalogue import ENUMERABLE, Seat
-from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import reached_grades
+from jax_ttt.evaluation.own_game import own_game
+from jax_ttt.players.registry import Entrant
 from jax_ttt.plotting import boards
 from jax_ttt.reports import result_text
 from jax_ttt.results.grades import Grades
@@ -19,16 +23,17 @@ from jax_ttt.solver import proof
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Proof:
-    """The proof result of a player, over the whole tree of a game.
+    """The proof result of a player, over a game's tree or the positions it reaches.
 
     Attributes:
         env_id: The game.
         player: The player's name.
         seats: The seats that the proof covers: those that the player learned.
-        unbeatable: Whether no line of play by any opponent beats it in these seats.
+        unbeatable: Whether no line of play by any opponent beats it in these seats;
+            None if the search was cut before that was decided.
         losing_line: The moves of both players in the shortest game that it can lose;
-            None if it is unbeatable.
-        losing_seat: The player's seat in that game; None if it is unbeatable.
+            None if none is found.
+        losing_seat: The player's seat in that game; None if none is found.
         likeliest_game: The moves of its likeliest game against itself.
         verdict: The result in words.
 
@@ -44,7 +49,7 @@ class Proof:
     env_id: str
     player: str
     seats: tuple[Seat, ...]
-    unbeatable: bool
+    unbeatable: bool | None
     losing_line: tuple[int, ...] | None
     losing_seat: Seat | None
     likeliest_game: tuple[int, ...]
@@ -67,18 +72,23 @@ class Proof:
         return html.with_picture(described, self.picture)
 
 
-def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
+def prove(
+    who: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
+) -> Proof:
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
     The proof checks every move that the player may make and every reply that an
-    opponent could choose. The game must be enumerable.
+    opponent could choose: in an enumerable game over its tree, in the other games of
+    stones over the positions that a saved agent reaches.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
+        max_positions: Most positions in a seat of a game without a tree; by default as
+            many as memory holds. Beyond them nothing is claimed.
 
     Raises:
-        Refused: the player is unknown, the game is too large to enumerate, or the
+        Refused: the player is unknown; positions of the game have no keys; or the
             player's policy is unknown because its moves are random.
 
     Example:
@@ -90,11 +100,10 @@ def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
     """
     entered = player(who, env_id=env_id)
     tree, entrant = trees.host_tree(entered.env_id), entered.entrant
+    if max_positions is not None:
+        MAX_POSITIONS.check("max_positions", max_positions)
     if tree is None:
-        raise GameError(
-            f"{entered.env_id} is too large for a proof; a proof is possible in "
-            f"{', '.join(ENUMERABLE)}"
-        )
+        return _searched(entered.env_id, entrant, max_positions)
     if entrant.probs is None:
         raise PlayerError(
             f"{entrant.name}: no proof is possible, since its moves are random"
@@ -117,6 +126,27 @@ def prove(who: PlayerLike, *, env_id: str | None = None) -> Proof:
         verdict=result_text.verdict(
             entered.env_id, Grades(), tree, entrant.probs, seats
         ),
+    )
+
+
+def _searched(env_id: EnvId, entrant: Entrant, max_positions: int | None) -> Proof:
+    """Return the proof over the positions that a player reaches."""
+    most = max_positions or reached_grades.most_positions()
+    reached = reached_grades.grade_by_seat(entrant, env_id, most)
+    grades = Grades(reached=reached)
+    lines = {
+        seat: found.losing_line for seat, found in reached.items() if found.losing_line
+    }
+    lost_as = min(lines, key=lambda seat: len(lines[seat]), default=None)
+    return Proof(
+        env_id=env_id,
+        player=entrant.name,
+        seats=entrant.seats,
+        unbeatable=grades.is_proven if grades.has_verdict else None,
+        losing_line=None if lost_as is None else lines[lost_as],
+        losing_seat=lost_as,
+        likeliest_game=own_game(env_id, entrant.player).moves,
+        verdict=result_text.verdict(env_id, grades, None, None, entrant.seats),
     )
 
 

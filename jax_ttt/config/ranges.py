@@ -165,3 +165,5 @@ NUM_GAMES = Range(int, 1, 2**20)
 """Games of a match that is played."""
 NUM_GAMES_IF_ANY = Range(int, 0, NUM_GAMES.high)
 """Games of a match that may be left out."""
+MAX_POSITIONS = Range(int, 1, 2**32 - 1)
+"""Positions of a search: as many as have 32-bit row numbers."""

@@ -35,7 +35,8 @@ def step_line(
     """
     result = grades.best_known
     if result is None:
-        return f"Step {update}: not evaluated"
+        found = _searched(env_id, grades) if grades.reached else "not evaluated"
+        return f"Step {update}: {found}"
     wins, draws, losses = (f"{rate:.2%}" for rate in result.all_rates)
     by_seat = "  ".join(
         f"as {seat_name(env_id, seat)} "
@@ -48,10 +49,22 @@ def step_line(
             mark += f" as {seat_name(env_id, *seats)}"
     else:
         mark = f"{counted(result.num_games, 'game')} sampled"
+    if grades.reached:
+        mark += f"  | {_searched(env_id, grades)}"
     return (
         f"Step {update}: Wins: {wins}  Ties: {draws}  Losses: {losses}"
         f"  | {by_seat}  | {mark}"
     )
+
+
+def _searched(env_id: EnvId, grades: Grades) -> str:
+    """Return the losing ends by seat, and whether the player is unbeatable."""
+    seats = (grades.reached or {}).items()
+    ends = ", ".join(
+        f"{found.losing_ends:,} as {seat_name(env_id, seat)}" for seat, found in seats
+    )
+    mark = "beatable" if grades.has_verdict else "not decided"
+    return f"losing ends: {ends}  | {'unbeatable' if grades.is_proven else mark}"
 
 
 def evaluation_table(env_id: EnvId, grades: Grades) -> str:

@@ -49,7 +49,32 @@ def test_a_notebook_shows_the_game(who):
 
 
 def test_without_a_tree_or_a_policy_there_is_no_proof():
-    with pytest.raises(jax_ttt.Refused, match="connect_four is too large for a proof"):
+    with pytest.raises(jax_ttt.Refused, match="random: random does not play one move"):
         jax_ttt.prove("random", env_id="connect_four")
+    with pytest.raises(jax_ttt.Refused, match="positions of go_9x9 have no keys"):
+        jax_ttt.prove("random", env_id="go_9x9")
     with pytest.raises(jax_ttt.Refused, match="any_free: no proof"):
         jax_ttt.prove(any_free)
+
+
+def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched():
+    """An untrained agent loses; a cut search claims nothing but the line it found."""
+    agent = jax_ttt.train(
+        7, "connect-4x4", num_updates=1, num_envs=8, hidden_size=8, eval_games=0
+    ).agent
+    found = jax_ttt.prove(agent)
+    assert found.unbeatable is False
+    assert found.losing_line is not None
+    assert found.losing_seat is not None
+    states = one_game.states("connect_4x4", found.losing_line)
+    assert one_game.result(states[0], states[-1], found.losing_seat) == "lost"
+    assert repr(found).startswith("beatable: a shortest line")
+    own = one_game.states("connect_4x4", found.likeliest_game)
+    assert one_game.legal_moves(own[-1]) == ()
+    assert "<svg" in found._repr_html_()
+
+    cut = jax_ttt.prove(agent, max_positions=20)
+    assert (cut.unbeatable, cut.losing_line, cut.losing_seat) == (None, None, None)
+    assert repr(cut).startswith("not decided beyond move ")
+    with pytest.raises(jax_ttt.Refused, match="max_positions"):
+        jax_ttt.prove(agent, max_positions=0)

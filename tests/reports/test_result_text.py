@@ -52,6 +52,26 @@ def test_step_line_of_a_sample_says_so():
     assert result_text.step_line("tic_tac_toe", 3, Grades()) == "Step 3: not evaluated"
 
 
+def test_step_line_of_a_search_counts_the_losing_ends():
+    lost, cut = made.reached(losing_ends=1200), made.reached(is_complete=False)
+    word = {
+        "unbeatable": {"first": made.reached(), "second": made.reached()},
+        "beatable": {"first": made.reached(losing_ends=7), "second": lost},
+        "not decided": {"first": made.reached(), "second": cut},
+    }
+    ends = {"unbeatable": (0, 0), "beatable": (7, "1,200"), "not decided": (0, 0)}
+    for mark, seats in word.items():
+        line = result_text.step_line("connect_4x4", 3, Grades(reached=seats))
+        first, second = ends[mark]
+        lost_by = f"losing ends: {first} as first, {second} as second"
+        assert line == f"Step 3: {lost_by}  | {mark}"
+    both = Grades(reached=word["beatable"], sampled=SAMPLED.sampled)
+    line = result_text.step_line("connect_4x4", 3, both)
+    assert line.endswith(
+        "sampled  | losing ends: 7 as first, 1,200 as second  | beatable"
+    )
+
+
 def test_table():
     assert result_text.evaluation_table("tic_tac_toe", exact_grades()).splitlines() == [
         "vs. random, exact        wins    draws   losses  worst case",

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Annotated
 
-from jax_ttt.config.ranges import Part, Range
+from jax_ttt.config.ranges import MAX_POSITIONS, Part, Range
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,6 @@ class EvaluationSettings(Part):
     """Updates between evaluations. 1 to 1,000,000,000."""
     eval_games: Annotated[int, Range(int, 0, 2**20)] = 1024
     """Games of the match against random in each evaluation. 0 (none) to 1,048,576."""
-    max_positions: Annotated[int, Range(int, 1, 2**32 - 1)] = 2_000_000
+    max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
     """Most positions to enumerate in each seat at an evaluation, with start_share. 1 to
     4,294,967,295."""
