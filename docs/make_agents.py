@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import jax
@@ -16,27 +16,35 @@ import jax
 from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS, seat_name
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import player_grades
-from jax_ttt.players import names, registry
-from jax_ttt.players.shipped import CERTIFICATES, SHIPPED, SNAPSHOTS
+from jax_ttt.evaluation import player_grades, reached_grades
+from jax_ttt.players import agents, names, registry
+from jax_ttt.players.shipped import BOARDS, CERTIFICATES, SHIPPED, SNAPSHOTS
 from jax_ttt.results.grades import FullExact, Rates
 from jax_ttt.training import snapshots
 
+_MOST = 10**6  # positions; these agents reach fewer
+HEAD = ("agent", "trained with", "size")
+REACHED = (
+    *("agent", "seat", "positions", "losing ends"),
+    *("vs. random: wins / draws / losses", "unbeatable"),
+)
 PAGE = Path(__file__).parent / "shipped_agents.md"
 FLAGS = {
     "network": ("--preset", "default", "--seed", "1"),
     # Its rows are after-states: they have one value each, so the file is small.
     "table": ("--preset", "table", "--table-key", "after-state", "--seed", "1"),
+    "connect-5x4": ("--preset", "connect-5x4", "--seed", "1000", "--until-proven"),
 }
 """The flags of the training of each agent."""
 TEXT = """# Shipped agents
 
 <!-- Made by `make agents`, which trains the agents: run that instead of editing. -->
 
-Two trained agents of tic-tac-toe come with the package. Every command that takes a
-player takes them by name, for instance `python -m jax_ttt.play shipped:network`. Each
-was trained by one command. On the same machine and versions, `make agents` writes the
-same bytes again.
+Some trained agents come with the package. Every command that takes a player takes them
+by name, for instance `python -m jax_ttt.play shipped:network`. Each was trained by one
+command. On the same machine and versions, `make agents` writes the same bytes again.
+
+## Tic-tac-toe
 
 {agents}
 
@@ -51,19 +59,29 @@ The grades are exact, over all {positions:,} positions. A test computes them
 again from the files. [players.md](players.md) explains the rows.
 
 {grades}
+
+## Connect Four
+
+{boards}
+
+[connect_four.md](connect_four.md) tells how they learn. The figures are exact, over
+all positions that an agent reaches against every opponent, mirror images counted once.
+
+{reached}
 """
 
 
 def train() -> None:
     """Train each agent in a new process, and copy its files into the package."""
-    for name, path in SHIPPED.items():
+    for name, path in (SHIPPED | BOARDS).items():
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
             command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
             subprocess.run([*command, "--run-dir", str(run)], check=True)
             path.parent.mkdir(exist_ok=True)
             shutil.copyfile(run / "agent.safetensors", path)
-            shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
+            if name in SNAPSHOTS:
+                shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
 
 
 def certify() -> None:
@@ -76,10 +94,7 @@ def certify() -> None:
 
 def page() -> str:
     """Return the text of the page: how the agents were made, proofs and grades."""
-    agents = [
-        (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
-        for name, path in SHIPPED.items()
-    ]
+    listed = list_of(SHIPPED)
     certificates = [
         (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
         for name, path in CERTIFICATES.items()
@@ -87,11 +102,33 @@ def page() -> str:
     columns = [shown(grades(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
-        agents=table(("agent", "trained with", "size"), agents),
+        agents=table(HEAD, listed),
         certificates=table(("agent", "certificate"), certificates),
         positions=trees.enumerated(DEFAULT).num_positions,
-        grades=table(("", *(name for name, *_ in agents)), rows),
+        grades=table(("", *(name for name, *_ in listed)), rows),
+        boards=table(HEAD, list_of(BOARDS)),
+        reached=table(REACHED, [row for name in BOARDS for row in reached(name)]),
     )
+
+
+def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of agents: name, command, size."""
+    return [
+        (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
+        for name, path in files.items()
+    ]
+
+
+def reached(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield for each seat what an agent of Connect Four reaches."""
+    player = f"shipped:{name}"
+    env_id = agents.game([names.read_name(player, DEFAULT)], None)
+    entrant = registry.enter(names.read_name(player, env_id), env_id, jax.random.key(0))
+    found = reached_grades.grade_by_seat(entrant, env_id, _MOST)
+    for seat, of in found.items():
+        counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
+        about = f"`{player}`", f"as {seat_name(env_id, seat)}"
+        yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
 
 
 def command(name: str) -> str:

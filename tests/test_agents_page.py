@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt import cli
 from jax_ttt.players import agents
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import BOARDS, SHIPPED
 from jax_ttt.train import Args
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -22,13 +22,16 @@ def test_the_page_is_what_the_command_writes(script):
     assert (DOCS / "shipped_agents.md").read_text("utf-8") == script["page"]()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED | BOARDS)
 def test_a_file_has_the_settings_of_the_command_that_is_shown(script, name):
     args = cli.parse_settings(Args, script["FLAGS"][name], "train")
-    agent = agents.load_agent(SHIPPED[name])
+    agent = agents.load_agent((SHIPPED | BOARDS)[name])
     assert (agent.config, agent.seed) == (args.config, args.seed)
-    assert agent.num_updates == args.config.run.num_updates
+    if args.until_proven:
+        assert agent.score.is_proven
+    else:
+        assert agent.num_updates == args.config.run.num_updates
 
 
 def test_every_agent_has_a_command(script):
-    assert script["FLAGS"].keys() == SHIPPED.keys()
+    assert script["FLAGS"].keys() == SHIPPED.keys() | BOARDS.keys()

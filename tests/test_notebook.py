@@ -107,7 +107,7 @@ def test_its_outputs_are_committed_small_and_clean(committed):
     _, cells = committed
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     text = NOTEBOOK.read_text("utf-8")
-    assert len(text) < 700_000
+    assert len(text) < 800_000
     for private in ("/home/", "/root/", "/tmp/", "/work/", "/content/", "Users"):
         assert private not in text
     outputs = [out for cell in cells for out in cell.outputs]
@@ -179,10 +179,19 @@ def test_its_pictures_are_drawn(which, request):
     cells = found if which == "executed" else found[1]
     drawn = [out.data for c in cells for out in c.outputs if "data" in out]
     pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
-    assert len(pictures) == 10
+    assert len(pictures) == 11
     assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
     texts = [x["text/plain"] for x in drawn if "image/svg+xml" in x]
     assert all(len(text) < 200 for text in texts)
+
+
+def test_the_rounds_of_connect_four_end_in_a_proof(committed):
+    (cell,) = (c for c in committed[1] if '"connect-4x4"' in c.source)
+    rows = [row.split() for row in printed(cell).splitlines()[1:]]
+    rounds = [row for row in rows if row[0].isdigit()]
+    assert [row[0] for row in rounds] == [str(n) for n in range(len(rounds))]
+    assert [row[-2:] == ["0,", "0"] for row in rounds].index(True) == len(rounds) - 1
+    assert "unbeatable: no line of play by any opponent" in printed(cell)
 
 
 def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):

@@ -16,7 +16,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS, module_of
 from jax_ttt.config.settings import Config
 
-PRESETS = "default plain table connect-4x4 connect-5x4"
+PRESETS = "default plain table connect-4x4 connect-5x4 connect-7x6"
 PRESETS += " article tictac-q tictac-q-article tictac-double-q"
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = (
@@ -25,7 +25,8 @@ GAMES = (
     "connect_7x6 mnk_4x4_4"
 )
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
-PLAYERS += " blend:P:PLAYER lookahead:D:AGENT shipped:network shipped:table AGENT"
+PLAYERS += " blend:P:PLAYER lookahead:D:AGENT shipped:network shipped:table"
+PLAYERS += " shipped:connect-5x4 AGENT"
 OTHER_GAME = "made for tic_tac_toe, not for"
 NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
 NO_EFFECT = "must be left out: it has no effect with"
@@ -203,7 +204,8 @@ VALUES = [
     (
         "figures --only games",
         "--only must be one of these, got 'games'; did you mean game?",
-        "game random-games values learning seeds growth web",
+        "game random-games values learning seeds growth "
+        "rounds lost-line closed-line web",
     ),
     (
         "bench --only speed",

@@ -76,6 +76,23 @@ _OWN: dict[str, Config] = {
         learning_rate_decay=0.87,
         eval_every=3000,
     ),
+    # A weak agent reaches too many positions to search, so this is self-play alone.
+    # Random openings show it many positions. With fewer games at once it takes more
+    # steps for the moves it plays; the network's size is the limit.
+    "connect-7x6": Config.of(
+        env_id="connect_7x6",
+        num_updates=150_000,
+        two_planes=True,
+        hidden_size=448,
+        learning_rate=1e-3,
+        learning_rate_end=2e-5,
+        gamma=0.99,
+        tremble=0.25,
+        epsilon_start=0.3,
+        epsilon_end=0.1,
+        random_opening=24,
+        eval_every=30_000,
+    ),
 }
 
 SYSTEMS: dict[str, System] = {

@@ -24,7 +24,7 @@ MEANINGS = {
 """Names of other programs for our settings, without hyphens."""
 
 _MOST = 4  # words of a hint
-_FEW, _MANY = 4, 15  # choices that stand in the line, or are left out
+_FEW, _MANY = 4, 20  # choices that stand in the line, or are left out
 _LIKE = 0.6  # of difflib's ratio, from 0 to 1
 _NEARLY = 0.1  # below the best one
 

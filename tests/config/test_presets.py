@@ -90,8 +90,10 @@ SETTINGS = {
 
 def test_every_preset_is_listed_with_its_system():
     assert set(PRESETS) == set(get_args(Preset))
-    others = {"plain", "connect-4x4", "connect-5x4"}  # of other games than the systems
-    assert set(PRESETS) - others == set(SYSTEMS)
+    boards = {"connect-4x4", "connect-5x4", "connect-7x6"}
+    assert set(PRESETS) - boards - {"plain"} == set(SYSTEMS)
+    for name in boards:
+        assert PRESETS[name].env_id == name.replace("-", "_")
     # `test_config` has those of the article, all of them.
     assert SETTINGS.keys() == SYSTEMS.keys() - {"article"}
 

@@ -9,8 +9,9 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS
+from jax_ttt.evaluation import reached_grades
 from jax_ttt.players import agents, names, network, registry
-from jax_ttt.players.shipped import CERTIFICATES, SHIPPED
+from jax_ttt.players.shipped import BOARDS, CERTIFICATES, SHIPPED
 from jax_ttt.solver import proof
 
 every_agent = pytest.mark.parametrize("name", SHIPPED)
@@ -56,6 +57,25 @@ def test_a_certificate_is_that_of_the_agent(name, tmp_path):
 
 def test_every_agent_has_a_certificate():
     assert CERTIFICATES.keys() == SHIPPED.keys()
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
+    assert 10_000 < BOARDS[name].stat().st_size < 1_000_000
+    spec = names.read_name(f"shipped:{name}", "connect_5x4")
+    env_id = agents.game([spec], None)
+    assert env_id == name.replace("-", "_")
+    entrant = registry.enter(spec, env_id, jax.random.key(0))
+    assert entrant.is_fixed
+    assert entrant.seats == SEATS
+
+
+def test_the_agent_of_five_columns_is_proven_again():
+    spec = names.read_name("shipped:connect-5x4", "connect_5x4")
+    entrant = registry.enter(spec, "connect_5x4", jax.random.key(0))
+    found = reached_grades.grade_by_seat(entrant, "connect_5x4", 10**6)
+    assert found.keys() == set(SEATS)
+    assert all(seat.unbeatable for seat in found.values())
 
 
 def test_an_agent_is_refused_in_another_game():
