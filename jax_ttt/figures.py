@@ -192,7 +192,7 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
 
     Of all shortest losing lines after the first round, the one that it leaves last.
     """
-    from jax_ttt.evaluation.own_game import own_game
+    from jax_ttt.envs.own_game import own_game
     from jax_ttt.players import network
     from jax_ttt.plotting import boards
 

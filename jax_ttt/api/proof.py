@@ -12,8 +12,8 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import tree as trees
+from jax_ttt.envs.own_game import own_game
 from jax_ttt.evaluation import reached_grades
-from jax_ttt.evaluation.own_game import own_game
 from jax_ttt.players.registry import Entrant
 from jax_ttt.plotting import boards
 from jax_ttt.reports import result_text

@@ -3,7 +3,7 @@
 from jax.tree_util import Partial
 
 from jax_ttt.envs import one_game
-from jax_ttt.evaluation.own_game import own_game
+from jax_ttt.envs.own_game import own_game
 
 ENV = "connect_4x4"
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
-from jax.tree_util import Partial
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.envs import one_game
+from jax_ttt.envs.pgx_games import Player
 
 
 class OwnGame(NamedTuple):
@@ -18,11 +18,14 @@ class OwnGame(NamedTuple):
 
 
 def own_game(
-    env_id: EnvId, player: Partial, line: Sequence[int] = (), seat: Seat = "first"
+    env_id: EnvId, player: Player, line: Sequence[int] = (), seat: Seat = "first"
 ) -> OwnGame:
-    """Return the game of a player `(key, env_state) -> actions` against itself.
+    """Return the game of a deterministic player against itself.
 
     It follows a line until the player, in a seat, has another move.
+
+    Raises:
+        MoveError: a move of the line or of the player is not legal.
     """
     own, moves, followed = SEATS.index(seat), [], None
     states = [*one_game.states(env_id, ())]
