@@ -14,26 +14,29 @@ from pathlib import Path
 import jax
 
 from jax_ttt import evaluate
-from jax_ttt.config.catalogue import DEFAULT, SEATS, seat_name
+from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades, reached_grades
+from jax_ttt.exams import marks, questions
 from jax_ttt.players import agents, names, registry
-from jax_ttt.players.shipped import BOARDS, CERTIFICATES, SHIPPED, SNAPSHOTS
+from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 from jax_ttt.results.grades import FullExact, Rates
 from jax_ttt.training import snapshots
 
-_MOST = 10**6  # positions; these agents reach fewer
+_MOST = 10**6  # positions; the agent reaches fewer
 HEAD = ("agent", "trained with", "size")
 REACHED = (
     *("agent", "seat", "positions", "losing ends"),
     *("vs. random: wins / draws / losses", "unbeatable"),
 )
+MARKS = ("agent", "all positions", "random ones", "tactical ones")
 PAGE = Path(__file__).parent / "shipped_agents.md"
 FLAGS = {
     "network": ("--preset", "default", "--seed", "1"),
     # Its rows are after-states: they have one value each, so the file is small.
     "table": ("--preset", "table", "--table-key", "after-state", "--seed", "1"),
     "connect-5x4": ("--preset", "connect-5x4", "--seed", "1000", "--until-proven"),
+    "connect-7x6": ("--preset", "connect-7x6", "--seed", "1000", "--no-prove"),
 }
 """The flags of the training of each agent."""
 TEXT = """# Shipped agents
@@ -64,16 +67,22 @@ again from the files. [players.md](players.md) explains the rows.
 
 {boards}
 
-[connect_four.md](connect_four.md) tells how they learn. The figures are exact, over
-all positions that an agent reaches against every opponent, mirror images counted once.
+[connect_four.md](connect_four.md) tells how they learn. The figures of the first agent
+are exact, over all positions that it reaches against every opponent, mirror images
+counted once.
 
 {reached}
+
+The other one reaches too many positions. Its share of value-keeping moves in
+[the exam](proof.md#an-exam-of-connect-four), with 95 % intervals:
+
+{marks}
 """
 
 
 def train() -> None:
     """Train each agent in a new process, and copy its files into the package."""
-    for name, path in (SHIPPED | BOARDS).items():
+    for name, path in ALL.items():
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
             command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
@@ -106,8 +115,9 @@ def page() -> str:
         certificates=table(("agent", "certificate"), certificates),
         positions=trees.enumerated(DEFAULT).num_positions,
         grades=table(("", *(name for name, *_ in listed)), rows),
-        boards=table(HEAD, list_of(BOARDS)),
-        reached=table(REACHED, [row for name in BOARDS for row in reached(name)]),
+        boards=table(HEAD, list_of(CONNECT_FOUR)),
+        reached=table(REACHED, list(reached("connect-5x4"))),
+        marks=table(MARKS, [exam_marks("connect-7x6")]),
     )
 
 
@@ -121,14 +131,32 @@ def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
 
 def reached(name: str) -> Iterator[tuple[str, ...]]:
     """Yield for each seat what an agent of Connect Four reaches."""
-    player = f"shipped:{name}"
-    env_id = agents.game([names.read_name(player, DEFAULT)], None)
-    entrant = registry.enter(names.read_name(player, env_id), env_id, jax.random.key(0))
+    player, env_id, entrant = entered(name)
     found = reached_grades.grade_by_seat(entrant, env_id, _MOST)
     for seat, of in found.items():
         counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
         about = f"`{player}`", f"as {seat_name(env_id, seat)}"
         yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
+
+
+def exam_marks(name: str) -> tuple[str, ...]:
+    """Return the marks of an agent in the exam of Connect Four."""
+    player, env_id, entrant = entered(name)
+    asked = questions.read_exam(env_id, None)
+    found = marks.take_exam(env_id, entrant.player, asked, jax.random.key(0))
+    cells = [
+        f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
+        for mark in (found.all, *found.by_kind.values())
+    ]
+    return (f"`{player}`", *cells)
+
+
+def entered(name: str) -> tuple[str, EnvId, registry.Entrant]:
+    """Return an agent's name as a player, its game, and the agent as a player."""
+    player = f"shipped:{name}"
+    env_id = agents.game([names.read_name(player, DEFAULT)], None)
+    spec = names.read_name(player, env_id)
+    return player, env_id, registry.enter(spec, env_id, jax.random.key(0))
 
 
 def command(name: str) -> str:

@@ -20,7 +20,6 @@ from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.themes import Theme
-from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row, searches
 from jax_ttt.runtime import streams
 
@@ -163,27 +162,15 @@ def trained(preset: Preset, seed: int) -> tuple["Agent", list[Row]]:
 
     It is evaluated 30 times, or in rounds of counterexamples until it is proven.
     """
-    from jax_ttt.envs import tree as trees
-    from jax_ttt.players import agents, network
-    from jax_ttt.training import graded_steps, loop
+    from jax_ttt.api import training
 
     config = PRESETS[preset].replace(eval_games=0)
-    if not config.finds_counterexamples:
+    in_rounds = config.finds_counterexamples
+    if not in_rounds:
         every = max(config.run.num_updates // _EVALUATIONS, 1)
         config = config.replace(eval_every=every)
-    rows: list[Row] = []
-    score = Grades()
-
-    def stop() -> bool:
-        return config.finds_counterexamples and score.is_proven
-
-    run = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id), stop)
-    steps = graded_steps.with_grades(run)
-    last, score = start = next(steps)
-    for last, score in itertools.chain([start], steps):
-        rows.append(graded_steps.row(last, score))
-    params = network.params_from(network.network_of(config.architecture), last.params)
-    return agents.Agent(config, params, seed, last.update, score), rows
+    run = training.train(seed, config, until_proven=in_rounds)
+    return run.agent, list(run.rows)
 
 
 @functools.cache
@@ -191,6 +178,9 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
     """Return a line that beat an agent of a round, and the last agent's game instead.
 
     Of all shortest losing lines after the first round, the one that it leaves last.
+
+    Raises:
+        UsageError: there is no such line, or the run ended without a proof.
     """
     from jax_ttt.envs.own_game import own_game
     from jax_ttt.players import network
@@ -199,10 +189,13 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
     agent, rows = trained(_ROUNDS, seed)
     lines = [
         (seat, found.losing_line)
-        for row in searches(rows)[1:]
+        for row in searches(rows)[1:-1]
         for seat, found in (row.reached or {}).items()
         if found.losing_line is not None
     ]
+    if not (lines and agent.score.is_proven):
+        why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
+        raise cli.UsageError(why)
     game = agent.config.env_id
     player = network.greedy_player(agent.network, agent.params)
     own = [own_game(game, player, line, seat) for seat, line in lines]

@@ -39,8 +39,9 @@ class Args:
     """Draw runs as SVG, PNG or PDF files.
 
     Of one run: its results against random by seat, the update from which on it is
-    proven unbeatable, its loss and schedules. Of several runs: mean and range of those
-    with the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    proven unbeatable, its loss and schedules; of one with --start-share, the positions
+    reached and the losing ends by round. Of several runs: mean and range of those with
+    the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     runs: tyro.conf.Positional[tuple[Path, ...]] = ()
@@ -146,6 +147,11 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     for other in others:
         if (other.env_id, other.seats) != (first.env_id, first.seats):
             raise cli.UsageError("runs of one game, and of the same seats")
+
+    by_round = len(runs) == 1 and first.finds_counterexamples
+    for run, found in runs.items():
+        if not (rows.evaluations(found) or by_round):
+            raise cli.UsageError(f"{run}: no results against random to draw")
 
     from jax_ttt.plotting import curves
 

@@ -52,7 +52,7 @@ LONGEST = (
     "training/test_programs.py",
     "live/test_live_training.py",
     "dqn/test_learner.py",
-    "reports/test_curves.py",
+    "plotting/test_curves.py",
     "test_evaluate.py",
     "test_train.py",
     "test_cli.py",

@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt import cli
 from jax_ttt.players import agents
-from jax_ttt.players.shipped import BOARDS, SHIPPED
+from jax_ttt.players.shipped import ALL
 from jax_ttt.train import Args
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -22,10 +22,10 @@ def test_the_page_is_what_the_command_writes(script):
     assert (DOCS / "shipped_agents.md").read_text("utf-8") == script["page"]()
 
 
-@pytest.mark.parametrize("name", SHIPPED | BOARDS)
+@pytest.mark.parametrize("name", ALL)
 def test_a_file_has_the_settings_of_the_command_that_is_shown(script, name):
     args = cli.parse_settings(Args, script["FLAGS"][name], "train")
-    agent = agents.load_agent((SHIPPED | BOARDS)[name])
+    agent = agents.load_agent(ALL[name])
     assert (agent.config, agent.seed) == (args.config, args.seed)
     if args.until_proven:
         assert agent.score.is_proven
@@ -34,4 +34,4 @@ def test_a_file_has_the_settings_of_the_command_that_is_shown(script, name):
 
 
 def test_every_agent_has_a_command(script):
-    assert script["FLAGS"].keys() == SHIPPED.keys() | BOARDS.keys()
+    assert script["FLAGS"].keys() == ALL.keys()

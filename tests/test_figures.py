@@ -5,9 +5,9 @@ from typing import get_args
 
 import pytest
 
-from jax_ttt import figures
+from jax_ttt import cli, figures
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.results.rows import evaluations
+from jax_ttt.results.rows import evaluations, searches
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def short(monkeypatch):
 
 @pytest.mark.slow
 def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
-    names = get_args(figures.Drawing)
+    names = [name for name in get_args(figures.Drawing) if "line" not in name]
     flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]
     assert figures.main([*flags, "--only", *names]) == 0
     files = {f"{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
@@ -53,12 +53,31 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_line_is_one_that_beat_an_agent_of_the_run(short):
-    lost, own = figures.lost_line(7)
-    assert lost[-1].terminated
-    assert own[-1].terminated
+def test_the_line_beat_an_agent_and_the_last_one_leaves_it():
+    """A whole run of `connect-4x4`: 25 s."""
+    lost, own = figures.lost_line(1000)
+    agent, rows = figures.trained("connect-4x4", 1000)
+    assert agent.score.is_proven
+    moves = [int(state._step_count) for state in lost]
+    assert moves == list(range(len(lost)))
+    lines = [
+        found.losing_line
+        for row in searches(rows)
+        for found in (row.reached or {}).values()
+    ]
+    assert len(lost) - 1 in [len(line) for line in lines if line]
     assert abs(lost[-1].rewards).max() == 1
-    assert own[0].observation.sum() == lost[0].observation.sum() == 0
+    boards = zip(lost, own, strict=False)
+    same = [bool((a.observation == b.observation).all()) for a, b in boards]
+    assert same[0]
+    assert not same[-1]
+    assert own[-1].terminated
+
+
+@pytest.mark.slow
+def test_a_run_that_is_not_proven_has_no_closed_line(short):
+    with pytest.raises(cli.UsageError, match="--first-seed 7: connect-4x4 is not pro"):
+        figures.lost_line(7)
 
 
 @pytest.mark.slow

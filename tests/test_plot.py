@@ -72,6 +72,19 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
     assert ">default tau=0.5: mean and range of 1<" in text
 
 
+def test_a_run_in_rounds_is_drawn_alone(make, capsys):
+    """Its searches are no results against random, with which runs are compared."""
+    seats = {"first": made.reached(losing_ends=3), "second": made.reached()}
+    rows = [plain.to_dict(made.evaluated(0, reached=seats)), CHUNK]
+    settings = {"rows": rows, "preset": "connect-4x4"}
+    settings |= {"env_id": "connect_4x4", "start_share": 0.5}
+    one, other = (make(name, **settings) for name in ("one", "other"))
+    assert plot.main([str(one)]) == 0
+    assert ">losing ends<" in (one / "curve.svg").read_text()
+    assert plot.main([str(one), str(other)]) == 2
+    assert "no results against random to draw" in said(capsys)
+
+
 @pytest.mark.slow
 def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert plot.main([str(trained), "--game"]) == 0

@@ -86,7 +86,7 @@ COMMANDS = (
 FOLDERS_OF_COMMANDS = {"web"}
 MAIN_MODULES = {f"{name}.__main__" for name in FOLDERS_OF_COMMANDS}
 """Folders that are commands: their `__main__` uses what the commands share."""
-MOST_LEVELS = 15
+MOST_LEVELS = 16
 MOST_LINES = 280
 MOST_FUNCTION_LINES = 60
 MOST_MODULES = 13

@@ -26,7 +26,7 @@ GAMES = (
 )
 PLAYERS = "random minimax minimax-first minimax-quick mcts[:N] mcts-online[:N]"
 PLAYERS += " blend:P:PLAYER lookahead:D:AGENT shipped:network shipped:table"
-PLAYERS += " shipped:connect-5x4 AGENT"
+PLAYERS += " shipped:connect-5x4 shipped:connect-7x6 AGENT"
 OTHER_GAME = "made for tic_tac_toe, not for"
 NO_RUN = "--run-dir must be a folder that can be made and holds no run, got"
 NO_EFFECT = "must be left out: it has no effect with"

@@ -42,12 +42,13 @@ def draw(
 ) -> Picture:
     """Draw a result, and write the file if a path is given: as SVG, PNG or PDF.
 
-    A run or several are drawn as learning curves, a game as its moves one by one, an
-    agent as its likeliest game against itself, action values on their board, a cross
-    table as a heat map, a proof as the shortest line that beats the player or as its
-    likeliest game. Several groups of runs, by name, are drawn in one picture. States of
-    PGX are drawn as their boards, a list of them as a game. Curves, values and tables
-    need matplotlib, `pip install 'jax_ttt[plots]'`; boards as SVG do not.
+    A run or several are drawn as learning curves, one with counterexamples by round, a
+    game as its moves one by one, an agent as its likeliest game against itself, action
+    values on their board, a cross table as a heat map, a proof as the shortest line
+    that beats the player or as its likeliest game. Several groups of runs, by name, are
+    drawn in one picture. States of PGX are drawn as their boards, a list of them as a
+    game. Curves, values and tables need matplotlib, `pip install 'jax_ttt[plots]'`;
+    boards as SVG do not.
 
     Args:
         thing: What another function of this page returned; or the moves of a game, to

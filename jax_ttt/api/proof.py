@@ -8,7 +8,7 @@ import numpy as np
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import EnvId, Seat
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.envs import tree as trees
@@ -79,17 +79,19 @@ def prove(
 
     The proof checks every move that the player may make and every reply that an
     opponent could choose: in an enumerable game over its tree, in the other games of
-    stones over the positions that a saved agent reaches.
+    stones over the positions that a saved agent, alone or behind a lookahead, reaches.
+    Ctrl-C ends such a search with what is known.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
-        max_positions: Most positions in a seat of a game without a tree; by default as
-            many as memory holds. Beyond them nothing is claimed.
+        max_positions: Most positions in a seat, in a game without a tree only; by
+            default as many as memory holds. Beyond them nothing is claimed.
 
     Raises:
-        Refused: the player is unknown; positions of the game have no keys; or the
-            player's policy is unknown because its moves are random.
+        Refused: the player is unknown; positions of the game have no keys; the
+            player's policy is unknown, as that of a function or of random moves; or
+            `max_positions` has no effect.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -98,12 +100,15 @@ def prove(
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    entered = player(who, env_id=env_id)
-    tree, entrant = trees.host_tree(entered.env_id), entered.entrant
     if max_positions is not None:
         MAX_POSITIONS.check("max_positions", max_positions)
+    entered = player(who, env_id=env_id)
+    tree, entrant = trees.host_tree(entered.env_id), entered.entrant
     if tree is None:
         return _searched(entered.env_id, entrant, max_positions)
+    if max_positions is not None:
+        rule = f"left out: the whole tree of {entered.env_id} is enumerated"
+        raise SettingError("max_positions", rule, max_positions)
     if entrant.probs is None:
         raise PlayerError(
             f"{entrant.name}: no proof is possible, since its moves are random"
@@ -141,7 +146,7 @@ def _searched(env_id: EnvId, entrant: Entrant, max_positions: int | None) -> Pro
     return Proof(
         env_id=env_id,
         player=entrant.name,
-        seats=entrant.seats,
+        seats=tuple(reached),
         unbeatable=grades.is_proven if grades.has_verdict else None,
         losing_line=None if lost_as is None else lines[lost_as],
         losing_seat=lost_as,

@@ -14,12 +14,12 @@ from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.plotting import curves
 from jax_ttt.reports import result_text
 from jax_ttt.results.counting import counted
-from jax_ttt.results.rows import Row
+from jax_ttt.results.rows import Row, evaluations
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Run:
-    """A finished training run; a notebook shows its learning curves.
+    """A finished training run; a notebook shows its learning curves or its rounds.
 
     Attributes:
         agent: The trained agent.
@@ -169,6 +169,8 @@ def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
     every = [run for runs in groups.values() for run in runs]
     if not every or not all(len(runs) for runs in groups.values()):
         raise Refused("there is no run to draw")
+    if not all(evaluations(run.rows) for run in every):
+        raise Refused("runs without rates against random (eval_games=0)")
     games = {run.config.env_id for run in every}
     if len(games) > 1:
         raise Refused(f"runs of different games: {', '.join(sorted(games))}")

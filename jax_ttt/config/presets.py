@@ -77,8 +77,7 @@ _OWN: dict[str, Config] = {
         eval_every=3000,
     ),
     # A weak agent reaches too many positions to search, so this is self-play alone.
-    # Random openings show it many positions. With fewer games at once it takes more
-    # steps for the moves it plays; the network's size is the limit.
+    # Random openings show it many positions.
     "connect-7x6": Config.of(
         env_id="connect_7x6",
         num_updates=150_000,

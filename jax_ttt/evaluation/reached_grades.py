@@ -90,7 +90,7 @@ def search_by_seat(
         PlayerError: as `grade_by_seat`.
     """
     if reason := why_not(entrant, env_id):
-        raise PlayerError(f"{entrant.name}: {reason}")
+        raise PlayerError(reason)
     found: dict[Seat, Searched] = {}
     for seat in entrant.seats:
         subject = Subject(

@@ -13,10 +13,10 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.suggestions import did_you_mean
-from jax_ttt.players.shipped import BOARDS, SHIPPED
+from jax_ttt.players.shipped import ALL
 from jax_ttt.results.reading import saved_game
 
-_SHIPPED = {f"shipped:{name}": path for name, path in (SHIPPED | BOARDS).items()}
+_SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
 
 KINDS = {
     "random": "any legal move",

@@ -19,7 +19,8 @@ CERTIFICATES: dict[str, Path] = {
     name: _FOLDER / f"{name}.certificate.json" for name in SHIPPED
 }
 """Their certificates, by the same names: the proofs that they never lose."""
-BOARDS: dict[str, Path] = {
-    name: _FOLDER / f"{name}.safetensors" for name in ("connect-5x4",)
+CONNECT_FOUR: dict[str, Path] = {
+    name: _FOLDER / f"{name}.safetensors" for name in ("connect-5x4", "connect-7x6")
 }
 """Agents of Connect Four, by the preset of their training."""
+ALL = SHIPPED | CONNECT_FOUR

@@ -88,7 +88,7 @@ def proven_from(rows: Rows) -> int | None:
 
 
 def _exact(graded: Sequence[Evaluated]) -> bool:
-    return all(row.exact is not None for row in graded)
+    return bool(graded) and all(row.exact is not None for row in graded)
 
 
 def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> None:  # noqa: ANN401

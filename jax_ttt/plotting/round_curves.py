@@ -1,6 +1,6 @@
 """Curves of a run in rounds of counterexamples; need the extra `plots`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jax_ttt.config.catalogue import seat_name
@@ -23,17 +23,17 @@ def round_curves(
     """
     from matplotlib.figure import Figure
 
-    graded = searches(rows)
-    proofs = [place for place, row in enumerate(graded) if row.is_proven]
+    graded = [(row, row.reached or {}) for row in searches(rows)]
+    proofs = [place for place, (row, _) in enumerate(graded) if row.is_proven]
     with themes.style(theme):
         figure = Figure(figsize=(10, 4), layout="constrained")
         positions, ends = figure.subplots(1, 2)
         for number, seat in enumerate(config.seats):
             name = f"as {seat_name(config.env_id, seat)}"
-            found = [row.reached[seat] for row in graded if row.reached]
+            found = {n: of[seat] for n, (_, of) in enumerate(graded) if seat in of}
             style = {"color": themes.colours(theme)[2 * number], "label": name}
-            _line(positions, found, [of.num_positions for of in found], style)
-            _line(ends, found, [of.losing_ends for of in found], style)
+            _line(positions, found, lambda of: of.num_positions, style)
+            _line(ends, found, lambda of: of.losing_ends, style)
         if proofs:
             grey = themes.colours(theme)[1]
             label = f"proven in round {proofs[0]}"
@@ -41,8 +41,8 @@ def round_curves(
         positions.set(title="positions reached", ylim=(0, None))
         ends.set_title("losing ends")
         ends.set_yscale("symlog", linthresh=1)  # linear from 0 to 1
-        most = max(of.losing_ends for row in graded for of in row.reached.values())
-        ends.set_ylim(-0.3, 2 * max(most, 1))
+        most = [of.losing_ends for _, seats in graded for of in seats.values()]
+        ends.set_ylim(-0.3, 2 * max(most, default=1) + 1)
         for axis in (positions.yaxis, ends.yaxis):
             axis.set_major_formatter("{x:,.0f}")
         for axes in (positions, ends):
@@ -56,12 +56,12 @@ def round_curves(
 
 def _line(
     axes: Any,  # noqa: ANN401
-    found: Sequence[Reached],
-    values: Sequence[int],
+    found: Mapping[int, Reached],
+    number: Callable[[Reached], int],
     style: dict[str, Any],
 ) -> None:
     """Draw a number by round, with a triangle where the search was cut."""
-    axes.plot(range(len(values)), values, marker="o", ms=3, **style)
-    cut = [place for place, of in enumerate(found) if not of.is_complete]
-    above = [values[place] for place in cut]
-    axes.plot(cut, above, ls="", marker="^", ms=6, color=style["color"])
+    axes.plot([*found], [*map(number, found.values())], marker="o", ms=3, **style)
+    cut = {place: number(of) for place, of in found.items() if not of.is_complete}
+    color = style["color"]
+    axes.plot([*cut], [*cut.values()], ls="", marker="^", ms=6, color=color)

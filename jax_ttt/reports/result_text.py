@@ -31,7 +31,8 @@ def step_line(
 
     For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
     97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. Results are exact if available, else
-    sampled and marked as sampled. `seats` are those that the agent learns.
+    sampled and marked as sampled. `seats` are those that the agent learns. A search of
+    what the agent reaches adds its losing ends.
     """
     result = grades.best_known
     if result is None:

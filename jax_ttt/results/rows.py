@@ -78,5 +78,9 @@ def evaluations(rows: Sequence[Row]) -> list[Evaluated]:
 
 
 def searches(rows: Sequence[Row]) -> list[Evaluated]:
-    """Return the rows with results of all positions that the agent reaches."""
-    return [row for row in rows if isinstance(row, Evaluated) and row.reached]
+    """Return the last row of each update that has results of a search.
+
+    A search at the end of a run may follow one of the same agent that was cut.
+    """
+    found = (row for row in rows if isinstance(row, Evaluated))
+    return list({row.update: row for row in found if row.reached}.values())

@@ -49,7 +49,7 @@ def test_a_notebook_shows_the_game(who):
 
 
 def test_without_a_tree_or_a_policy_there_is_no_proof():
-    with pytest.raises(jax_ttt.Refused, match="random: random does not play one move"):
+    with pytest.raises(jax_ttt.Refused, match=r"^random does not play one move"):
         jax_ttt.prove("random", env_id="connect_four")
     with pytest.raises(jax_ttt.Refused, match="positions of go_9x9 have no keys"):
         jax_ttt.prove("random", env_id="go_9x9")
@@ -58,7 +58,7 @@ def test_without_a_tree_or_a_policy_there_is_no_proof():
 
 
 def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched():
-    """An untrained agent loses; a cut search claims nothing but the line it found."""
+    """An untrained agent loses; a search that is cut before that claims nothing."""
     agent = jax_ttt.train(
         7, "connect-4x4", num_updates=1, num_envs=8, hidden_size=8, eval_games=0
     ).agent
@@ -76,5 +76,12 @@ def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched
     cut = jax_ttt.prove(agent, max_positions=20)
     assert (cut.unbeatable, cut.losing_line, cut.losing_seat) == (None, None, None)
     assert repr(cut).startswith("not decided beyond move ")
+    lost = jax_ttt.prove(agent, max_positions=1500)
+    assert (lost.unbeatable, lost.losing_line) == (False, found.losing_line)
     with pytest.raises(jax_ttt.Refused, match="max_positions"):
         jax_ttt.prove(agent, max_positions=0)
+
+
+def test_a_limit_of_positions_is_refused_where_there_is_a_tree():
+    with pytest.raises(jax_ttt.Refused, match="max_positions must be left out"):
+        jax_ttt.prove("minimax", max_positions=10)

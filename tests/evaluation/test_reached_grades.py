@@ -108,7 +108,7 @@ def test_the_batch_fits_the_devices(entrant, grades):
 
 def test_a_player_with_chance_is_refused():
     lots = Entrant("random", players.random_player, None)
-    said = "random: random does not play one move in each position"
+    said = r"^random does not play one move in each position"
     with pytest.raises(PlayerError, match=said):
         reached_grades.grade_by_seat(lots, ENV, HUGE)
 

@@ -11,7 +11,7 @@ from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS
 from jax_ttt.evaluation import reached_grades
 from jax_ttt.players import agents, names, network, registry
-from jax_ttt.players.shipped import BOARDS, CERTIFICATES, SHIPPED
+from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
 
 every_agent = pytest.mark.parametrize("name", SHIPPED)
@@ -59,9 +59,9 @@ def test_every_agent_has_a_certificate():
     assert CERTIFICATES.keys() == SHIPPED.keys()
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", CONNECT_FOUR)
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
-    assert 10_000 < BOARDS[name].stat().st_size < 1_000_000
+    assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
     spec = names.read_name(f"shipped:{name}", "connect_5x4")
     env_id = agents.game([spec], None)
     assert env_id == name.replace("-", "_")

@@ -46,3 +46,11 @@ def test_a_wrong_row_is_an_error(value, message):
 
 def test_evaluations_are_the_rows_with_grades():
     assert rows.evaluations([made.evaluated(0), CHUNK, EVALUATED]) == [EVALUATED]
+
+
+def test_the_last_search_of_each_update_counts():
+    cut = made.evaluated(5, reached={"first": made.reached(is_complete=False)})
+    whole = made.evaluated(5, reached={"first": made.reached()})
+    later = made.evaluated(9, reached={"first": made.reached(losing_ends=2)})
+    assert rows.searches([EVALUATED, cut, CHUNK, whole, later]) == [whole, later]
+    assert rows.searches([EVALUATED, CHUNK]) == []
