@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from jax_ttt import cli
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.themes import Theme
@@ -30,8 +31,15 @@ if TYPE_CHECKING:
     from jax_ttt.players.agents import Agent
 
 Drawing = Literal[
-    *("game", "random-games", "values", "learning", "seeds", "growth"),
-    *("rounds", "lost-line", "closed-line"),
+    "game",
+    "random-games",
+    "values",
+    "learning",
+    "seeds",
+    "growth",
+    "rounds",
+    "lost-line",
+    "closed-line",
 ]
 Name = Literal[Drawing, "web"]
 _NUM_SEEDS = Range(int, 1, 1000)
@@ -187,7 +195,7 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
     from jax_ttt.plotting import boards
 
     agent, rows = trained(_ROUNDS, seed)
-    lines = [
+    lines: list[tuple[Seat, tuple[int, ...]]] = [
         (seat, found.losing_line)
         for row in searches(rows)[1:-1]
         for seat, found in (row.reached or {}).items()

@@ -139,7 +139,7 @@ def _searched(env_id: EnvId, entrant: Entrant, max_positions: int | None) -> Pro
     most = max_positions or reached_grades.most_positions()
     reached = reached_grades.grade_by_seat(entrant, env_id, most)
     grades = Grades(reached=reached)
-    lines = {
+    lines: dict[Seat, tuple[int, ...]] = {
         seat: found.losing_line for seat, found in reached.items() if found.losing_line
     }
     lost_as = min(lines, key=lambda seat: len(lines[seat]), default=None)

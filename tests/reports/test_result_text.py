@@ -5,11 +5,11 @@ import dataclasses
 import made
 import pytest
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import grades
 from jax_ttt.reports import result_text
-from jax_ttt.results.grades import Disagreement, Grades, Rate, Sampled
+from jax_ttt.results.grades import Disagreement, Grades, Rate, Reached, Sampled
 from jax_ttt.solver import policies
 
 
@@ -54,7 +54,7 @@ def test_step_line_of_a_sample_says_so():
 
 def test_step_line_of_a_search_counts_the_losing_ends():
     lost, cut = made.reached(losing_ends=1200), made.reached(is_complete=False)
-    word = {
+    word: dict[str, dict[Seat, Reached]] = {
         "unbeatable": {"first": made.reached(), "second": made.reached()},
         "beatable": {"first": made.reached(losing_ends=7), "second": lost},
         "not decided": {"first": made.reached(), "second": cut},
