@@ -76,6 +76,20 @@ _OWN: dict[str, Config] = {
         learning_rate_decay=0.87,
         eval_every=3000,
     ),
+    "connect-5x5": _ROUNDS.replace(
+        env_id="connect_5x5",
+        num_updates=240_000,
+        start_share=0.6,
+        hidden_size=512,
+        learning_rate=1e-3,
+        learning_rate_end=1e-3,
+        learning_rate_decay=0.88,
+        tau=0.05,
+        gamma=0.97,
+        epsilon_start=0.25,
+        epsilon_end=0.25,
+        eval_every=8000,
+    ),
     # A weak agent reaches too many positions to search, so this is self-play alone.
     # Random openings show it many positions.
     "connect-7x6": Config.of(

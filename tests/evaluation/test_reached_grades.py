@@ -145,26 +145,23 @@ def test_the_memory_limits_the_positions(monkeypatch):
     assert reached_grades.most_positions() == 10**6
 
 
-def noisy(seed):
-    """Return a fixed player that looks random: the move depends on the board alone."""
-    weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
-
-    def moves(key, env_state):
-        del key
-        board = env_state.observation.reshape(-1, 40).astype(np.float32)
-        score = jax.numpy.sin(50 * board @ weights)
-        legal = env_state.legal_action_mask
-        return jax.numpy.where(legal, score, -2).argmax(axis=1).astype(np.int32)
-
-    return Partial(moves)
+def noisy(weights, key, env_state):
+    """Play a fixed move that looks random: it depends on the board alone."""
+    del key
+    board = env_state.observation.reshape(-1, 40).astype(np.float32)
+    score = jax.numpy.sin(50 * board @ weights)
+    legal = env_state.legal_action_mask
+    return jax.numpy.where(legal, score, -2).argmax(axis=1).astype(np.int32)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize("seed", range(5))
 def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     env_id = "connect_5x4"
     env = pgx_games.make_env(env_id)
-    entrant = Entrant("noisy", noisy(seed), None, is_fixed=True)
+    weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
+    entrant = Entrant("noisy", Partial(noisy, weights), None, is_fixed=True)
     exact = reached_grades.grade_by_seat(entrant, env_id, HUGE)
     pair = entrant.player, players.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)

@@ -46,16 +46,10 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("seat", "positions", "full", "losing"),
-    [("first", 7_362_237, None, 132_937), ("second", 20_094_302, 424_507, 411_929)],
-)
-def test_the_counts_of_the_player_in_connect_four(seat, positions, full, losing):
-    """As second, full boards were not among the positions counted elsewhere."""
-    found = reached("connect_7x6", RULE, seat, batch=2**13)
-    assert found.ends.lost.moves == losing
-    assert found.num_positions - (found.num_drawn if full else 0) == positions
-    assert full in (None, found.num_drawn)
+@pytest.mark.usefixtures("optimized")
+def test_the_counts_of_the_player_in_connect_four():
+    found = reached("connect_7x6", RULE, "first", batch=2**13)
+    assert (found.num_positions, found.ends.lost.moves) == (7_362_237, 132_937)
 
 
 def with_stone(board, column, who):
@@ -199,10 +193,11 @@ def test_random_policies_have_the_results_of_the_tree(count, host_tree):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 def test_trained_policies_have_the_results_of_the_tree(tree, host_tree):
     proven = 0
-    for seed in range(20):
-        agent = jax_ttt.train(seed=seed, num_updates=200 + 50 * seed).agent
+    for run in jax_ttt.train_many(range(20), num_updates=300):
+        agent = run.agent
         probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
         player = network.greedy_player(agent.network, agent.params)
         check_beside_tree(host_tree, player, probs.astype(float))
