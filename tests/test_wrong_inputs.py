@@ -16,7 +16,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS, module_of
 from jax_ttt.config.settings import Config
 
-PRESETS = "default plain table connect-4x4 connect-5x4 connect-7x6"
+PRESETS = "default plain table connect-4x4 connect-5x4 connect-5x5 connect-7x6"
 PRESETS += " article tictac-q tictac-q-article tictac-double-q"
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = (

@@ -90,7 +90,7 @@ SETTINGS = {
 
 def test_every_preset_is_listed_with_its_system():
     assert set(PRESETS) == set(get_args(Preset))
-    boards = {"connect-4x4", "connect-5x4", "connect-7x6"}
+    boards = {"connect-4x4", "connect-5x4", "connect-5x5", "connect-7x6"}
     assert set(PRESETS) - boards - {"plain"} == set(SYSTEMS)
     for name in boards:
         assert PRESETS[name].env_id == name.replace("-", "_")
