@@ -103,8 +103,9 @@ class Checked:
         site = headers.get("sec-fetch-site", "none")
         if site in ("same-origin", "none"):
             return
-        # A link to the page may stand on any site.
-        opened = method == "GET" and path == "/" and not origins
+        # A link to a page may stand on any site.
+        is_page = path == "/" or path.endswith(".html")
+        opened = method == "GET" and is_page and not origins
         if not (opened and headers.get("sec-fetch-dest") == "document"):
             raise Refusal(403, "requests of other sites are refused")
 

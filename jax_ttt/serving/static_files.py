@@ -36,14 +36,14 @@ class File(NamedTuple):
 def read_files(folder: Path) -> dict[str, File]:
     """Return the files of a folder by their names; links are left out.
 
-    The import map of the page names each module `page/NAME`.
+    The import map of a page names each module `page/NAME`.
     """
     found: dict[str, File] = {}
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in TYPES]
     paths = [path for path in paths if path.is_file() and not path.is_symlink()]
     for path in paths:
         contents, policy = path.read_bytes(), ""
-        if path.name == "index.html":
+        if path.suffix == ".html":
             modules = [p.stem for p in paths if p.suffix == ".js"]
             contents, policy = _with_imports(contents, modules)
         found[path.name] = as_file(contents, TYPES[path.suffix], policy)

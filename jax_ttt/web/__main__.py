@@ -185,10 +185,11 @@ def _export(args: Args, folder: Path) -> int:
     from jax_ttt.web import export
 
     try:
-        path = export.write_page(folder)
+        paths = export.write_page(folder), export.write_connect_four(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
-    streams.tell_written(path)
+    for path in paths:
+        streams.tell_written(path)
     return 0
 
 

@@ -1,5 +1,6 @@
 """The addresses of the tree and the agents. Paths and answers are in `ANSWERS`."""
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 async def tree(services: "Services", request: Request) -> Response:
     """Return the game's tree."""
     return static_files.file_reply(request, services.tree_file)
+
+
+async def connect_four(services: "Services", request: Request) -> Response:
+    """Return the agents of Connect Four, with their weights."""
+    file = await asyncio.wrap_future(services.connect_four)
+    return static_files.file_reply(request, file)
 
 
 async def agents(services: "Services", request: Request) -> dict[str, Any]:
@@ -56,6 +63,7 @@ def _asked(request: Request) -> tuple[str, int | None]:
 
 ANSWERS = {
     ("GET", "/api/tree"): tree,
+    ("GET", "/api/connect_four"): connect_four,
     ("GET", "/api/agents"): agents,
     ("GET", "/api/values"): values,
     ("GET", "/api/proof"): proof,

@@ -41,7 +41,8 @@ def make_app(loading: "Loading[Services]", files: Mapping[str, File]) -> Starlet
     """
 
     async def page(request: Request) -> Response:
-        return static_files.file_reply(request, files.get("index.html"))
+        name = request.path_params.get("name", "index")
+        return static_files.file_reply(request, files.get(f"{name}.html"))
 
     async def static(request: Request) -> Response:
         return static_files.file_reply(request, files.get(request.path_params["name"]))
@@ -59,6 +60,7 @@ def make_app(loading: "Loading[Services]", files: Mapping[str, File]) -> Starlet
         paths[path][method] = answer
     routes = [
         Route("/", page),
+        Route("/{name}.html", page),
         Route("/static/{name}", static),
         Route("/api/training/events", training_routes.events(loading)),
         *(

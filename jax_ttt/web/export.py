@@ -1,16 +1,10 @@
-"""The page as one file without a server: its parts and its data are inlined.
-
-ES modules can't be fetched from `file://`, so an import map gives each of them a
-`data:` URL.
+"""The pages as one file each, without a server, and their data.
 
 Axes: `P` positions, `A` actions, `L` legal moves of all positions.
 """
 
-import base64
 import dataclasses
-import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,8 +19,9 @@ from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.runtime import files
+from jax_ttt.serving import one_file
 from jax_ttt.training import snapshots
-from jax_ttt.web import agent_data, tree_data
+from jax_ttt.web import agent_data, connect_four_data, tree_data
 
 STATIC = Path(__file__).parent / "static"
 """The page's files."""
@@ -57,7 +52,20 @@ def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.html"
     data = page_data(shipped() if exported is None else exported)
-    files.write_whole(path, page(data).encode())
+    files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
+    return path
+
+
+def write_connect_four(folder: Path) -> Path:
+    """Write the page of Connect Four to a folder that exists, and return its file.
+
+    Raises:
+        AgentError: the page can't compute a shipped agent.
+        OSError: the folder can't be written.
+    """
+    path = folder / "connect_four.html"
+    data = connect_four_data.connect_four_json()
+    files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
     return path
 
 
@@ -119,53 +127,3 @@ def few_of(past: Mapping[int, Agent]) -> dict[int, Agent]:
 def legal_values(values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, " L"]:
     """Return the values of the legal moves alone, position by position."""
     return values[~np.isnan(values)]
-
-
-def page(data: Mapping[str, Any]) -> str:
-    """Return the page as one HTML text with its style, modules and data."""
-    text = (STATIC / "index.html").read_text("utf-8")
-    scripts = {path.stem: path.read_text("utf-8") for path in STATIC.glob("*.js")}
-    imports = {f"page/{name}": data_url(code) for name, code in sorted(scripts.items())}
-    # "</script>" in a name would end the element.
-    plain = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    import_map = json.dumps({"imports": imports})
-    start = 'import "page/main";'
-    style = (STATIC / "style.css").read_text("utf-8")
-    csp = content_security_policy((import_map, start), style)
-    parts = {
-        r"<meta charset=[^>]*>": f'<meta charset="utf-8">\n{csp}',
-        r"<link rel=\"stylesheet\"[^>]*>": f"<style>{style}</style>",
-        r"<script type=\"importmap\">.*?</script>": (
-            f'<script type="importmap">{import_map}</script>\n'
-            f'<script type="application/json" id="data">{plain}</script>'
-        ),
-        r"<script type=\"module\"[^>]*></script>": (
-            f'<script type="module">{start}</script>'
-        ),
-    }
-    for pattern, part in parts.items():
-        text, count = re.subn(pattern, lambda _, p=part: p, text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"index.html has {count} parts like {pattern}, not 1")
-    return text
-
-
-def data_url(code: str) -> str:
-    """Return a JavaScript module as a `data:` URL."""
-    encoded = base64.b64encode(code.encode()).decode()
-    return f"data:text/javascript;charset=utf-8;base64,{encoded}"
-
-
-def content_security_policy(scripts: Sequence[str], style: str) -> str:
-    """Return the policy element that allows these inline parts and no network."""
-    allowed = " ".join(["data:", *map(_source, scripts)])
-    rules = (
-        f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
-
-
-def _source(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"

@@ -7,6 +7,7 @@ import functools
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -16,7 +17,7 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import agents
 from jax_ttt.runtime import streams
-from jax_ttt.serving import static_files
+from jax_ttt.serving import replies, static_files
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.serving.static_files import File
 from jax_ttt.sessions import backup
@@ -24,7 +25,7 @@ from jax_ttt.sessions.agent_list import AgentList
 from jax_ttt.sessions.games import Game, Games
 from jax_ttt.sessions.opponents import Opponents
 from jax_ttt.sessions.statistics import Finished, Statistics
-from jax_ttt.web import tree_data
+from jax_ttt.web import connect_four_data, tree_data
 from jax_ttt.web.descriptions import Descriptions, Watched
 
 Result = TypeVar("Result")
@@ -67,6 +68,7 @@ class Services:
 
     tree: Tree
     tree_file: File
+    connect_four: Future[File]
     games: Games
     opponents: Opponents
     statistics: Statistics
@@ -166,12 +168,19 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
     descriptions = Descriptions(opponents, training)
     for prepare in (opponents.prepare, descriptions.all):
         opponents.worker.submit(prepare)  # so that the first page need not wait long
+    connect_four = opponents.worker.submit(_connect_four_file)
     return Services(
         tree,
         tree_file,
+        connect_four,
         Games(tree),
         opponents,
         statistics,
         training,
         descriptions,
     )
+
+
+def _connect_four_file() -> File:
+    text = replies.json_bytes(connect_four_data.connect_four_json())
+    return static_files.as_file(text, "application/json")

@@ -28,7 +28,7 @@ SERVING = (
                 "another port's page is the same origin",
             ),
             (
-                'opened = method == "GET" and path == "/" and not origins',
+                'opened = method == "GET" and is_page and not origins',
                 'opened = method == "GET" and not origins',
                 "other sites may open addresses of the API",
             ),

@@ -13,7 +13,7 @@ from jax_ttt.players import agents
 from jax_ttt.players.levels import BEGINNER_CHANCE
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.sessions import backup
-from jax_ttt.web import agent_data, export, tree_data
+from jax_ttt.web import agent_data, connect_four_data, export, tree_data
 
 SCRIPTS = sorted(export.STATIC.glob("*.js"))
 
@@ -26,6 +26,14 @@ def written(tmp_path_factory):
     network = agents.load_agent(SHIPPED["network"])
     shown = export.Exported("a/b", "</script><b>", "run", network, {0: before})
     return export.write_page(folder, [shown]).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def connect_four(tmp_path_factory):
+    """Return the exported page of Connect Four."""
+    path = export.write_connect_four(tmp_path_factory.mktemp("connect_four"))
+    assert path.name == "connect_four.html"
+    return path.read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +54,12 @@ def test_the_numbers_of_the_page_are_those_of_the_server():
     assert constant("VERSION", "local_statistics.js") == backup.VERSION
 
 
-def test_the_page_asks_for_nothing_from_elsewhere(written):
-    assert not re.findall(r'(?:src|href)="(?!#|data:)', written)
+@pytest.mark.parametrize("name", ["written", "connect_four"])
+def test_a_page_asks_for_nothing_from_elsewhere(name, request):
+    written = request.getfixturevalue(name)
+    links = re.findall(r'<a href="(\w+\.html)"', written)
+    assert links == ["index.html", "connect_four.html"], "to both pages"
+    assert len(re.findall(r'(?:src|href)="(?!#|data:)', written)) == len(links)
     assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", written)
     (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', written)
     assert "default-src 'none'" in policy
@@ -59,16 +71,24 @@ def test_the_page_asks_for_nothing_from_elsewhere(written):
         assert f"'sha256-{digest}'" in policy
 
 
-def test_every_module_is_in_the_import_map_and_every_import_too(written):
-    (text,) = re.findall(r'<script type="importmap">(.*?)</script>', written)
-    found = json.loads(text)
-    codes = {path.stem: path.read_text("utf-8") for path in SCRIPTS}
-    assert found["imports"].keys() == {f"page/{name}" for name in codes}
-    for name, code in codes.items():
-        url = found["imports"][f"page/{name}"]
-        assert base64.b64decode(url.partition("base64,")[2]).decode() == code
-        asked = set(re.findall(r'from "(.*?)"', code))
-        assert asked <= found["imports"].keys(), name
+def test_every_module_is_in_an_import_map_with_its_imports(written, connect_four):
+    maps = []
+    codes = {f"page/{path.stem}": path.read_text("utf-8") for path in SCRIPTS}
+    for page in (written, connect_four):
+        (text,) = re.findall(r'<script type="importmap">(.*?)</script>', page)
+        maps.append(json.loads(text)["imports"])
+        for name, url in maps[-1].items():
+            code = base64.b64decode(url.partition("base64,")[2]).decode()
+            assert code == codes[name]
+            assert set(re.findall(r'from "(.*?)"', code)) <= maps[-1].keys(), name
+    assert maps[0].keys() | maps[1].keys() == codes.keys()
+    assert "page/line_game" not in maps[0]
+    assert "page/main" not in maps[1]
+
+
+def test_the_agents_of_connect_four_are_in_their_page(connect_four):
+    (text,) = re.findall(r'id="data">(.*?)</script>', connect_four, re.DOTALL)
+    assert json.loads(text) == connect_four_data.connect_four_json()
 
 
 def test_no_text_ends_the_data_early(written, data):
@@ -121,15 +141,6 @@ def test_few_snapshots_are_kept_and_the_first_and_the_last_are_among_them():
     assert len(kept) == export.MOST_SNAPSHOTS
     assert (min(kept), max(kept)) == (0, 990)
     assert export.few_of({}) == {}
-
-
-def test_a_page_without_its_parts_is_refused(monkeypatch, tmp_path):
-    for path in export.STATIC.iterdir():
-        (tmp_path / path.name).write_text(path.read_text("utf-8"), "utf-8")
-    (tmp_path / "index.html").write_text("<html></html>", "utf-8")
-    monkeypatch.setattr(export, "STATIC", tmp_path)
-    with pytest.raises(ValueError, match="0 parts like"):
-        export.page({})
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

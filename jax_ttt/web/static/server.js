@@ -26,7 +26,7 @@ async function ask(method, path, body) {
   throw new RequestError(reason);
 }
 
-async function json(method, path, body) {
+export async function json(method, path, body) {
   const response = await ask(method, path, body);
   return response.status === 204 ? null : response.json();
 }

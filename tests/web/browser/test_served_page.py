@@ -86,6 +86,16 @@ def test_each_level_plays_and_the_expert_does_not_lose(page, name):
         assert status(page) in ("You lost.", "A draw.")
 
 
+def test_connect_four_is_played_on_a_page_of_its_own(page):
+    page.get_by_role("link", name="Connect Four").click()
+    wait_for_turn(page)
+    page.locator(".column").nth(2).click()
+    expect(page.locator("#moves")).to_have_text(re.compile(r"^3 \d$"))
+    page.get_by_role("link", name="Tic-tac-toe").click()
+    wait_for_turn(page)
+    assert page.locator(".square").count() == 9
+
+
 def test_a_reload_continues_the_servers_game(page):
     browsing.side(page, "O")
     now = board(page)

@@ -1,0 +1,78 @@
+"""The agents of Connect Four as JSON: the page computes their values by itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jax_ttt.config.catalogue import GAMES, SIDES
+from jax_ttt.players import agents
+from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.players.shipped import CONNECT_FOUR
+from jax_ttt.web import tree_data
+
+COMPUTED = {
+    "network": "mlp",
+    "heads": "value",
+    "canonical": True,
+    "two_planes": True,
+    "activation": "relu",
+}
+"""The networks that `static/network.js` computes, as fields of the architecture."""
+
+
+def connect_four_json() -> dict[str, Any]:
+    """Return the shipped agents of Connect Four, as the page takes them.
+
+    Raises:
+        AgentError: a file is damaged, or its network is not one of `COMPUTED`.
+    """
+    loaded = {name: agents.load_agent(path) for name, path in CONNECT_FOUR.items()}
+    return {"agents": [network_json(name, agent) for name, agent in loaded.items()]}
+
+
+def network_json(name: str, agent: Agent) -> dict[str, Any]:
+    """Return an agent with its game and weights.
+
+    Kernels (inputs, outputs) and biases are base64 of little-endian float32.
+    `unbeatable` has the number of positions that the agent reaches in each seat, or is
+    None without a proof.
+
+    Raises:
+        AgentError: the agent's game or network is not one that the page computes.
+    """
+    architecture = agent.config.architecture
+    game, about = GAMES[architecture.env_id], architecture.as_dict()
+    if game.in_a_row is None or game.moves_on != "columns":
+        raise AgentError(f"{name}: the page has no rules of {architecture.env_id}")
+    for field, known in COMPUTED.items():
+        if about.get(field) != known:
+            found = about.get(field)
+            raise AgentError(f"{name}: the page computes {field} {known}, not {found}")
+    rows, columns = game.shape
+    return {
+        "id": name,
+        "rows": rows,
+        "columns": columns,
+        "in_a_row": game.in_a_row,
+        "gamma": agent.config.target.gamma,
+        "updates": agent.num_updates,
+        "unbeatable": _proven_positions(agent),
+        "layers": _layers(agents.tensors_of(agent.params)),
+    }
+
+
+def _proven_positions(agent: Agent) -> dict[str, int] | None:
+    reached = agent.score.reached
+    if reached is None or not agent.score.is_proven:
+        return None
+    return {SIDES[seat]: found.num_positions for seat, found in reached.items()}
+
+
+def _layers(tensors: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the layers in their order; a layer's number stands in its name."""
+    kernels = [name for name in tensors if name.endswith(".kernel")]
+    layers = []
+    for name in sorted(kernels, key=lambda name: int(name.split(".")[-2])):
+        bias = tensors[name.removesuffix("kernel") + "bias"]
+        kernel = tree_data.encoded(tensors[name], "<f4")
+        layers.append({"kernel": kernel, "bias": tree_data.encoded(bias, "<f4")})
+    return layers

@@ -1,0 +1,70 @@
+// The forward pass of an agent's network, as in networks/q_network.py: two planes of the
+// mover's and the opponent's stones, of the canonical one of both mirror images.
+
+import { bytes } from "page/tree";
+
+function floats(text) {
+  return new Float32Array(bytes(text).buffer);
+}
+
+export class Network {
+  // `layers` are kernels (inputs, outputs) and biases as base64 of float32.
+  constructor({ columns, layers }) {
+    this.columns = columns;
+    this.layers = layers.map(({ kernel, bias }) => ({
+      kernel: floats(kernel),
+      bias: floats(bias),
+    }));
+  }
+
+  // The value of each column to the mover, also of full ones; `cells` as in LineGame.
+  values({ cells, sign }) {
+    const order = this.order(cells, sign);
+    const mirrored = order < 0;
+    const inputs = new Float64Array(2 * cells.length);
+    for (let cell = 0; cell < cells.length; cell += 1) {
+      const stone = sign * cells[mirrored ? this.mirror(cell) : cell];
+      if (stone !== 0) inputs[2 * cell + (stone > 0 ? 0 : 1)] = 1;
+    }
+    const found = Array.from(this.forward(inputs));
+    if (mirrored) return found.reverse();
+    // In a board that is its own image, mirrored columns have the same value.
+    return order === 0 ? found.map((_, a) => found[Math.min(a, found.length - 1 - a)]) : found;
+  }
+
+  mirror(cell) {
+    const column = cell % this.columns;
+    return cell - column + (this.columns - 1 - column);
+  }
+
+  // Negative if the mirror image is the canonical one, 0 if it is the board itself. The
+  // cells are digits of a number, the last cell first; the canonical view has the least.
+  order(cells, sign) {
+    for (let cell = cells.length - 1; cell >= 0; cell -= 1) {
+      const difference = sign * (cells[this.mirror(cell)] - cells[cell]);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  // Most inputs of a layer are 0 and are left out.
+  forward(inputs) {
+    let values = inputs;
+    this.layers.forEach(({ kernel, bias }, depth) => {
+      const sums = Float64Array.from(bias);
+      const size = sums.length;
+      for (let i = 0; i < values.length; i += 1) {
+        const value = values[i];
+        if (value === 0) continue;
+        const row = i * size;
+        for (let k = 0; k < size; k += 1) sums[k] += value * kernel[row + k];
+      }
+      const last = depth === this.layers.length - 1;
+      for (let k = 0; k < size; k += 1) {
+        sums[k] = last ? Math.fround(Math.tanh(sums[k])) : Math.max(sums[k], 0);
+      }
+      values = sums;
+    });
+    return values;
+  }
+}

@@ -1,0 +1,291 @@
+"""The page of Connect Four in a browser: its rules, values and games."""
+
+import re
+
+import browsing
+import jax
+import numpy as np
+import pytest
+from browsing import axe, expect, is_over, status, wait_for_turn
+
+from jax_ttt.envs import one_game, pgx_games
+from jax_ttt.networks import q_network
+from jax_ttt.players import agents, lookahead
+from jax_ttt.players.shipped import CONNECT_FOUR
+from jax_ttt.web import export
+
+pytestmark = pytest.mark.slow
+GAMES = 16
+"""Random games of each agent's board."""
+COMPUTED = """async ([id, games, depth]) => {
+    const [{ LineGame }, { Network }, { searchValues }] = await Promise.all(
+        ["line_game", "network", "lookahead"].map((name) => import(`page/${name}`)));
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const agent = data.agents.find((one) => one.id === id);
+    const [rules, network] = [new LineGame(agent), new Network(agent)];
+    const about = (position) => ({
+        legal: rules.legal(position),
+        result: rules.result(position, "x"),
+        values: network.values(position),
+        searched: searchValues(rules, network, position, depth, agent.gamma)
+            .map((value) => (Number.isNaN(value) ? null : value)),
+    });
+    return games.map((moves) => {
+        const positions = [rules.start];
+        for (const move of moves) positions.push(rules.after(positions.at(-1), move));
+        return positions.map(about);
+    });
+}"""
+"""What the page's modules compute in each position of games, without the clicks."""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    browsing.chromium()
+    return export.write_connect_four(tmp_path_factory.mktemp("four")).as_uri()
+
+
+@pytest.fixture
+def page(open_page, url):
+    found = open_page(url, selector=".column")
+    wait_for_turn(found)
+    return found
+
+
+def opponent(page, name):
+    page.get_by_role("radio", name=re.compile(f"^{name}")).check(force=True)
+    wait_for_turn(page)
+
+
+def column(page, number):
+    return page.locator(".column").nth(number)
+
+
+def play(page, number):
+    column(page, number).click()
+    wait_for_turn(page)
+
+
+def legal(page):
+    """Return the columns that a person may choose."""
+    buttons = page.locator(".column").evaluate_all(
+        "all => all.map((one) => one.getAttribute('aria-disabled') === 'false')"
+    )
+    return np.flatnonzero(buttons).tolist()
+
+
+def played(page):
+    """Return the moves of the game, from 0."""
+    text = page.locator("#moves").inner_text()
+    return [int(number) - 1 for number in re.findall(r"\d", text)]
+
+
+def play_to_the_end(page, choose=min):
+    while not is_over(page):
+        play(page, choose(legal(page)))
+
+
+def agent_of(name):
+    return agents.load_agent(CONNECT_FOUR[name])
+
+
+@jax.jit
+def q_values(network, params, env_state):
+    return q_network.q_values(network, params, env_state.observation)
+
+
+def random_games(env_id, seed):
+    """Yield the states of random games (B), with the moves by which they go on."""
+    env, rng = pgx_games.make_env(env_id), np.random.default_rng(seed)
+    states = pgx_games.init(env, jax.random.key(seed), GAMES)
+    for _ in range(pgx_games.max_moves(env_id)):
+        mask = np.asarray(states.legal_action_mask)
+        moves = (rng.random(mask.shape) * mask).argmax(axis=1)
+        yield states, moves
+        states = pgx_games.play_moves(env, states, moves)
+    yield states, None
+
+
+@pytest.mark.parametrize(("name", "depth"), [("connect-5x4", 3), ("connect-7x6", 1)])
+def test_rules_and_values_are_those_of_python(page, name, depth):
+    """Moves, results, action values and searched values of random games."""
+    agent = agent_of(name)
+    env_id, gamma = agent.config.env_id, agent.config.target.gamma
+    env = pgx_games.make_env(env_id)
+    # All states are searched by one program.
+    boards, moves = zip(*random_games(env_id, 7), strict=True)
+    over = np.array([pgx_games.finished(board) for board in boards])
+    first = pgx_games.seated(boards[0], "first")
+    gain = np.asarray(pgx_games.reward_to(boards[-1], first))
+    lengths = (~over).sum(axis=0)
+    games = [[int(moves[t][b]) for t in range(lengths[b])] for b in range(GAMES)]
+    found = page.evaluate(COMPUTED, [name, games, depth])
+
+    def q_fn(env_state):
+        return q_values(agent.network, agent.params, env_state)
+
+    search = jax.jit(lambda state: lookahead.negamax(env, q_fn, state, depth, gamma))
+    compared = 0
+    for t, board in enumerate(boards):
+        mask = np.asarray(board.legal_action_mask)
+        values, searched = np.asarray(q_fn(board)), np.asarray(search(board))
+        for b in range(GAMES):
+            if t > lengths[b]:
+                continue
+            shown = found[b][t]
+            np.testing.assert_allclose(shown["values"], values[b], atol=1e-5)
+            if over[t][b]:
+                word = {1: "won", 0: "drawn", -1: "lost"}[int(gain[b])]
+                assert (shown["legal"], shown["result"]) == ([], word)
+                continue
+            assert shown["result"] is None
+            assert shown["legal"] == np.flatnonzero(mask[b]).tolist()
+            own = [np.nan if v is None else v for v in shown["searched"]]
+            np.testing.assert_array_equal(np.isnan(own), ~mask[b])
+            np.testing.assert_allclose(
+                np.array(own)[mask[b]], searched[b][mask[b]], atol=1e-5
+            )
+            compared += 1
+    assert compared > 150
+    assert set(gain) == {-1, 1} or len(set(gain)) == 3, "games of both winners"
+
+
+def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
+    play(page, 2)
+    axe(page, "playing")
+    assert page.locator(".last").count() == 1
+    play_to_the_end(page)
+    assert status(page) == "You lost."
+    assert page.locator(".stone-disc.won").count() == 4
+    said = page.locator("#live-0").inner_text() + page.locator("#live-1").inner_text()
+    assert re.fullmatch(r"The agent: column \d\. You lost\.", said)
+    assert legal(page) == []
+    before = played(page)
+    column(page, 4).click()
+    assert played(page) == before, "no move after the end"
+    axe(page, "the end")
+    page.get_by_role("button", name="New game").click()
+    assert (played(page), legal(page)) == ([], [0, 1, 2, 3, 4])
+
+
+def test_a_game_by_keyboard(page):
+    opponent(page, "7 × 6")
+    page.locator("#board [tabindex='0']").focus()
+    for key in ("Home", "ArrowLeft", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    wait_for_turn(page)
+    assert played(page)[0] == 2
+    name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert re.match(r"Column 3, from below yours.*; [45] free", name)
+    page.keyboard.press("7")
+    wait_for_turn(page)
+    assert played(page)[2] == 6
+    page.locator("#values").focus()
+    page.keyboard.press("1")
+    assert len(played(page)) == 4, "a digit outside the game is no move"
+    page.locator("#undo").focus()
+    while not is_over(page):
+        page.keyboard.press(str(legal(page)[0] + 1))
+        wait_for_turn(page)
+    assert status(page) in ("You won.", "You lost.", "A draw.")
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_the_reply_is_the_move_of_the_player_in_python(page, depth):
+    agent = agent_of("connect-7x6")
+    opponent(page, "7 × 6")
+    page.locator("#depth").select_option(str(depth))
+    for number in (0, 6, 3):
+        play(page, number)
+    moves = played(page)
+    player = lookahead.lookahead_player(
+        agent.network, agent.params, agent.config.target.gamma, depth
+    )
+    states = one_game.states(agent.config.env_id, moves)
+    chosen = jax.jit(player)
+    for place in (1, 3, 5):
+        assert int(chosen(jax.random.key(0), states[place])[0]) == moves[place]
+
+
+def test_the_values_on_the_board_are_the_agents(page):
+    agent = agent_of("connect-5x4")
+    page.locator("#values").check()
+    play(page, 1)
+    state = one_game.states(agent.config.env_id, played(page))[-1]
+    values = np.asarray(q_values(agent.network, agent.params, state))[0]
+    shown = page.locator(".column .value").all_inner_texts()
+    assert shown == [f"{value:+.2f}".replace("-", "\u2212") for value in values]
+    best = page.locator(".column .value").nth(int(values.argmax()))
+    assert "good" in (best.get_attribute("class") or "")
+    label = column(page, int(values.argmax())).get_attribute("aria-label") or ""
+    assert label.endswith("the agent's move")
+
+
+def test_undo_takes_back_a_move_and_its_reply(page):
+    play(page, 2)
+    before = played(page)
+    play(page, 0)
+    page.get_by_role("button", name="Undo").click()
+    assert played(page) == before
+    column(page, 0).click()
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_timeout(600)
+    assert played(page) == before, "no late reply"
+    page.get_by_role("button", name="Undo").click()
+    assert played(page) == []
+    assert page.get_by_role("button", name="Undo").is_disabled()
+
+
+def test_the_agent_begins_if_asked_and_a_begun_game_is_kept(page):
+    page.get_by_role("radio", name="The agent").check(force=True)
+    wait_for_turn(page)
+    assert status(page) == "Your turn: orange"
+    assert len(played(page)) == 1
+    play(page, 0)
+    before = played(page)
+    opponent(page, "7 × 6")
+    assert played(page) == before
+    expect(page.locator("#toast")).to_contain_text("next game")
+    page.get_by_role("button", name="New game").click()
+    wait_for_turn(page)
+    assert page.locator(".column").count() == 7
+
+
+def test_the_browser_proves_the_agent_again(page):
+    page.locator("#check").click()
+    result = page.locator("#check-result")
+    expect(result).to_have_text(
+        "10,222 and 15,576 positions, 0 lost. The same result.", timeout=60_000
+    )
+    opponent(page, "7 × 6")
+    expect(page.locator("#proof")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_its_screen_and_holds_still(open_page, url, width, scheme):
+    size = {"width": width, "height": 800}
+    page = open_page(url, selector=".column", viewport=size, color_scheme=scheme)
+    opponent(page, "7 × 6")
+    measure = "() => document.getElementById('new-game').offsetTop"
+    before = page.evaluate(measure)
+    page.locator("#values").check()
+    page.locator("#depth").select_option("1")
+    play(page, 3)
+    assert page.evaluate(measure) == before
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    spilled = page.locator(".column .value").evaluate_all(
+        "all => all.filter((e) => e.scrollWidth > e.clientWidth + 1).length"
+    )
+    assert spilled == 0
+    axe(page, f"{width} {scheme}")
+
+
+def test_nothing_falls_if_the_reader_asked_for_that(open_page, url):
+    moving = (
+        "() => getComputedStyle(document.querySelector('.fresh svg')).animationName"
+    )
+    for choice, animation in (("reduce", "none"), ("no-preference", "fall")):
+        page = open_page(url, selector=".column", reduced_motion=choice)
+        play(page, 2)
+        assert page.evaluate(moving) == animation

@@ -1,0 +1,78 @@
+"""The agents of Connect Four as JSON: their games, weights and proof."""
+
+import base64
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.players import agents
+from jax_ttt.players.agents import AgentError
+from jax_ttt.players.shipped import CONNECT_FOUR, SHIPPED
+from jax_ttt.web import connect_four_data
+
+
+@pytest.fixture(scope="module")
+def sent():
+    """Return the agents as JSON by name, after the way through a file."""
+    found = json.loads(json.dumps(connect_four_data.connect_four_json()))
+    return {one["id"]: one for one in found["agents"]}
+
+
+def floats(text):
+    return np.frombuffer(base64.b64decode(text), "<f4")
+
+
+def test_both_shipped_agents_have_their_board_and_their_discount(sent):
+    assert sent.keys() == CONNECT_FOUR.keys()
+    shapes = [(one["columns"], one["rows"], one["in_a_row"]) for one in sent.values()]
+    assert shapes == [(5, 4, 4), (7, 6, 4)]
+    for name, one in sent.items():
+        assert one["gamma"] == PRESETS[name].target.gamma
+
+
+def test_the_weights_are_those_of_the_files_layer_by_layer(sent):
+    for name, path in CONNECT_FOUR.items():
+        tensors = agents.tensors_of(agents.load_agent(path).params)
+        layers, sizes = sent[name]["layers"], []
+        for number, layer in zip((0, 2, 4), layers, strict=True):
+            (kernel,) = [t for n, t in tensors.items() if f".{number}.kernel" in n]
+            (bias,) = [t for n, t in tensors.items() if f".{number}.bias" in n]
+            np.testing.assert_array_equal(floats(layer["kernel"]), kernel.reshape(-1))
+            np.testing.assert_array_equal(floats(layer["bias"]), bias)
+            sizes += kernel.shape
+        cells = sent[name]["rows"] * sent[name]["columns"]
+        assert (sizes[0], sizes[-1]) == (2 * cells, sent[name]["columns"])
+
+
+def test_only_a_proven_agent_is_called_unbeatable(sent):
+    assert sent["connect-5x4"]["unbeatable"] == {"x": 10222, "o": 15576}
+    assert sent["connect-7x6"]["unbeatable"] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"activation": "tanh"}, "computes activation relu, not tanh"),
+        ({"canonical": False}, "computes canonical True, not False"),
+        ({"two_planes": False}, "computes two_planes True, not None"),
+        ({"env_id": "connect_four"}, "has no rules of connect_four"),
+        ({"env_id": "mnk_4x4_4"}, "has no rules of mnk_4x4_4"),
+    ],
+    ids=str,
+)
+def test_a_network_that_the_page_does_not_compute_is_refused(fields, reason):
+    config = PRESETS["connect-5x4"].replace(hidden_size=8, **fields)
+    agent = tiny.untrained(PRESETS["connect-5x4"].replace(hidden_size=8))
+    with pytest.raises(AgentError, match=reason) as error:
+        connect_four_data.network_json("a", dataclasses.replace(agent, config=config))
+    assert "\n" not in str(error.value)
+
+
+def test_an_agent_of_tic_tac_toe_is_refused():
+    agent = agents.load_agent(SHIPPED["table"])
+    with pytest.raises(AgentError, match="has no rules of tic_tac_toe"):
+        connect_four_data.network_json("table", agent)
