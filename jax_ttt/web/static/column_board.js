@@ -25,7 +25,8 @@ export class ColumnBoard {
   build(rules) {
     this.rules = rules;
     this.columns = Array.from({ length: rules.columns }, (_, column) => {
-      const value = html("span", { class: "value" });
+      // It lies over the button, whose name says it in words.
+      const value = html("span", { class: "value", "aria-hidden": "true" });
       const holes = Array.from({ length: rules.rows }, () => html("span", { class: "hole" }));
       const number = html("span", { class: "number", text: column + 1 });
       const button = html(
@@ -39,13 +40,15 @@ export class ColumnBoard {
             keydown: (event) => this.key(event, column),
           },
         },
-        value,
         html("span", { class: "holes" }, ...holes),
         number,
       );
       return { button, value, holes };
     });
-    this.element.replaceChildren(...this.columns.map(({ button }) => button));
+    const lanes = this.columns.map(({ button, value }) =>
+      html("div", { class: "lane" }, button, value),
+    );
+    this.element.replaceChildren(...lanes);
     this.element.setAttribute("aria-label", `Board, ${rules.columns} columns of ${rules.rows}`);
     this.rove(Math.floor(rules.columns / 2), false);
   }

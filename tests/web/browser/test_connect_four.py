@@ -116,8 +116,9 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
     boards, moves = zip(*random_games(env_id, 7), strict=True)
     over = np.array([pgx_games.finished(board) for board in boards])
     first = pgx_games.seated(boards[0], "first")
-    gain = np.asarray(pgx_games.reward_to(boards[-1], first))
+    gains = [np.asarray(pgx_games.reward_to(board, first)) for board in boards]
     lengths = (~over).sum(axis=0)
+    gain = [int(gains[t][b]) for b, t in enumerate(lengths)]
     games = [[int(moves[t][b]) for t in range(lengths[b])] for b in range(GAMES)]
     found = page.evaluate(COMPUTED, [name, games, depth])
 
@@ -135,7 +136,7 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
             shown = found[b][t]
             np.testing.assert_allclose(shown["values"], values[b], atol=1e-5)
             if over[t][b]:
-                word = {1: "won", 0: "drawn", -1: "lost"}[int(gain[b])]
+                word = {1: "won", 0: "drawn", -1: "lost"}[gain[b]]
                 assert (shown["legal"], shown["result"]) == ([], word)
                 continue
             assert shown["result"] is None
@@ -147,12 +148,11 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
             )
             compared += 1
     assert compared > 150
-    assert set(gain) == {-1, 1} or len(set(gain)) == 3, "games of both winners"
+    assert {-1, 1} <= set(gain), "games of both winners"
 
 
 def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
     play(page, 2)
-    axe(page, "playing")
     assert page.locator(".last").count() == 1
     play_to_the_end(page)
     assert status(page) == "You lost."
@@ -161,7 +161,7 @@ def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
     assert re.fullmatch(r"The agent: column \d\. You lost\.", said)
     assert legal(page) == []
     before = played(page)
-    column(page, 4).click()
+    column(page, 4).click(force=True)
     assert played(page) == before, "no move after the end"
     axe(page, "the end")
     page.get_by_role("button", name="New game").click()
@@ -169,7 +169,7 @@ def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
 
 
 def test_a_game_by_keyboard(page):
-    opponent(page, "7 × 6")
+    opponent(page, "7")
     page.locator("#board [tabindex='0']").focus()
     for key in ("Home", "ArrowLeft", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
@@ -190,21 +190,22 @@ def test_a_game_by_keyboard(page):
     assert status(page) in ("You won.", "You lost.", "A draw.")
 
 
-@pytest.mark.parametrize("depth", [0, 2])
-def test_the_reply_is_the_move_of_the_player_in_python(page, depth):
+def test_a_reply_is_the_move_of_the_player_in_python(page):
+    """The agent's own moves, and then those of `lookahead:2`."""
     agent = agent_of("connect-7x6")
-    opponent(page, "7 × 6")
-    page.locator("#depth").select_option(str(depth))
-    for number in (0, 6, 3):
-        play(page, number)
+    gamma = agent.config.target.gamma
+    opponent(page, "7")
+    for depth, numbers in ((0, (0, 6, 3)), (2, (3, 1))):
+        page.locator("#depth").select_option(str(depth))
+        for number in numbers:
+            play(page, number)
     moves = played(page)
-    player = lookahead.lookahead_player(
-        agent.network, agent.params, agent.config.target.gamma, depth
-    )
     states = one_game.states(agent.config.env_id, moves)
-    chosen = jax.jit(player)
-    for place in (1, 3, 5):
-        assert int(chosen(jax.random.key(0), states[place])[0]) == moves[place]
+    for depth, places in ((0, (1, 3, 5)), (2, (7, 9))):
+        player = lookahead.lookahead_player(agent.network, agent.params, gamma, depth)
+        chosen = jax.jit(player)
+        for place in places:
+            assert int(chosen(jax.random.key(0), states[place])[0]) == moves[place]
 
 
 def test_the_values_on_the_board_are_the_agents(page):
@@ -213,9 +214,10 @@ def test_the_values_on_the_board_are_the_agents(page):
     play(page, 1)
     state = one_game.states(agent.config.env_id, played(page))[-1]
     values = np.asarray(q_values(agent.network, agent.params, state))[0]
-    shown = page.locator(".column .value").all_inner_texts()
-    assert shown == [f"{value:+.2f}".replace("-", "\u2212") for value in values]
-    best = page.locator(".column .value").nth(int(values.argmax()))
+    shown = page.locator(".lane .value").all_inner_texts()
+    numbers = [float(text.replace("\u2212", "-")) for text in shown]
+    np.testing.assert_allclose(numbers, values, atol=0.00501)
+    best = page.locator(".lane .value").nth(int(values.argmax()))
     assert "good" in (best.get_attribute("class") or "")
     label = column(page, int(values.argmax())).get_attribute("aria-label") or ""
     assert label.endswith("the agent's move")
@@ -243,7 +245,7 @@ def test_the_agent_begins_if_asked_and_a_begun_game_is_kept(page):
     assert len(played(page)) == 1
     play(page, 0)
     before = played(page)
-    opponent(page, "7 × 6")
+    opponent(page, "7")
     assert played(page) == before
     expect(page.locator("#toast")).to_contain_text("next game")
     page.get_by_role("button", name="New game").click()
@@ -257,16 +259,15 @@ def test_the_browser_proves_the_agent_again(page):
     expect(result).to_have_text(
         "10,222 and 15,576 positions, 0 lost. The same result.", timeout=60_000
     )
-    opponent(page, "7 × 6")
+    opponent(page, "7")
     expect(page.locator("#proof")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
 def test_the_page_fits_its_screen_and_holds_still(open_page, url, width, scheme):
     size = {"width": width, "height": 800}
     page = open_page(url, selector=".column", viewport=size, color_scheme=scheme)
-    opponent(page, "7 × 6")
+    opponent(page, "7")
     measure = "() => document.getElementById('new-game').offsetTop"
     before = page.evaluate(measure)
     page.locator("#values").check()
@@ -274,7 +275,7 @@ def test_the_page_fits_its_screen_and_holds_still(open_page, url, width, scheme)
     play(page, 3)
     assert page.evaluate(measure) == before
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    spilled = page.locator(".column .value").evaluate_all(
+    spilled = page.locator(".lane .value").evaluate_all(
         "all => all.filter((e) => e.scrollWidth > e.clientWidth + 1).length"
     )
     assert spilled == 0
@@ -282,10 +283,8 @@ def test_the_page_fits_its_screen_and_holds_still(open_page, url, width, scheme)
 
 
 def test_nothing_falls_if_the_reader_asked_for_that(open_page, url):
-    moving = (
-        "() => getComputedStyle(document.querySelector('.fresh svg')).animationName"
-    )
+    moving = "e => getComputedStyle(e).animationName"
     for choice, animation in (("reduce", "none"), ("no-preference", "fall")):
         page = open_page(url, selector=".column", reduced_motion=choice)
         play(page, 2)
-        assert page.evaluate(moving) == animation
+        assert page.locator(".fresh svg").evaluate(moving) == animation
