@@ -67,7 +67,8 @@ again from the files. [players.md](players.md) explains the rows.
 
 {boards}
 
-[connect_four.md](connect_four.md) tells how they learn. The figures of the first agent
+[connect_four.md](connect_four.md) tells how they learn, and the
+[web page](web.md#connect-four) plays with them. The figures of the first agent
 are exact, over all positions that it reaches against every opponent, mirror images
 counted once.
 

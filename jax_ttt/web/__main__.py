@@ -51,7 +51,7 @@ class Args(cli.Machine):
     open: tyro.conf.FlagCreatePairsOff[bool] = False
     """Open the page in a browser."""
     export: Path | None = None
-    """Write the page as static files to this folder, and end: it needs no server."""
+    """Write the pages as static files to this folder, and end: they need no server."""
     runs: Path = saved_runs.FOLDER
     """The folder of the runs whose agents are offered."""
     data_dir: Path | None = None

@@ -40,6 +40,7 @@ def take(folder: Path) -> Iterator[Path]:
         for theme in ("light", "dark"):
             page = _opened(browser, url, theme, _WIDE)
             yield from _states(page, folder, theme)
+            yield _connect_four(page, folder, theme)
             page.context.close()
         page = _opened(browser, url, "dark", _NARROW)
         _show_values(page)
@@ -70,6 +71,16 @@ def _states(page: "Page", folder: Path, theme: "Theme") -> Iterator[Path]:
     page.get_by_role("button", name="Reset").click()
     page.get_by_role("button", name="Forget it").click()
     page.locator(".state", has_text="Not started").wait_for()
+
+
+def _connect_four(page: "Page", folder: Path, theme: "Theme") -> Path:
+    page.get_by_role("link", name="Connect Four").click()
+    page.get_by_role("radio", name="7").check(force=True)
+    page.locator("#values").check()
+    for column in (4, 3, 2, 6, 4, 2):
+        page.locator(".column").nth(column - 1).click()
+        page.locator("#status-main", has_text="Your turn").wait_for()
+    return _shot(page, folder / f"web-connect-four-{theme}.png")
 
 
 def _opened(

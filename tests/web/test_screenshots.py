@@ -10,7 +10,7 @@ import served
 
 from jax_ttt.web import screenshots
 
-STATES = ("play", "learning", "proof")
+STATES = ("play", "learning", "proof", "connect-four")
 NAMES = {
     *(f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")),
     "web-phone-dark.png",
