@@ -1,6 +1,5 @@
 """The addresses of the tree and the agents. Paths and answers are in `ANSWERS`."""
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -20,7 +19,7 @@ async def tree(services: "Services", request: Request) -> Response:
 
 async def connect_four(services: "Services", request: Request) -> Response:
     """Return the agents of Connect Four, with their weights."""
-    file = await asyncio.wrap_future(services.connect_four)
+    file = await services.computed(services.connect_four_file)
     return static_files.file_reply(request, file)
 
 

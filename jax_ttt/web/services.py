@@ -7,7 +7,6 @@ import functools
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -68,7 +67,6 @@ class Services:
 
     tree: Tree
     tree_file: File
-    connect_four: Future[File]
     games: Games
     opponents: Opponents
     statistics: Statistics
@@ -103,6 +101,11 @@ class Services:
         except sqlite3.Error as error:  # a full disk must not end a game
             streams.tell(f"warning: a game was not counted: {error}")
         self.training.learn_game(moves)
+
+    def connect_four_file(self) -> File:
+        """Return the agents of Connect Four as a file; it takes a tenth of a second."""
+        text = replies.json_bytes(connect_four_data.connect_four_json())
+        return static_files.as_file(text, "application/json")
 
     def backup(self) -> bytes:
         """Return the statistics and all agents but the shipped ones as a file."""
@@ -168,19 +171,12 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
     descriptions = Descriptions(opponents, training)
     for prepare in (opponents.prepare, descriptions.all):
         opponents.worker.submit(prepare)  # so that the first page need not wait long
-    connect_four = opponents.worker.submit(_connect_four_file)
     return Services(
         tree,
         tree_file,
-        connect_four,
         Games(tree),
         opponents,
         statistics,
         training,
         descriptions,
     )
-
-
-def _connect_four_file() -> File:
-    text = replies.json_bytes(connect_four_data.connect_four_json())
-    return static_files.as_file(text, "application/json")

@@ -99,10 +99,11 @@ def test_fields_that_are_read():
     }
 
 
-def test_a_link_on_another_site_opens_the_page_and_nothing_else():
+def test_a_link_on_another_site_opens_the_pages_and_nothing_else():
     checked = Checked(app, 8000)
     link = {"host": "127.0.0.1:8000", "sec_fetch_site": "cross-site"}
-    assert status(checked, path="/", **link, sec_fetch_dest="document") is None
+    for path in ("/", "/connect_four.html"):
+        assert status(checked, path=path, **link, sec_fetch_dest="document") is None
     assert status(checked, path="/", **link, sec_fetch_dest="image") == 403
     assert status(checked, path="/api/games", **link, sec_fetch_dest="document") == 403
     assert status(checked, "HEAD", "/", **link, sec_fetch_dest="document") == 403

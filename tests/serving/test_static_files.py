@@ -17,6 +17,7 @@ def folder(tmp_path):
     static = tmp_path / "static"
     (static / "a.js").write_text("export const a = 1;")
     (static / "index.html").write_text('<script type="importmap">\n</script>')
+    (static / "other.html").write_text('<script type="importmap">{}</script>')
     (static / "notes.txt").write_text("not served")
     (static / "deep").mkdir()
     (static / "deep" / "b.js").write_text("not served")
@@ -26,11 +27,14 @@ def folder(tmp_path):
 
 @pytest.mark.fault("F19", "paths that lead out of the page's folder")
 def test_only_the_files_of_the_page_are_read_and_no_links(folder):
-    assert static_files.read_files(folder).keys() == {"a.js", "index.html"}
+    assert static_files.read_files(folder).keys() == {
+        *("a.js", "index.html", "other.html")
+    }
 
 
-def test_the_import_map_names_each_module(folder):
-    page = static_files.read_files(folder)["index.html"]
+@pytest.mark.parametrize("name", ["index.html", "other.html"])
+def test_the_import_map_names_each_module(folder, name):
+    page = static_files.read_files(folder)[name]
     (text,) = re.findall(r">(.*)<", page.contents.decode())
     assert json.loads(text) == {"imports": {"page/a": "/static/a.js"}}
     assert "sha256-" in page.policy

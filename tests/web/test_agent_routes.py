@@ -10,6 +10,7 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.players import agents, registry
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.solver import proof
+from jax_ttt.web import connect_four_data
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -19,6 +20,13 @@ def test_the_tree_has_every_position(client, host_tree):
     assert tree["num_positions"] == host_tree.num_positions
     successor = np.frombuffer(base64.b64decode(tree["successor"]), "<u2")
     np.testing.assert_array_equal(successor, host_tree.successor.reshape(-1))
+
+
+def test_the_agents_of_connect_four_are_sent_once(client):
+    first = client.get("/api/connect_four")
+    assert first.json() == connect_four_data.connect_four_json()
+    tag = {"if-none-match": first.headers["etag"]}
+    assert client.get("/api/connect_four", headers=tag).status_code == 304
 
 
 def test_agents_are_listed_with_their_proof(client, tmp_path):

@@ -283,6 +283,7 @@ PATHS = [
     *("/../x", "/%2e%2e/", "/%2e%2e%2fapp.py", "//etc/passwd", "/static/", "/static"),
     *("/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py"),
     *("/static/..\\app.py", "/static/%5c..%5capp.py", "/static/page.js%00.html"),
+    *("/none.html", "/..%2findex.html", "/static/none.html"),
     *("/static/%00", "/static//etc/passwd", "/static/%2fetc%2fpasswd", "/%"),
     *("/static/index.html/", "/static/C:%5Cx", "/static/.", "/static/%C0%AE%C0%AE/x"),
     *("/app.py", "/static/app.py", "/static/__init__.py", "/api", "/api/", "/index"),
@@ -309,8 +310,9 @@ def test_no_file_but_the_pages_own_is_sent(port, path, monkeypatch):
     check_headers(served.headers_of(reply))
 
 
-def test_the_page_and_its_modules_are_sent_with_a_policy_that_allows_the_map(port):
-    page = served.exchange(port, served.request(port, path="/"))
+@pytest.mark.parametrize("path", ["/", "/index.html", "/connect_four.html"])
+def test_a_page_and_its_modules_are_sent_with_a_policy_that_allows_the_map(port, path):
+    page = served.exchange(port, served.request(port, path=path))
     headers, text = served.headers_of(page), served.body_of(page).decode()
     assert headers["content-type"].startswith("text/html")
     imports = re.findall(r'<script type="importmap">(.*?)</script>', text, re.DOTALL)

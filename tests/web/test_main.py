@@ -117,12 +117,14 @@ def test_another_host_is_warned_of(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_is_written_as_files(tmp_path, capsys):
+def test_the_pages_are_written_as_files(tmp_path, capsys):
     folder = tmp_path / "page"
     assert command.main(["--export", str(folder)]) == 0
     page = (folder / "index.html").read_text("utf-8")
     assert 'id="data"' in page
-    assert str(folder) in capsys.readouterr().out
+    written = [folder / "index.html", folder / "connect_four.html"]
+    assert sorted(folder.iterdir()) == sorted(written)
+    assert capsys.readouterr().out == "".join(f"wrote {path}\n" for path in written)
 
 
 def test_an_export_to_a_file_is_refused(tmp_path, capsys):
