@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 GAMES = 16
 """Random games of each agent's board."""
 COMPUTED = """async ([id, games, depth]) => {
-    const [{ LineGame }, { Network }, { searchValues }] = await Promise.all(
+    const [{ LineGame }, { Network }, { greedy, searchValues }] = await Promise.all(
         ["line_game", "network", "lookahead"].map((name) => import(`page/${name}`)));
     const data = JSON.parse(document.getElementById("data").textContent);
     const agent = data.agents.find((one) => one.id === id);
@@ -27,6 +27,7 @@ COMPUTED = """async ([id, games, depth]) => {
         legal: rules.legal(position),
         result: rules.result(position, "x"),
         values: network.values(position),
+        move: greedy(searchValues(rules, network, position, 0)),
         searched: searchValues(rules, network, position, depth, agent.gamma)
             .map((value) => (Number.isNaN(value) ? null : value)),
     });
@@ -147,6 +148,10 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
                 np.array(own)[mask[b]], searched[b][mask[b]], atol=1e-5
             )
             compared += 1
+            top = np.sort(values[b][mask[b]])[-2:]
+            if not 0 < top[-1] - top[0] < 1e-5:
+                move = np.where(mask[b], values[b], -np.inf).argmax()
+                assert shown["move"] == move, "of equal values, the first one"
     assert compared > 150
     assert {-1, 1} <= set(gain), "games of both winners"
 
