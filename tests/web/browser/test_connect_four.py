@@ -156,6 +156,18 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
     assert {-1, 1} <= set(gain), "games of both winners"
 
 
+def test_of_two_sure_wins_the_first_is_played(page):
+    """Both have the value 1 in float32; the sums of the network differ."""
+    moves, name = [5, 1, 5, 3, 2, 4, 1, 1, 1, 5, 2, 0, 3, 2], "connect-7x6"
+    agent = agent_of(name)
+    state = one_game.states(agent.config.env_id, moves)[-1]
+    values = np.asarray(q_values(agent.network, agent.params, state))[0]
+    assert np.flatnonzero(values == 1).tolist() == [0, 4]
+    shown = page.evaluate(COMPUTED, [name, [moves], 0])[0][-1]
+    assert shown["values"][0] == shown["values"][4] == 1
+    assert shown["move"] == 0
+
+
 def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
     play(page, 2)
     assert page.locator(".last").count() == 1
