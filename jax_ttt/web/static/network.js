@@ -3,7 +3,7 @@
 
 import { bytes } from "page/tree";
 
-// From here on, XLA's float32 tanh is 1: of two sure wins, the first column is played.
+// From here on, XLA's tanh on a CPU is 1: of two sure wins, the first column is played.
 const SATURATED = 7.998812;
 
 function tanh(sum) {
