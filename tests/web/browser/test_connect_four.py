@@ -149,9 +149,9 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
             )
             compared += 1
             top = np.sort(values[b][mask[b]])[-2:]
-            if not 0 < top[-1] - top[0] < 1e-5:
+            if top[-1] - top[0] > 1e-5:
                 move = np.where(mask[b], values[b], -np.inf).argmax()
-                assert shown["move"] == move, "of equal values, the first one"
+                assert shown["move"] == move
     assert compared > 150
     assert {-1, 1} <= set(gain), "games of both winners"
 
