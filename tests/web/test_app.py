@@ -33,6 +33,8 @@ def port(tmp_path_factory):
     files = static_files.read_files(served.Path(static))
     page_app = app.make_app(loading, files)
     with served.serving(page_app, loading.end, large=app.LARGE) as found:
+        # It computes what it shows of the agents first, and reads compiled programs.
+        served.exchange(found, served.request(found, path="/api/agents"))
         yield found
     made.close()
 
