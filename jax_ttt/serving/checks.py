@@ -104,7 +104,7 @@ class Checked:
         if site in ("same-origin", "none"):
             return
         # A link to a page may stand on any site.
-        is_page = path == "/" or path.endswith(".html")
+        is_page = path == "/" or (path.count("/") == 1 and path.endswith(".html"))
         opened = method == "GET" and is_page and not origins
         if not (opened and headers.get("sec-fetch-dest") == "document"):
             raise Refusal(403, "requests of other sites are refused")

@@ -5,12 +5,13 @@ ES modules can't be fetched from `file://`, so an import map gives each of them 
 """
 
 import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from jax_ttt.serving import replies
 
 
 def inlined(path: Path, data: Mapping[str, Any]) -> str:
@@ -68,14 +69,10 @@ def data_url(code: str) -> str:
 
 def content_security_policy(scripts: Sequence[str], style: str) -> str:
     """Return the policy element that allows these inline parts and no network."""
-    allowed = " ".join(["data:", *map(_source, scripts)])
+    allowed = " ".join(["data:", *map(replies.hash_source, scripts)])
+    own_style = replies.hash_source(style)
     rules = (
-        f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; "
+        f"default-src 'none'; script-src {allowed}; style-src {own_style}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
-
-
-def _source(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"

@@ -1,5 +1,7 @@
 """Refusals as JSON, and the headers of every reply."""
 
+import base64
+import hashlib
 import http
 import json
 
@@ -9,6 +11,13 @@ POLICY = (
     "form-action 'none'; frame-ancestors 'none'"
 )
 """The Content-Security-Policy; `{scripts}` are the hashes of inline scripts."""
+
+
+def hash_source(text: str) -> str:
+    """Return what a policy calls an inline script or style."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
 
 HEADERS = {
     "content-security-policy": POLICY.format(scripts=""),

@@ -1,6 +1,5 @@
 """The page's files, read once: a path in a request is a name in a dictionary."""
 
-import base64
 import hashlib
 import json
 import re
@@ -80,5 +79,5 @@ def _with_imports(page: bytes, modules: list[str]) -> tuple[bytes, str]:
     imports = {f"page/{name}": f"/static/{name}.js" for name in modules}
     text = json.dumps({"imports": imports})
     whole = _MAP.sub(lambda found: f"{found[1]}{text}{found[3]}", page.decode())
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return whole.encode(), replies.POLICY.format(scripts=f" 'sha256-{digest}'")
+    policy = replies.POLICY.format(scripts=f" {replies.hash_source(text)}")
+    return whole.encode(), policy

@@ -40,12 +40,12 @@ def network_json(name: str, agent: Agent) -> dict[str, Any]:
         AgentError: the agent's game or network is not one that the page computes.
     """
     architecture = agent.config.architecture
-    game, about = GAMES[architecture.env_id], architecture.as_dict()
+    game = GAMES[architecture.env_id]
     if game.in_a_row is None or game.moves_on != "columns":
         raise AgentError(f"{name}: the page has no rules of {architecture.env_id}")
     for field, known in COMPUTED.items():
-        if about.get(field) != known:
-            found = about.get(field)
+        found = getattr(architecture, field)
+        if found != known:
             raise AgentError(f"{name}: the page computes {field} {known}, not {found}")
     rows, columns = game.shape
     return {
@@ -54,7 +54,6 @@ def network_json(name: str, agent: Agent) -> dict[str, Any]:
         "columns": columns,
         "in_a_row": game.in_a_row,
         "gamma": agent.config.target.gamma,
-        "updates": agent.num_updates,
         "unbeatable": _proven_positions(agent),
         "layers": _layers(agents.tensors_of(agent.params)),
     }

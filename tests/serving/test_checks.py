@@ -105,7 +105,8 @@ def test_a_link_on_another_site_opens_the_pages_and_nothing_else():
     for path in ("/", "/connect_four.html"):
         assert status(checked, path=path, **link, sec_fetch_dest="document") is None
     assert status(checked, path="/", **link, sec_fetch_dest="image") == 403
-    assert status(checked, path="/api/games", **link, sec_fetch_dest="document") == 403
+    for path in ("/api/games", "/api/games/x.html", "/static/index.html"):
+        assert status(checked, path=path, **link, sec_fetch_dest="document") == 403
     assert status(checked, "HEAD", "/", **link, sec_fetch_dest="document") == 403
 
 

@@ -47,7 +47,7 @@ def test_no_text_of_the_data_ends_it(folder):
     assert json.loads(found) == data
 
 
-def test_the_policy_allows_the_inline_parts_alone(folder):
+def test_the_policy_allows_the_inline_parts_alone():
     policy = one_file.content_security_policy(("a",), "b")
     a, b = "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=", "PiPoFgA5WUoziU9lZOGxNIu9"
     assert f"script-src data: 'sha256-{a}'" in policy

@@ -2,7 +2,7 @@
 
 import { html, svg } from "page/dom";
 import { greedy } from "page/lookahead";
-import { signed } from "page/values";
+import { signed, spoken, toneOf } from "page/values";
 
 const OWNERS = { true: "yours", false: "the agent's" };
 
@@ -16,7 +16,7 @@ export class ColumnBoard {
       const { target } = event;
       const inside = target === document.body || element.parentElement.contains(target);
       const column = Number(event.key) - 1;
-      if (!inside || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (!inside || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
       if (column in this.columns) this.onPlay(column);
     });
   }
@@ -94,22 +94,20 @@ export class ColumnBoard {
         hole.replaceChildren(...(shown ? [disc(shown, look)] : []));
         hole.style.setProperty("--row", row + 1);
       });
-      const spoken = values && !Number.isNaN(values[column]);
-      value.className = `value ${spoken ? tone(values[column], column === best) : ""}`;
-      value.textContent = spoken ? signed(values[column]) : "";
+      const valued = values && !Number.isNaN(values[column]);
+      value.className = `value ${valued ? toneOf(values[column], column === best) : ""}`;
+      value.textContent = valued ? signed(values[column]) : "";
       button.classList.toggle("playable", landing !== null);
       button.setAttribute("aria-disabled", String(landing === null));
       const about = [`Column ${column + 1}`, described(stones, rules.rows)];
-      if (spoken) about.push(`value ${signed(values[column]).replace("−", "minus ")}`);
-      if (spoken && column === best) about.push("the agent's move");
+      if (valued) about.push(`value ${spoken(values[column])}`);
+      if (valued && column === best) about.push("the agent's move");
+      if (holes.some((_, row) => won.has(row * rules.columns + column))) {
+        about.push("in the winning row");
+      }
       button.setAttribute("aria-label", about.join(", "));
     });
   }
-}
-
-function tone(value, isBest) {
-  if (isBest) return "good";
-  return value < 0 ? "bad" : "even";
 }
 
 // The stones of a column in words, from the lowest one.

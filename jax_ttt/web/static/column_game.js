@@ -1,12 +1,7 @@
 // A game of columns between the person and an agent: its moves, and the agent's reply.
 
 import { greedy, searchValues } from "page/lookahead";
-
-const REPLY_DELAY = 400; // ms, so that the reply is seen as one
-
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
+import { REPLY_DELAY, pause } from "page/replies";
 
 export class ColumnGame extends EventTarget {
   // `opponent` has an id, its `rules`, a `network` and the discount `gamma`.
@@ -14,12 +9,14 @@ export class ColumnGame extends EventTarget {
     super();
     this.token = 0; // of the latest action: a late reply to an earlier one is ignored
     this.depth = 0; // moves that the agent looks ahead
+    this.searched = false; // whether it did so in this game
   }
 
   start(opponent, side) {
     Object.assign(this, { opponent, side, rules: opponent.rules });
     this.moves = [];
     this.positions = [this.rules.start];
+    this.searched = false;
     this.token += 1;
     this.changed({ started: true });
     return this.reply();
@@ -79,7 +76,9 @@ export class ColumnGame extends EventTarget {
     if (this.isOver || this.isPersonsTurn) return;
     const { token } = this;
     await pause(REPLY_DELAY);
-    if (token === this.token) this.put(greedy(this.values()));
+    if (token !== this.token) return;
+    if (this.depth) this.searched = true;
+    this.put(greedy(this.values()));
   }
 
   undo() {

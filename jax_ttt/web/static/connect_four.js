@@ -1,6 +1,6 @@
 // The page of Connect Four: games against the shipped agents, computed in the browser.
 
-import { announce, byId, html, number, setText } from "page/dom";
+import { announce, byId, choice, html, number, setText, showFailure } from "page/dom";
 import { ColumnBoard } from "page/column_board";
 import { ColumnGame } from "page/column_game";
 import { LineGame } from "page/line_game";
@@ -9,19 +9,14 @@ import { reach } from "page/reach";
 import { json } from "page/server";
 import { startTheme } from "page/theme";
 import { say } from "page/toast";
+import { RESULTS } from "page/values";
 
 const DEPTHS = [0, 1, 2, 3, 4];
 const SIDES = { x: "You", o: "The agent", random: "Random" };
 const COLOURS = { x: "blue", o: "orange" };
-const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 const VALUES =
   "The agent's value of each column for the player to move: from −1, a loss, to +1, a win. " +
   "Its own move is green.";
-
-function choice(name, value, text, checked, onChange) {
-  const input = html("input", { type: "radio", name, value, checked, on: { change: onChange } });
-  return html("label", { class: "choice" }, input, html("span", { text }));
-}
 
 function opponentOf(data) {
   const size = `${data.columns} × ${data.rows}`;
@@ -31,7 +26,7 @@ function opponentOf(data) {
 // What is known about an agent, in words.
 function about({ unbeatable }) {
   if (!unbeatable) return "The usual board. No proof: the agent reaches too many positions.";
-  return "Proven unbeatable: whoever begins, no line of play beats it.";
+  return "Proven unbeatable if it does not look ahead: whoever begins, no line of play beats it.";
 }
 
 function depthText(depth) {
@@ -43,6 +38,7 @@ class Page {
     this.opponents = opponents;
     this.selected = opponents[0];
     this.side = "x";
+    this.checking = false;
     this.game = new ColumnGame();
     this.board = new ColumnBoard(byId("board"), (column) => this.game.play(column));
     this.game.addEventListener("change", (event) => this.show(event.detail));
@@ -57,14 +53,14 @@ class Page {
   choices() {
     const named = ({ size, unbeatable }) => (unbeatable ? `${size}, proven` : size);
     const agents = this.opponents.map((agent) =>
-      choice("agent", agent.id, named(agent), this.selected === agent, () => {
+      choice("radio", "agent", agent.id, named(agent), this.selected === agent, () => {
         this.selected = agent;
         this.chosen();
       }),
     );
     byId("agents").append(...agents);
     const sides = Object.entries(SIDES).map(([side, text]) =>
-      choice("side", side, text, side === this.side, () => {
+      choice("radio", "side", side, text, side === this.side, () => {
         this.side = side;
         this.chosen();
       }),
@@ -96,7 +92,7 @@ class Page {
     const { selected, game } = this;
     const proven = selected.unbeatable !== null;
     setText(byId("agent-about"), about(selected));
-    const searched = "It searches so many moves of best play, then uses the network's values.";
+    const searched = "It searches that many moves ahead, with best play of both sides, then uses the network's values.";
     const note = proven ? `${searched} The proof is of the network alone.` : searched;
     setText(byId("depth-about"), game.depth ? note : "The network's values alone choose its move.");
     byId("proof").hidden = !proven;
@@ -136,7 +132,7 @@ class Page {
     const { game } = this;
     const { size, unbeatable } = game.opponent;
     const depth = game.depth ? `, looks ahead ${depthText(game.depth)}` : "";
-    const proven = unbeatable && !game.depth ? ", proven unbeatable" : "";
+    const proven = unbeatable && !game.depth && !game.searched ? ", proven unbeatable" : "";
     const more = `Agent for ${size}${proven}${depth}`;
     if (game.result) {
       const count = `after ${game.moves.length} moves`;
@@ -149,7 +145,8 @@ class Page {
   // Follow every line of play of the selected agent, in both seats.
   async check() {
     const { rules, network, unbeatable } = this.selected;
-    byId("check").disabled = true;
+    if (this.checking) return;
+    this.isChecking(true);
     const found = {};
     for (const side of ["x", "o"]) {
       for (found[side] of reach(rules, network, side)) {
@@ -165,7 +162,13 @@ class Page {
     const text = `${counted}, ${number(losses)} lost. ${same && !losses ? "The same result." : "Not the same result."}`;
     setText(byId("check-result"), text);
     announce(text);
-    byId("check").disabled = false;
+    this.isChecking(false);
+  }
+
+  // The button stays enabled, or it would lose the focus.
+  isChecking(checking) {
+    this.checking = checking;
+    byId("check").setAttribute("aria-disabled", String(checking));
   }
 }
 
@@ -178,9 +181,4 @@ async function start() {
 }
 
 startTheme(byId("theme"));
-start().catch((error) => {
-  setText(byId("status-main"), "The page could not start.");
-  setText(byId("status-more"), error.message);
-  byId("status").dataset.tone = "bad";
-  throw error;
-});
+start().catch(showFailure);

@@ -36,6 +36,12 @@ export function button(text, listener, properties = {}) {
   return html("button", { type: "button", text, on: { click: listener }, ...properties });
 }
 
+// A radio button or checkbox with its text.
+export function choice(type, name, value, text, checked, onChange) {
+  const input = html("input", { type, name, value, checked, on: { change: onChange } });
+  return html("label", { class: "choice" }, input, html("span", { text }));
+}
+
 // Change a text only if it differs, so that screen readers are not interrupted.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -49,6 +55,14 @@ export function announce(text) {
   live.at = 1 - live.at;
   regions[1 - live.at].textContent = "";
   regions[live.at].textContent = text;
+}
+
+// Say in the status line that the page could not start.
+export function showFailure(error) {
+  setText(byId("status-main"), "The page could not start.");
+  setText(byId("status-more"), error.message);
+  byId("status").dataset.tone = "bad";
+  throw error;
 }
 
 export function number(value) {

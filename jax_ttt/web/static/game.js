@@ -1,15 +1,10 @@
 // The game on the board: its moves, the position that is shown, and who replies.
 
 import { START, other } from "page/tree";
-import { reply } from "page/replies";
+import { REPLY_DELAY, pause, reply } from "page/replies";
 
-const REPLY_DELAY = 300; // ms, so that the reply is seen as one
 const KEPT = "jax_ttt.game"; // the name of the server's game in this tab
 const DEMO_DELAY = 900; // ms between the moves of a demonstration
-
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 export class Game extends EventTarget {
   // `learned()` resolves to the action values of the learned agent that is selected.

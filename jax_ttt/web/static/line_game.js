@@ -1,4 +1,4 @@
-// The rules of Connect Four: stones fall in columns, and so many in a row win. They are
+// The rules of Connect Four: stones fall in columns, and `in_a_row` of them win. They are
 // those of envs/line_games.py. A position never changes: a move makes another one.
 
 // The steps from a cell to its neighbour in a row: [rows, columns].
@@ -8,6 +8,12 @@ const STEPS = [
   [1, 1],
   [1, -1],
 ];
+
+// The cell of the mirror image.
+export function mirrored(cell, columns) {
+  const column = cell % columns;
+  return cell - column + (columns - 1 - column);
+}
 
 export class LineGame {
   constructor({ rows, columns, in_a_row: inARow }) {

@@ -1,5 +1,5 @@
 // A search over the network's values, as the player `lookahead:DEPTH:AGENT` does it in
-// players/lookahead.py: so many moves of best play, and then the network.
+// players/lookahead.py: `depth` moves of best play, and then the network.
 
 // The value of each legal column to the mover; NaN where illegal. `gamma` is the discount
 // per move of the agent's training.

@@ -1,6 +1,6 @@
 // The page: its parts, and what happens when one of them changes.
 
-import { announce, byId, revealBoard, setText } from "page/dom";
+import { announce, byId, revealBoard, setText, showFailure } from "page/dom";
 import { Agents } from "page/agents";
 import { Board } from "page/board";
 import { Game } from "page/game";
@@ -168,9 +168,4 @@ async function start() {
 
 startTheme(byId("theme"));
 startTabs(byId("tabs"));
-start().catch((error) => {
-  setText(byId("status-main"), "The page could not start.");
-  setText(byId("status-more"), error.message);
-  byId("status").dataset.tone = "bad";
-  throw error;
-});
+start().catch(showFailure);

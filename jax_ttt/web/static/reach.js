@@ -1,16 +1,16 @@
 // Every line of play against an agent: the positions that it reaches in its seat when the
 // opponent may play any move, mirror images counted once.
 
+import { mirrored } from "page/line_game";
 import { greedy, searchValues } from "page/lookahead";
 
 function key({ cells }, columns) {
-  let [own, mirrored] = ["", ""];
+  let [own, image] = ["", ""];
   for (let cell = 0; cell < cells.length; cell += 1) {
-    const column = cell % columns;
     own += cells[cell] + 1;
-    mirrored += cells[cell - column + (columns - 1 - column)] + 1;
+    image += cells[mirrored(cell, columns)] + 1;
   }
-  return own < mirrored ? own : mirrored;
+  return own < image ? own : image;
 }
 
 // Yield after each move: { positions, losses }, the positions so far in which nobody has

@@ -1,6 +1,6 @@
 // Who you play against, your side, and what the board shows.
 
-import { byId, html, setText } from "page/dom";
+import { byId, choice, html, setText } from "page/dom";
 import { LEVELS } from "page/replies";
 
 const SIDES = { x: "X, you start", o: "O, the agent starts", random: "Random" };
@@ -31,11 +31,6 @@ function keep(layers) {
   } catch {
     // only this visit
   }
-}
-
-function choice(type, name, value, text, checked, onChange) {
-  const input = html("input", { type, name, value, checked, on: { change: onChange } });
-  return html("label", { class: "choice" }, input, html("span", { text }));
 }
 
 export class Settings extends EventTarget {

@@ -1,8 +1,7 @@
 // The status line: whose turn it is, how the game ended, and what is being shown.
 
 import { summary } from "page/review";
-
-const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
+import { RESULTS } from "page/values";
 
 function move(tree, game, count) {
   const side = tree.toMove(game.positions[count - 1]);

@@ -46,6 +46,18 @@ export function signed(value) {
   return `${value < 0 ? "−" : "+"}${text}`;
 }
 
+export const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
+
+// As a screen reader says it.
+export function spoken(value) {
+  return signed(value).replace("−", "minus ");
+}
+
+export function toneOf(value, isBest) {
+  if (isBest) return "good";
+  return value < 0 ? "bad" : "even";
+}
+
 export function outcomeWord(value) {
   return ["loss", "draw", "win"][value + 1];
 }
@@ -60,15 +72,13 @@ export function describe(tree, layers, position, action) {
       const value = tree.exact(position, action);
       const word = outcomeWord(value);
       const left = tree.movesLeft(position, action) + 1;
-      const spoken = value === 0 ? "draw" : `${word} in ${left}`;
-      shown.push({ layer, text: word, tone: TONES[word], spoken: `exact ${spoken}` });
+      const about = value === 0 ? "draw" : `${word} in ${left}`;
+      shown.push({ layer, text: word, tone: TONES[word], spoken: `exact ${about}` });
     } else if (values) {
       const value = values.of(position, action);
-      const text = signed(value);
       const own = values.greedy(position) === action;
-      const tone = own ? "good" : value < 0 ? "bad" : "even";
-      const spoken = `${layer} ${text.replace("−", "minus ")}${own ? ", its move" : ""}`;
-      shown.push({ layer, text, tone, spoken });
+      const about = `${layer} ${spoken(value)}${own ? ", its move" : ""}`;
+      shown.push({ layer, text: signed(value), tone: toneOf(value, own), spoken: about });
     }
   }
   return shown;
