@@ -482,6 +482,7 @@ CACHES = {
     "training.programs._compiling": "name, static, many, structure, shapes, keep",
     "training.programs.num_bytes": "program",
     "training.programs._pool": "",
+    "web.services._connect_four_file": "",
 }
 """What is kept as long as the process lives, by what it is kept: names, numbers and
 paths. A compiled program is kept by its settings and its arguments' shapes."""

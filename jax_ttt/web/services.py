@@ -102,14 +102,9 @@ class Services:
             streams.tell(f"warning: a game was not counted: {error}")
         self.training.learn_game(moves)
 
-    @functools.cached_property
-    def _connect_four(self) -> File:
-        text = replies.json_bytes(connect_four_data.connect_four_json())
-        return static_files.as_file(text, "application/json")
-
     def connect_four_file(self) -> File:
         """Return the agents of Connect Four as a file; the first time takes seconds."""
-        return self._connect_four
+        return _connect_four_file()
 
     def backup(self) -> bytes:
         """Return the statistics and all agents but the shipped ones as a file."""
@@ -184,3 +179,9 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
         training,
         descriptions,
     )
+
+
+@functools.cache
+def _connect_four_file() -> File:
+    text = replies.json_bytes(connect_four_data.connect_four_json())
+    return static_files.as_file(text, "application/json")
