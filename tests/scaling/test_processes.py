@@ -39,12 +39,22 @@ def free_port():
         return found.getsockname()[1]
 
 
-def begun(flags, num_devices, cwd, command="train"):
-    """Return a process of the command on some virtual devices."""
+IMPATIENT = """
+import runpy
+from jax_ttt.scaling import supervised
+supervised.PATIENCE = 2
+runpy.run_module("jax_ttt.train", run_name="__main__")
+"""
+"""The command `train`, but for the seconds in which all processes have to come."""
+
+
+def begun(flags, num_devices, cwd, command="train", code=None):
+    """Return a process of the command, or of some code, on some virtual devices."""
+    start = ["-c", code] if code else ["-m", f"jax_ttt.{command}"]
     xla = f"{os.environ['XLA_FLAGS']} " if "XLA_FLAGS" in os.environ else ""
     xla += f"--xla_force_host_platform_device_count={num_devices}"
     return subprocess.Popen(
-        [sys.executable, "-m", f"jax_ttt.{command}", *map(str, flags)],
+        [sys.executable, *start, *map(str, flags)],
         env=os.environ | {"PYTHONPATH": str(ROOT), "XLA_FLAGS": xla},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -235,7 +245,7 @@ def test_without_a_cluster_the_command_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "devices_each"), [(2, 1), (4, 1)])
+@pytest.mark.parametrize(("number", "devices_each"), [(2, 1), (2, 2), (4, 1)])
 def test_processes_give_the_run_of_one_with_as_many_devices(
     number, devices_each, tmp_path
 ):
@@ -263,22 +273,8 @@ def test_processes_give_the_run_of_one_with_as_many_devices(
 def test_a_process_whose_coordinator_is_absent_gives_up(tmp_path):
     own = ["--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2"]
     flags = [*RUN, "--distributed", *own, "--process-id", "1"]
-    code = """
-import runpy
-from jax_ttt.scaling import supervised
-supervised.PATIENCE = 2
-runpy.run_module("jax_ttt.train", run_name="__main__")
-"""
-    alone = subprocess.run(
-        [sys.executable, "-c", code, *flags],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=120,
-    )
-    assert (alone.returncode, alone.stdout) == (2, "")
-    assert alone.stderr == f"error: {supervised.ABSENT}\n"
+    alone = begun(flags, 1, tmp_path, code=IMPATIENT)
+    assert ends([alone]) == ([2], [("", f"error: {supervised.ABSENT}\n")])
 
 
 @pytest.mark.slow
