@@ -2,7 +2,7 @@
 
 import { html, svg } from "page/dom";
 import { greedy } from "page/lookahead";
-import { signed, spoken, toneOf } from "page/values";
+import { signed, spoken, toneOf } from "page/words";
 
 const OWNERS = { true: "yours", false: "the agent's" };
 

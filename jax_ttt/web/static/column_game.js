@@ -1,7 +1,7 @@
 // A game of columns between the person and an agent: its moves, and the agent's reply.
 
 import { greedy, searchValues } from "page/lookahead";
-import { REPLY_DELAY, pause } from "page/replies";
+import { REPLY_DELAY, pause } from "page/pause";
 
 export class ColumnGame extends EventTarget {
   // `opponent` has an id, its `rules`, a `network` and the discount `gamma`.

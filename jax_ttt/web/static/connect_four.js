@@ -9,7 +9,7 @@ import { reach } from "page/reach";
 import { json } from "page/server";
 import { startTheme } from "page/theme";
 import { say } from "page/toast";
-import { RESULTS } from "page/values";
+import { RESULTS } from "page/words";
 
 const DEPTHS = [0, 1, 2, 3, 4];
 const SIDES = { x: "You", o: "The agent", random: "Random" };

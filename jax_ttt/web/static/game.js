@@ -1,7 +1,8 @@
 // The game on the board: its moves, the position that is shown, and who replies.
 
 import { START, other } from "page/tree";
-import { REPLY_DELAY, pause, reply } from "page/replies";
+import { REPLY_DELAY, pause } from "page/pause";
+import { reply } from "page/replies";
 
 const KEPT = "jax_ttt.game"; // the name of the server's game in this tab
 const DEMO_DELAY = 900; // ms between the moves of a demonstration

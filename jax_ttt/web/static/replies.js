@@ -1,4 +1,4 @@
-// Replies: how long they take, and, where no server replies, the three levels.
+// Who replies where no server does: the three levels, from the tree and action values.
 
 export const LEVELS = {
   beginner: {
@@ -8,12 +8,7 @@ export const LEVELS = {
   medium: { name: "Medium", about: "The learned agent, at its best." },
   expert: { name: "Expert", about: "Exact play. It never loses." },
 };
-export const REPLY_DELAY = 300; // ms, so that the reply is seen as one
 const RANDOM_SHARE = 0.7;
-
-export function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 function anyOf(moves) {
   return moves[Math.floor(Math.random() * moves.length)];

@@ -2,7 +2,7 @@
 
 import { html, revealBoard, svg } from "page/dom";
 import { stoneShape } from "page/board";
-import { outcomeWord } from "page/values";
+import { outcomeWord } from "page/words";
 
 // Judge every move: { side, square, loss (how much of the value it gave away), best }.
 export function judge(tree, moves, positions) {

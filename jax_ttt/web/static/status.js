@@ -1,7 +1,7 @@
 // The status line: whose turn it is, how the game ended, and what is being shown.
 
 import { summary } from "page/review";
-import { RESULTS } from "page/values";
+import { RESULTS } from "page/words";
 
 function move(tree, game, count) {
   const side = tree.toMove(game.positions[count - 1]);

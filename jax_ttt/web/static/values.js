@@ -1,6 +1,7 @@
 // Action values of an agent, and the three layers of values on the board.
 
 import { bytes } from "page/tree";
+import { outcomeWord, signed, spoken, toneOf } from "page/words";
 
 export class ActionValues {
   // `table` has numPositions x numActions float32 values, NaN where illegal.
@@ -38,28 +39,6 @@ export function fromLegal(tree, text) {
     if (tree.successor[i]) table[i] = packed[next++];
   }
   return new ActionValues(tree, table);
-}
-
-export function signed(value) {
-  const text = Math.abs(value).toFixed(2);
-  if (text === "0.00") return "0.00";
-  return `${value < 0 ? "−" : "+"}${text}`;
-}
-
-export const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
-
-// As a screen reader says it.
-export function spoken(value) {
-  return signed(value).replace("−", "minus ");
-}
-
-export function toneOf(value, isBest) {
-  if (isBest) return "good";
-  return value < 0 ? "bad" : "even";
-}
-
-export function outcomeWord(value) {
-  return ["loss", "draw", "win"][value + 1];
 }
 
 const TONES = { win: "good", draw: "even", loss: "bad" };
