@@ -50,10 +50,8 @@ def write_page(folder: Path, exported: Sequence[Exported] | None = None) -> Path
         OSError: the folder can't be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "index.html"
     data = page_data(shipped() if exported is None else exported)
-    files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
-    return path
+    return _write(folder / "index.html", data)
 
 
 def write_connect_four(folder: Path) -> Path:
@@ -63,8 +61,11 @@ def write_connect_four(folder: Path) -> Path:
         AgentError: the page can't compute a shipped agent.
         OSError: the folder can't be written.
     """
-    path = folder / "connect_four.html"
-    data = connect_four_data.connect_four_json()
+    return _write(folder / "connect_four.html", connect_four_data.connect_four_json())
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> Path:
+    """Write the page of this name with its data, and return its file."""
     files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
     return path
 
