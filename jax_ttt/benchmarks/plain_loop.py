@@ -129,9 +129,10 @@ def play_evaluation(
     """
     env = pgx_games.make_env(config.env_id)
     init_key, key = jax.random.split(key)
-    env_state = pgx_games.init(env, init_key, config.evaluation.eval_games)
+    num_games = config.evaluation.num_games(is_exact=False)
+    env_state = pgx_games.init(env, init_key, num_games)
     agent = pgx_games.seated(env_state, "both")
-    total = np.zeros(config.evaluation.eval_games)
+    total = np.zeros(num_games)
     while not pgx_games.finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)

@@ -38,6 +38,7 @@ def of_chunk(rows: Metrics, weights: Any) -> Metrics:  # noqa: ANN401
     Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
     and rows are those of the last update.
     """
+    all_weights = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(weights)])
     return Metrics(
         loss=rows.loss.mean(),
         grad_norm=rows.grad_norm.mean(),
@@ -51,12 +52,11 @@ def of_chunk(rows: Metrics, weights: Any) -> Metrics:  # noqa: ANN401
         rows=rows.rows[-1],
         finite_losses=_num_finite(rows.loss),
         finite_grads=_num_finite(rows.grad_norm),
-        finite_weights=jnp.all(
-            jnp.array([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(weights)])
-        ),
+        finite_weights=jnp.isfinite(all_weights).all(),
     )
 
 
 def _num_finite(values: Float[Array, " T"]) -> Int[Array, ""]:
     """Return how many values precede the first one that is not finite."""
-    return jnp.cumprod(jnp.isfinite(values).astype(jnp.int32)).sum()
+    end = len(values)
+    return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min()

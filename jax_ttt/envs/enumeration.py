@@ -35,7 +35,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     Raises:
         ValueError: there are more than `max_positions` positions.
     """
-    start = pgx_games.init(env, jax.random.key(0), 1)
+    start = _first_state(env)
     first = int(start.current_player[0])
     level = jax.tree.map(np.asarray, start)
     step = _compiled_step(env, level)
@@ -55,6 +55,13 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
         level, index = _distinct(after)
         moves.append((begin + parent, action, count + index))
     return _assemble(levels, moves, first, views)
+
+
+def _first_state(env: pgx.Env) -> pgx.State:
+    """Return one game before its first move, by a program that compiles fast."""
+    key = jax.random.key(0)
+    program = jax.jit(lambda key: pgx_games.init(env, key, 1)).lower(key)
+    return compiling.compiled(program, "least")(key)
 
 
 def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:

@@ -5,6 +5,7 @@ import functools
 import os
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
@@ -41,6 +42,4 @@ def peak_mib() -> float | None:
 @functools.cache
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
-    from importlib.metadata import version
-
     return {name: version(name) for name in _LIBRARIES}

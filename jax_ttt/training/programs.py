@@ -88,7 +88,7 @@ class Programs:
         key: Any,  # noqa: ANN401
         tree: Tree | None,
     ) -> Evaluation:
-        """Grade agents exactly if a tree is given, and by the settings' `eval_games`.
+        """Grade agents exactly if a tree is given, and play the settings' match.
 
         `params` are leaves by name, `(S, ...)` each. `update` is `(S,)` int32; each
         update has different games.
@@ -96,8 +96,8 @@ class Programs:
         found = Evaluation(None, None, None)
         if tree is not None:
             found = self._call("grade_agent", self._grade, params, tree)
-        if self._config.evaluation.eval_games:
-            match = self._call("sample_games", self._match, params, update, key)
+        if static := self._match(tree):
+            match = self._call("sample_games", static, params, update, key)
             found = found._replace(sampled=match)
         return found
 
@@ -105,9 +105,10 @@ class Programs:
     def _grade(self) -> tuple:
         return self._config.architecture, self._config.seats
 
-    @property
-    def _match(self) -> tuple:
-        return self._config.architecture, self._config.evaluation.eval_games
+    def _match(self, tree: Tree | None) -> tuple | None:
+        """Return the static arguments of the sampled match, or None without one."""
+        num_games = self._config.evaluation.num_games(is_exact=tree is not None)
+        return (self._config.architecture, num_games) if num_games else None
 
     def prepare(
         self,
@@ -146,9 +147,9 @@ class Programs:
         graded = match = None
         if tree is not None:
             graded = self._compiling("grade_agent", self._grade, params, tree)
-        if self._config.evaluation.eval_games:
+        if static := self._match(tree):
             args = params, state["update"], key
-            match = self._compiling("sample_games", self._match, *args)
+            match = self._compiling("sample_games", static, *args)
         return graded, match
 
     def compile_training(

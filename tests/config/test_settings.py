@@ -62,7 +62,6 @@ RULES = {  # each number's rule, lowest and highest; the lowest of two is not al
     "hidden_layers": ("a whole number from 0 to 16", 0, 16),
     "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
     "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
-    "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
     "max_positions": ("a whole number from 1 to 4,294,967,295", 1, 2**32 - 1),
 }
 LIMITED = {"epsilon_end": "epsilon_start", "learning_rate_end": "learning_rate"}
@@ -348,6 +347,10 @@ def test_a_choice_is_one_of_those_listed(field, value):
         (
             {"first_move": -1},
             "first_move must be a whole number from 0 to 65,536, got -1",
+        ),
+        (
+            {"eval_games": -1},
+            "eval_games must be a whole number from 0 to 1,048,576, got -1",
         ),
     ],
 )

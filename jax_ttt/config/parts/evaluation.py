@@ -12,8 +12,18 @@ class EvaluationSettings(Part):
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
     """Updates between evaluations. 1 to 1,000,000,000."""
-    eval_games: Annotated[int, Range(int, 0, 2**20)] = 1024
-    """Games of the match against random in each evaluation. 0 (none) to 1,048,576."""
+    eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
+    """Games of the sampled match against random in each evaluation, 0 to 1,048,576; by
+    default 0 in enumerable games, whose results are exact, else 1,024."""
     max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
     """Most positions to enumerate in each seat at an evaluation, with start_share. 1 to
     4,294,967,295."""
+
+    def num_games(self, is_exact: bool) -> int:
+        """Return the games of an evaluation's match; `is_exact`: it has exact results.
+
+        0 means that no match is played.
+        """
+        if self.eval_games is not None:
+            return self.eval_games
+        return 0 if is_exact else 1024

@@ -37,6 +37,7 @@ SYSTEMS = {
             canonical=False,
             lockstep=True,
             eval_every=200,
+            eval_games=1024,
         ),
         (
             Result("published, both seats", "94.14/5.86/0.00", None, None, "15"),
