@@ -44,12 +44,12 @@ _SHARED = {
 LEARNING: dict[Learner, Learning] = {
     # More evaluations than the presets have, for a curve that is seen to grow.
     "table": Learning(
-        PRESETS["table"].replace(eval_every=10, eval_games=0),
+        PRESETS["table"].replace(eval_every=10),
         {"learning_rate": Slider(_RATES, Range(float, 0.01, 1)), **_SHARED},
         seconds=10.0,
     ),
     "network": Learning(
-        PRESETS["default"].replace(eval_every=50, eval_games=0),
+        PRESETS["default"].replace(eval_every=50),
         {"learning_rate": Slider(_RATES, Range(float, 1e-4, 0.1)), **_SHARED},
         seconds=20.0,
     ),
