@@ -69,14 +69,20 @@ def set_up():
 
 @contextlib.contextmanager
 def optimized():
-    """Compile with optimizations, which saves time in long trainings."""
+    """Compile with optimizations, which saves time in long trainings.
+
+    So do the commands that are started meanwhile.
+    """
     import jax
 
-    jax.config.update("jax_disable_most_optimizations", False)
+    name = "jax_disable_most_optimizations"
+    jax.config.update(name, False)
+    os.environ[name.upper()] = "False"
     try:
         yield
     finally:
-        jax.config.update("jax_disable_most_optimizations", True)
+        jax.config.update(name, True)
+        os.environ[name.upper()] = "True"
 
 
 @functools.cache
