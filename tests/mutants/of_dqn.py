@@ -711,6 +711,16 @@ OTHERS = (
             ("rows.games.sum()", "rows.games.max()", "games of one update"),
             ("rows.rows[-1]", "rows.rows.sum()", "visited rows are added up"),
             ("rows.loss.mean()", "rows.loss[-1]", "the loss of the last update"),
+            (
+                "jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min()",
+                "jnp.isfinite(values).sum()",
+                "finite values after one that is not are counted",
+            ),
+            (
+                "jnp.isfinite(all_weights).all()",
+                "jnp.isfinite(all_weights[0])",
+                "only the first weight is looked at",
+            ),
         ],
     ),
     *mutants(

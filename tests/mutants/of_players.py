@@ -518,6 +518,22 @@ SETTINGS = (
             ),
         ],
     ),
+    *mutants(
+        "config/parts/evaluation.py",
+        "config/parts/test_evaluation.py",
+        [
+            (
+                "if self.eval_games is not None:",
+                "if self.eval_games:",
+                "a match is played in spite of `--eval-games 0`",
+            ),
+            (
+                "0 if is_exact else 1024",
+                "1024 if is_exact else 0",
+                "a match is played only beside exact results",
+            ),
+        ],
+    ),
 )
 
 MUTANTS = (*PLAYERS, *TRAINING, *SETTINGS)
