@@ -33,7 +33,9 @@ def keep_in(folder: Path | None) -> None:
 def read(name: str) -> bytes | None:
     """Return the contents kept under a name, or None."""
     path = _path(name)
-    return None if path is None else read_checked(path)
+    if path is None:
+        return None
+    return read_checked(path)
 
 
 def keep(name: str, contents: bytes) -> None:

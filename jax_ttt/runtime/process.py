@@ -5,7 +5,6 @@ import functools
 import os
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
@@ -42,4 +41,6 @@ def peak_mib() -> float | None:
 @functools.cache
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
+    from importlib.metadata import version
+
     return {name: version(name) for name in _LIBRARIES}
