@@ -10,6 +10,7 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game
 from jax_ttt.envs.opponents import Versus
+from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import kept_files
 from jax_ttt.training import loop, programs
 from jax_ttt.training.keys import run_key
@@ -91,6 +92,31 @@ def test_other_settings_have_other_programs(tree, after_run):
     assert len(set(after_run) - names) == 2  # its start and its updates
     list(loop.train_from_scratch(CONFIG.replace(eval_games=4), 1, tree))
     assert len(set(after_run) - names) == 5  # both again, and another match
+
+
+@pytest.mark.parametrize(
+    ("eval_games", "is_exact", "names", "num_games"),
+    [
+        (None, True, ["grade_agent"], None),
+        (None, False, ["sample_games"], 1024),
+        (8, True, ["grade_agent", "sample_games"], 8),
+        (0, False, [], None),
+    ],
+)
+def test_a_match_is_by_default_played_only_where_no_result_is_exact(
+    eval_games, is_exact, names, num_games, tree, monkeypatch
+):
+    called = {}
+
+    def call(self, name, static, *args):
+        called[name] = static[-1]
+        return Evaluation(None, None, None)
+
+    monkeypatch.setattr(Programs, "_call", call)
+    run = Programs(CONFIG.replace(eval_games=eval_games))
+    run.evaluate({}, 0, None, tree if is_exact else None)
+    assert list(called) == names
+    assert called.get("sample_games") == num_games
 
 
 def test_numbers_that_are_data_and_seeds_share_programs(tree, after_run):
