@@ -69,9 +69,9 @@ def set_up():
 
 @contextlib.contextmanager
 def optimized():
-    """Compile with optimizations, which saves time in long trainings.
+    """Compile with optimizations, here and in the commands that are started meanwhile.
 
-    So do the commands that are started meanwhile.
+    This saves time in long trainings.
     """
     import jax
 

@@ -26,7 +26,7 @@ def test_the_page_is_what_the_command_writes(script):
 def test_a_file_has_the_settings_of_the_command_that_is_shown(script, name):
     args = cli.parse_settings(Args, script["FLAGS"][name], "train")
     agent = agents.load_agent(ALL[name])
-    # The games of its evaluations, whose default has changed, do not change an agent.
+    # The number of sampled games does not change an agent.
     config = agent.config.replace(eval_games=args.config.evaluation.eval_games)
     assert (config, agent.seed) == (args.config, args.seed)
     if args.until_proven:
