@@ -13,7 +13,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import Lines, Reached
 from jax_ttt.runtime import devices
-from jax_ttt.solver import losing_lines, on_disk, reach
+from jax_ttt.solver import losing_lines, on_disk, reach, sampled_levels
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -24,6 +24,8 @@ _DISK_BYTES = 12
 """Of a position: its key and its parent."""
 _SPARE = 2**29
 """Memory for the compiled programs, and for what is sorted at a time."""
+_SAMPLE = 2**14
+"""Positions of a level that are followed past `max_positions`, to learn from."""
 OnBatch = Callable[[Reach, int, int], None]
 """A function of what is found so far, a level, and how many of its positions are done.
 
@@ -83,8 +85,11 @@ def search_by_seat(
     max_positions: int,
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
+    rng: np.random.Generator | None = None,
 ) -> dict[Seat, Searched]:
     """Return the results of `grade_by_seat`, with the positions that have a choice.
+
+    With `rng`, those past `max_positions` come from random samples of the levels there.
 
     Raises:
         PlayerError: as `grade_by_seat`.
@@ -102,7 +107,7 @@ def search_by_seat(
             batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
         )
         try:
-            found[seat], interrupted = _of_seat(subject, max_positions, on_batch)
+            found[seat], interrupted = _of_seat(subject, max_positions, on_batch, rng)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
         if interrupted:
@@ -115,7 +120,10 @@ def _rounded_up(num_devices: int) -> int:
 
 
 def _of_seat(
-    subject: Subject, max_positions: int, on_batch: OnBatch
+    subject: Subject,
+    max_positions: int,
+    on_batch: OnBatch,
+    rng: np.random.Generator | None,
 ) -> tuple[Searched, bool]:
     """Return the results in a seat, and whether Ctrl-C ended the search."""
     found, choices, interrupted = Reach(subject), None, False
@@ -129,7 +137,7 @@ def _of_seat(
         except reach.DiffersError:  # so a board and its mirror image are two positions
             found = Reach(dataclasses.replace(subject, merged=False))
             reach.follow(found, max_positions, on_latest)
-        choices = _choices(found, functools.partial(on_batch, found))
+        choices = _choices(found, rng, functools.partial(on_batch, found))
     except TimeOverError:
         pass
     except KeyboardInterrupt:
@@ -138,10 +146,14 @@ def _of_seat(
     return Searched(_as_grades(found, number), choices), interrupted
 
 
-def _choices(found: Reach, on_batch: losing_lines.OnBatch) -> np.ndarray:
+def _choices(
+    found: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
+) -> np.ndarray:
     """Return the positions on losing lines in which the player had a choice."""
     levels = found.keys[: found.num_expanded]
-    if not found.ends.lost.moves:
+    if rng is not None and not found.is_complete:
+        levels += sampled_levels.follow_sample(found, _SAMPLE, rng, on_batch)
+    elif not found.ends.lost.moves:
         return np.zeros(0, np.uint64)
     return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
 

@@ -55,6 +55,7 @@ def reached_by_agent(
     params: Named,
     max_positions: int,
     on_batch: "OnBatch",
+    rng: np.random.Generator | None = None,
 ) -> "dict[Seat, Searched]":
     """Return what the greedy player of `params` reaches, by the seats that it learned.
 
@@ -70,16 +71,17 @@ def reached_by_agent(
     entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
     # A search over processes would have to move positions between them.
     sharding = mesh.of_batch() if processes.count() == 1 else None
-    args = entrant, config.env_id, max_positions, sharding, on_batch
+    args = entrant, config.env_id, max_positions, sharding, on_batch, rng
     return reached_grades.search_by_seat(*args)
 
 
 def of_round(
-    config: Config, params: Named, stop: Callable[[], bool]
+    config: Config, params: Named, rng: np.random.Generator, stop: Callable[[], bool]
 ) -> tuple[dict[Seat, Reached], np.ndarray]:
     """Return the agent's results by seat, and the positions that beat it as keys.
 
-    The positions are on losing lines, and the agent had a choice there. If `stop()`
+    The positions are on losing lines, and the agent had a choice there. Past the
+    setting `max_positions` they come from a sample, which `rng` draws. If `stop()`
     becomes true, there are no results and no positions.
     """
     stopped = False
@@ -91,7 +93,8 @@ def of_round(
             stopped = True
             raise KeyboardInterrupt
 
-    found = reached_by_agent(config, params, config.evaluation.max_positions, on_batch)
+    most = config.evaluation.max_positions
+    found = reached_by_agent(config, params, most, on_batch, rng)
     nothing = np.zeros(0, np.uint64)
     if stopped:
         return {}, nothing

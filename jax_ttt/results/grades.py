@@ -168,7 +168,8 @@ class Reached(Rates):
     lines: Lines
     losing_ends: int  # pairs of a position and the move that the player loses by
     losing_line: tuple[int, ...] | None = None  # a shortest one, as actions
-    losing_choices: int | None = None  # on losing lines, with a choice of the player
+    losing_choices: int | None = None
+    """Positions found on losing lines in which the player has a choice."""
 
     @property
     def unbeatable(self) -> bool:

@@ -201,7 +201,8 @@ def _searched(
     Those of the untrained agent are left out: nearly every position is one.
     """
     params = mesh.gathered(state.params)
-    found, keys = counterexamples.of_round(config, params, stop)
+    rng = np.random.default_rng([*map(int, state.key), int(state.update)])
+    found, keys = counterexamples.of_round(config, params, rng, stop)
     if int(state.update):
         state = run_state.with_pool(state, keys)
     return state, result._replace(reached=evaluation.reached_bytes(found))

@@ -148,6 +148,22 @@ REACH = (
         ],
     ),
     *mutants(
+        "solver/sampled_levels.py",
+        "solver/test_sampled_levels.py proving/test_counterexamples.py",
+        [
+            (
+                "after.keys[after.result == OPEN]",
+                "after.keys[after.result < 99]",
+                "games that are over go on",
+            ),
+            (
+                "num_positions, replace=False",
+                "num_positions, replace=True",
+                "a position is drawn twice",
+            ),
+        ],
+    ),
+    *mutants(
         "solver/losing_lines.py",
         "solver/test_losing_lines.py solver/test_reach.py",
         [

@@ -16,8 +16,8 @@ class EvaluationSettings(Part):
     """Games of the sampled match against random in each evaluation, 0 to 1,048,576; by
     default 0 in enumerable games, whose results are exact, else 1,024."""
     max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
-    """Most positions to enumerate in each seat at an evaluation, with start_share. 1 to
-    4,294,967,295."""
+    """Most positions to enumerate in each seat at an evaluation, with start_share; past
+    them counterexamples come from a sample. 1 to 4,294,967,295."""
 
     def num_games(self, is_exact: bool) -> int:
         """Return the games of an evaluation's match; `is_exact`: it has exact results.

@@ -1,0 +1,75 @@
+"""Samples of the levels past those of a search, against all positions there."""
+
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.config.settings import Config
+from jax_ttt.players import registry
+from jax_ttt.solver import reach, sampled_levels
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+ENV = "connect_4x4"
+
+
+@pytest.fixture(scope="module")
+def subject():
+    """Return an untrained agent that moves second."""
+    agent = tiny.untrained(Config.of(env_id=ENV, hidden_size=8, eval_games=0))
+    player = registry.enter_agent("agent", agent).player
+    return Subject(env_id=ENV, player=player, seat="second", merged=False, batch=64)
+
+
+def searched(subject, max_positions):
+    found = Reach(subject)
+    reach.follow(found, max_positions)
+    return found
+
+
+@pytest.fixture(scope="module")
+def cut(subject):
+    """Return a search that 100 positions ended."""
+    return searched(subject, 100)
+
+
+@pytest.fixture(scope="module")
+def deeper(subject, cut):
+    """Return all levels after those that the search expanded."""
+    return searched(subject, 10**9).keys[cut.num_expanded :]
+
+
+def test_a_large_sample_has_all_positions(cut, deeper):
+    levels = sampled_levels.follow_sample(cut, 10**9, np.random.default_rng(0))
+    assert len(levels) == len(deeper) > 5
+    for level, keys in zip(levels, deeper, strict=True):
+        np.testing.assert_array_equal(level, keys)
+
+
+def test_a_sample_has_positions_of_each_level_in_order(cut, deeper):
+    levels = sampled_levels.follow_sample(cut, 30, np.random.default_rng(0))
+    assert len(levels) > len(deeper) // 2
+    for level, keys in zip(levels, deeper, strict=False):
+        assert len(level) <= 30
+        assert (np.diff(level.astype(np.int64)) > 0).all()
+        assert set(level) <= set(keys)
+    assert len(levels[0]) == 30 < len(deeper[0])
+
+
+def test_the_generator_decides_what_is_drawn(cut):
+    first, again, other = (
+        sampled_levels.follow_sample(cut, 30, np.random.default_rng(seed))
+        for seed in (0, 0, 1)
+    )
+    assert all(map(np.array_equal, first, again))
+    assert not np.array_equal(first[0], other[0])
+
+
+def test_each_batch_is_told(cut):
+    calls = []
+    levels = sampled_levels.follow_sample(
+        cut, 100, np.random.default_rng(0), lambda *call: calls.append(call)
+    )
+    begin = cut.num_expanded
+    ends = {begin + number: len(level) for number, level in enumerate(levels)}
+    assert dict(calls) == ends
