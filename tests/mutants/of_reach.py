@@ -152,9 +152,9 @@ REACH = (
         "solver/test_sampled_levels.py proving/test_counterexamples.py",
         [
             (
-                "after.keys[after.result == OPEN]",
-                "after.keys[after.result < 99]",
-                "games that are over go on",
+                "np.asarray(reach.keys[-1])",
+                "np.asarray(reach.keys[-2])",
+                "a sample begins a level too early",
             ),
             (
                 "num_positions, replace=False",
