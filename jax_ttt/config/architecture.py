@@ -22,15 +22,19 @@ class Architecture:
     canonical: bool
     hidden_sizes: tuple[int, ...] = ()
     two_planes: bool = False
+    filters: int = 0
     activation: Activation = "relu"
     table_key: TableKey = "position"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name, as values for JSON.
 
-        `two_planes` is left out if it is False: files from before it have none.
+        `two_planes` and `filters` are left out if they are False or 0: files from
+        before them have none.
         """
         fields = dataclasses.asdict(self) | {"hidden_sizes": list(self.hidden_sizes)}
-        if not self.two_planes:
-            del fields["two_planes"]
-        return fields
+        return {
+            name: value
+            for name, value in fields.items()
+            if value or name not in ("two_planes", "filters")
+        }

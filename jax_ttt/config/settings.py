@@ -146,6 +146,7 @@ class Config(Parts):
             canonical=self.network.canonical,
             hidden_sizes=self.network.hidden_sizes,
             two_planes=self.network.two_planes,
+            filters=self.network.filters,
             activation=self.network.activation,
             table_key=self.network.table_key,
         )

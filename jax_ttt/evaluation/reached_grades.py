@@ -13,7 +13,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import Lines, Reached
 from jax_ttt.runtime import devices
-from jax_ttt.solver import losing_lines, on_disk, reach, sampled_levels
+from jax_ttt.solver import losing_lines, on_disk, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -152,7 +152,9 @@ def _choices(
     """Return the positions on losing lines in which the player had a choice."""
     levels = found.keys[: found.num_expanded]
     if rng is not None and not found.is_complete:
-        levels += sampled_levels.follow_sample(found, _SAMPLE, rng, on_batch)
+        first = found.num_expanded, np.asarray(found.keys[-1])
+        args = *first, _SAMPLE, rng, on_batch
+        levels += losing_lines.follow_sample(found.subject, *args)
     elif not found.ends.lost.moves:
         return np.zeros(0, np.uint64)
     return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))

@@ -24,9 +24,15 @@ class Columns(nnx.Linear):
     """
 
     def __init__(
-        self, num_in: int, num_out: int, dtype: DTypeLike, rngs: nnx.Rngs
+        self,
+        num_in: int,
+        num_out: int,
+        dtype: DTypeLike,
+        rngs: nnx.Rngs,
+        *,
+        use_bias: bool = True,
     ) -> None:
-        super().__init__(num_in, num_out, dtype=dtype, rngs=rngs)
+        super().__init__(num_in, num_out, use_bias=use_bias, dtype=dtype, rngs=rngs)
         self.kernel = nnx.Param(self.kernel[...].T)
 
     def __call__(self, inputs: Float[Array, "I B"]) -> Float[Array, "O B"]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -87,8 +93,8 @@ ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 class MLP(nnx.Module):
     """A multilayer perceptron; its final tanh keeps values in the range of rewards.
 
-    `sizes` are those of all layers, input and output included. `dtype` is the dtype of
-    the matrix products.
+    `sizes` are those of all layers, input and output included; `first` is a layer
+    before them. `dtype` is the dtype of the matrix products.
     """
 
     def __init__(
@@ -97,13 +103,16 @@ class MLP(nnx.Module):
         activation: Activation,
         rngs: nnx.Rngs,
         dtype: DTypeLike = jnp.float32,
+        first: nnx.Module | None = None,
     ) -> None:
         parts: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
             parts.append(Columns(num_in, num_out, dtype=dtype, rngs=rngs))
             parts.append(ACTIVATIONS[activation])
+        self.first = first
         self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
 
     def __call__(self, planes: Float[Array, "B H W C"]) -> Float[Array, "B V"]:
         """Return the values, -1 to 1."""
-        return self.layers(planes.reshape(planes.shape[0], -1).T).T
+        inputs = planes.reshape(planes.shape[0], -1).T
+        return self.layers(inputs if self.first is None else self.first(inputs)).T

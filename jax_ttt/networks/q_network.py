@@ -22,7 +22,8 @@ from jax_ttt.config.choices import NetworkKind, Precision
 from jax_ttt.envs import pgx_games, symmetry
 from jax_ttt.envs.stones import Positions
 from jax_ttt.networks import canonical_views
-from jax_ttt.networks.mlp import MLP
+from jax_ttt.networks.convolution import Convolution
+from jax_ttt.networks.mlp import ACTIVATIONS, MLP
 from jax_ttt.networks.table import KEYS, Table
 from jax_ttt.runtime import devices
 
@@ -117,10 +118,14 @@ def _make_mlp(
     del initial_value  # the weights are random
     architecture = network.architecture
     planes, num_actions = pgx_games.sizes(network.env_id)
-    num_inputs = int(np.prod(planes)) * (1 + architecture.two_planes)
-    num_outputs = num_heads * num_actions
-    sizes = (num_inputs, *architecture.hidden_sizes, num_outputs)
-    return MLP(sizes, architecture.activation, rngs, dtype)
+    shape = *planes[:-1], planes[-1] * (1 + architecture.two_planes)
+    first, num_inputs = None, int(np.prod(shape))
+    if architecture.filters:
+        activation = ACTIVATIONS[architecture.activation]
+        first = Convolution(shape, architecture.filters, activation, dtype, rngs)
+        num_inputs = first.num_outputs
+    sizes = (num_inputs, *architecture.hidden_sizes, num_heads * num_actions)
+    return MLP(sizes, architecture.activation, rngs, dtype, first)
 
 
 def _make_table(

@@ -1,6 +1,8 @@
 """The lines of play that beat a player, among the positions that it reaches.
 
 `levels` are the keys of the positions of each level, ascending, as `reach` finds them.
+Where they are too many, a random sample has some of the lines, which prove nothing but
+can be learned from.
 
 Axes: `P` positions of a level.
 """
@@ -88,6 +90,33 @@ def choices(
         own, keys = subject.is_own(number), keys[lost]
         found.append(keys[_has_choice(subject, keys)] if own else keys[:0])
     return found
+
+
+def follow_sample(
+    subject: Subject,
+    number: int,
+    keys: Keys,
+    num_positions: int,
+    rng: np.random.Generator,
+    on_batch: OnBatch = lambda level, done: None,
+) -> list[Keys]:
+    """Return samples of a level and of all after it, `num_positions` in each at most.
+
+    The first is drawn from `keys`, which are those of level `number`, each other one
+    from what the moves in the one before lead to. Keys ascend; after the last level no
+    game goes on. `on_batch` gets a level and how many of its positions are done.
+    """
+    levels: list[np.ndarray] = []
+    while len(keys):
+        if len(keys) > num_positions:
+            keys = np.sort(rng.choice(keys, num_positions, replace=False))
+        levels.append(keys)
+        led_to = []
+        for rows, after in expansion.expanded(subject, number, keys):
+            led_to.append(packing.as_numbers(after.keys[after.result == OPEN]))
+            on_batch(number, rows.stop)
+        number, keys = number + 1, np.unique(np.concatenate(led_to))
+    return levels
 
 
 def _has_choice(subject: Subject, keys: Keys) -> Bool[np.ndarray, " P"]:

@@ -14,6 +14,7 @@ COMPUTED = {
     "heads": "value",
     "canonical": True,
     "two_planes": True,
+    "filters": 0,
     "activation": "relu",
 }
 """The networks that `static/network.js` computes, as fields of the architecture."""

@@ -28,6 +28,7 @@ OTHER = {
     "hidden_layers": 1,
     "activation": "tanh",
     "two_planes": True,
+    "filters": 4,
     "backup": "two-ply",
 }
 

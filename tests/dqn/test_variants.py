@@ -34,6 +34,7 @@ VALUES = {
     "canonical": (False, True),
     "hidden_layers": (0, 2),
     "two_planes": (False, True),
+    "filters": (0, 2),
     "activation": ("relu", "tanh", "sigmoid"),
     "precision": ("auto", "float32", "bfloat16"),
     "table_key": ("position", "after-state", "hash"),

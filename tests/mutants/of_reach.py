@@ -148,25 +148,20 @@ REACH = (
         ],
     ),
     *mutants(
-        "solver/sampled_levels.py",
-        "solver/test_sampled_levels.py proving/test_counterexamples.py",
+        "solver/losing_lines.py",
+        "solver/test_losing_lines.py solver/test_samples_of_losing_lines.py "
+        "solver/test_reach.py",
         [
             (
-                "np.asarray(reach.keys[-1])",
-                "np.asarray(reach.keys[-2])",
-                "a sample begins a level too early",
+                "number, keys = number + 1,",
+                "number, keys = number + 2,",
+                "the same side moves at each level of a sample",
             ),
             (
                 "num_positions, replace=False",
                 "num_positions, replace=True",
-                "a position is drawn twice",
+                "a sample has a position twice",
             ),
-        ],
-    ),
-    *mutants(
-        "solver/losing_lines.py",
-        "solver/test_losing_lines.py solver/test_reach.py",
-        [
             (
                 "leads = lost | (there & (after.result == OPEN))",
                 "leads = lost",

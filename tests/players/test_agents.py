@@ -25,7 +25,7 @@ CONFIG = Config.of(hidden_size=8, eval_games=0)
 DATA = Path(__file__).parents[1] / "data"
 LATER = (
     *("start_share", "learning_rate_decay", "random_opening", "two_planes"),
-    "max_positions",
+    *("max_positions", "filters"),
 )
 """Settings that the kept agents do not have."""
 

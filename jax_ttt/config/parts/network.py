@@ -7,7 +7,10 @@ from typing import Annotated
 from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
 from jax_ttt.config.ranges import Part, Range, Result
 
-_OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "activation", "precision")
+_OF_MLP = (
+    *("hidden_size", "hidden_layers", "two_planes", "filters", "activation"),
+    "precision",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,8 +29,11 @@ class NetworkSettings(Part):
     two_planes: bool = False
     """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
     and the opponent's, instead of one plane of +1 and -1."""
+    filters: Annotated[int, Range(int, 0, 2**10)] = 0
+    """Filters of a convolution before an mlp's hidden layers. Each sees every part of 4
+    x 4 cells. 0 (no convolution) to 1,024."""
     activation: Activation = "relu"
-    """Activation function of an mlp's hidden layers."""
+    """Activation function of an mlp's hidden layers and filters."""
     precision: Precision = "auto"
     """dtype of an mlp's matrix products while training (accumulated in float32). auto:
     bfloat16 on a CPU with AMX, else float32. Grades and play always use float32."""
@@ -55,6 +61,7 @@ class NetworkSettings(Part):
             return
         if not self.hidden_layers:
             yield "hidden_size", "hidden_layers 0"
-            yield "activation", "hidden_layers 0"
+            if not self.filters:
+                yield "activation", "hidden_layers 0"
         yield "table_key", "network mlp"
         yield "initial_value", "network mlp"

@@ -9,7 +9,7 @@ def test_what_has_no_effect():
         "initial_value": "network mlp",
     }
     unused = dict(NetworkSettings(network="table").unused())
-    sizes = {"hidden_size", "hidden_layers", "two_planes"}
+    sizes = {"hidden_size", "hidden_layers", "two_planes", "filters"}
     assert unused.keys() == sizes | {"activation", "precision"}
     assert set(unused.values()) == {"network table"}
 

@@ -6,7 +6,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.players import registry
-from jax_ttt.solver import reach, sampled_levels
+from jax_ttt.solver import losing_lines, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -39,15 +39,24 @@ def deeper(subject, cut):
     return searched(subject, 10**9).keys[cut.num_expanded :]
 
 
+def sample(cut, num_positions, seed=0, *on_batch):
+    """Return the sample that this seed draws, from where the search was cut."""
+    rng = np.random.default_rng(seed)
+    first = cut.num_expanded, cut.keys[-1]
+    return losing_lines.follow_sample(
+        cut.subject, *first, num_positions, rng, *on_batch
+    )
+
+
 def test_a_large_sample_has_all_positions(cut, deeper):
-    levels = sampled_levels.follow_sample(cut, 10**9, np.random.default_rng(0))
+    levels = sample(cut, 10**9)
     assert len(levels) == len(deeper) > 5
     for level, keys in zip(levels, deeper, strict=True):
         np.testing.assert_array_equal(level, keys)
 
 
 def test_a_sample_has_positions_of_each_level_in_order(cut, deeper):
-    levels = sampled_levels.follow_sample(cut, 30, np.random.default_rng(0))
+    levels = sample(cut, 30)
     assert len(levels) > len(deeper) // 2
     for level, keys in zip(levels, deeper, strict=False):
         assert len(level) <= 30
@@ -57,19 +66,14 @@ def test_a_sample_has_positions_of_each_level_in_order(cut, deeper):
 
 
 def test_the_generator_decides_what_is_drawn(cut):
-    first, again, other = (
-        sampled_levels.follow_sample(cut, 30, np.random.default_rng(seed))
-        for seed in (0, 0, 1)
-    )
+    first, again, other = (sample(cut, 30, seed) for seed in (0, 0, 1))
     assert all(map(np.array_equal, first, again))
     assert not np.array_equal(first[0], other[0])
 
 
 def test_each_batch_is_told(cut):
     calls = []
-    levels = sampled_levels.follow_sample(
-        cut, 100, np.random.default_rng(0), lambda *call: calls.append(call)
-    )
+    levels = sample(cut, 100, 0, lambda *call: calls.append(call))
     begin = cut.num_expanded
     ends = {begin + number: len(level) for number, level in enumerate(levels)}
     assert dict(calls) == ends

@@ -1,0 +1,64 @@
+"""A layer of filters, each of which sees small parts of a board with the same weights.
+
+Axes: `B` boards, `H W C` planes, `P` parts of a board, `I` entries of a part, `F`
+filters.
+"""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax.typing import DTypeLike
+from jaxtyping import Array, Float, Int
+
+from jax_ttt.networks.mlp import Columns
+
+SIDE = 4
+"""Cells of a part's side: as many as make a line in Connect Four."""
+
+
+def entries_of_parts(shape: tuple[int, ...]) -> Int[np.ndarray, "I P"]:
+    """Return which entries of planes `(H, W, C)` are in each part of 4 x 4 cells.
+
+    On a board that is smaller in a direction, a part is as long as the board.
+    """
+    entries = np.arange(np.prod(shape)).reshape(shape)
+    sides = tuple(min(SIDE, length) for length in shape[:2])
+    views = np.lib.stride_tricks.sliding_window_view(entries, sides, axis=(0, 1))
+    return views.reshape(-1, np.prod(sides) * shape[2]).T
+
+
+class Convolution(nnx.Module):
+    """The values of filters in all parts of a board, as one product of matrices.
+
+    Each part has biases of its own, as its place on the board matters. `shape` is that
+    of the planes, `dtype` the dtype of the product.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        num_filters: int,
+        activation: Callable[[Float[Array, "F P B"]], Float[Array, "F P B"]],
+        dtype: DTypeLike,
+        rngs: nnx.Rngs,
+    ) -> None:
+        self.shape = shape
+        self.activation = activation
+        num_entries, num_parts = entries_of_parts(shape).shape
+        self.filters = Columns(num_entries, num_filters, dtype, rngs, use_bias=False)
+        self.bias = nnx.Param(jnp.zeros((num_filters, num_parts)))
+
+    @property
+    def num_outputs(self) -> int:
+        """Values of a board: filters times parts."""
+        return self.bias[...].size
+
+    def __call__(self, inputs: Float[Array, "_ B"]) -> Float[Array, "_ B"]:
+        """Return the values of boards, whose entries are in the first axis."""
+        num_boards = inputs.shape[1]
+        seen = jnp.take(inputs, entries_of_parts(self.shape), axis=0, mode="clip")
+        values = self.filters(seen.reshape(len(seen), -1))
+        values = values.reshape(*self.bias[...].shape, num_boards)
+        return self.activation(values + self.bias[..., None]).reshape(-1, num_boards)
