@@ -391,6 +391,27 @@ NETWORKS = (
         ],
     ),
     *mutants(
+        "networks/convolution.py",
+        "networks/test_convolution.py",
+        [
+            (
+                "sides = tuple(min(SIDE, length)",
+                "sides = tuple(min(SIDE - 1, length)",
+                "no part has a line of four",
+            ),
+            (
+                "values + self.bias[..., None]",
+                "values + self.bias[:, :1, None]",
+                "a filter has one bias for all parts",
+            ),
+            (
+                "jnp.take(inputs, entries_of_parts(self.shape),",
+                "jnp.take(inputs, entries_of_parts(self.shape)[::-1],",
+                "a filter sees a part back to front",
+            ),
+        ],
+    ),
+    *mutants(
         "networks/mlp.py",
         "networks/test_mlp.py networks/test_q_network.py",
         [

@@ -181,6 +181,17 @@ REACH = (
     ),
     *mutants(
         "evaluation/reached_grades.py",
+        "proving/test_counterexamples.py",
+        [
+            (
+                "if rng is not None and not found.is_complete:",
+                "if rng is not None and found.is_complete:",
+                "no counterexamples come from a sample",
+            ),
+        ],
+    ),
+    *mutants(
+        "evaluation/reached_grades.py",
         "evaluation/test_reached_grades.py",
         [
             (
