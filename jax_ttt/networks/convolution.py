@@ -29,6 +29,20 @@ def entries_of_parts(shape: tuple[int, ...]) -> Int[np.ndarray, "I P"]:
     return views.reshape(-1, np.prod(sides) * shape[2]).T
 
 
+def as_linear(
+    kernel: Float[np.ndarray, "I F"], shape: tuple[int, ...]
+) -> Float[np.ndarray, "_ _"]:
+    """Return the kernel `(inputs, outputs)` of a linear layer with the same values.
+
+    `kernel` is that of a saved agent. The bias is the convolution's, flat.
+    """
+    entries = entries_of_parts(shape)
+    linear = np.zeros((np.prod(shape), kernel.shape[1], entries.shape[1]), kernel.dtype)
+    for part, seen in enumerate(entries.T):
+        linear[seen, :, part] = kernel
+    return linear.reshape(len(linear), -1)
+
+
 class Convolution(nnx.Module):
     """The values of filters in all parts of a board, as one product of matrices.
 

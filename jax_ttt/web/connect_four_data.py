@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jax_ttt.config.catalogue import GAMES, SIDES
+from jax_ttt.networks import convolution
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import CONNECT_FOUR
@@ -14,7 +15,6 @@ COMPUTED = {
     "heads": "value",
     "canonical": True,
     "two_planes": True,
-    "filters": 0,
     "activation": "relu",
 }
 """The networks that `static/network.js` computes, as fields of the architecture."""
@@ -33,7 +33,8 @@ def connect_four_json() -> dict[str, Any]:
 def network_json(name: str, agent: Agent) -> dict[str, Any]:
     """Return an agent with its game and weights.
 
-    Kernels (inputs, outputs) and biases are base64 of little-endian float32.
+    Kernels (inputs, outputs) and biases are base64 of little-endian float32; filters are
+    sent as a linear layer.
     `unbeatable` has the number of positions that the agent reaches in each seat, or is
     None without a proof.
 
@@ -56,7 +57,7 @@ def network_json(name: str, agent: Agent) -> dict[str, Any]:
         "in_a_row": game.in_a_row,
         "gamma": agent.config.target.gamma,
         "unbeatable": _proven_positions(agent),
-        "layers": _layers(agents.tensors_of(agent.params)),
+        "layers": _layers(agents.tensors_of(agent.params), (rows, columns, 2)),
     }
 
 
@@ -67,12 +68,24 @@ def _proven_positions(agent: Agent) -> dict[str, int] | None:
     return {SIDES[seat]: found.num_positions for seat, found in reached.items()}
 
 
-def _layers(tensors: Mapping[str, Any]) -> list[dict[str, str]]:
+def _layers(
+    tensors: Mapping[str, Any], shape: tuple[int, int, int]
+) -> list[dict[str, str]]:
     """Return the layers in their order; a layer's number stands in its name."""
-    kernels = [name for name in tensors if name.endswith(".kernel")]
-    layers = []
-    for name in sorted(kernels, key=lambda name: int(name.split(".")[-2])):
-        bias = tensors[name.removesuffix("kernel") + "bias"]
-        kernel = tree_data.encoded(tensors[name], "<f4")
-        layers.append({"kernel": kernel, "bias": tree_data.encoded(bias, "<f4")})
-    return layers
+    names = [name.removesuffix(".kernel") for name in tensors if ".layers." in name]
+    names = sorted({name.removesuffix(".bias") for name in names}, key=_number)
+    layers = [(tensors[f"{name}.kernel"], tensors[f"{name}.bias"]) for name in names]
+    if "first.filters.kernel" in tensors:
+        kernel = convolution.as_linear(tensors["first.filters.kernel"], shape)
+        layers.insert(0, (kernel, tensors["first.bias"].reshape(-1)))
+    return [
+        {
+            "kernel": tree_data.encoded(kernel, "<f4"),
+            "bias": tree_data.encoded(b, "<f4"),
+        }
+        for kernel, b in layers
+    ]
+
+
+def _number(name: str) -> int:
+    return int(name.split(".")[-1])

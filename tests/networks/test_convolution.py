@@ -8,7 +8,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.networks.convolution import Convolution, entries_of_parts
+from jax_ttt.networks.convolution import Convolution, as_linear, entries_of_parts
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 
@@ -77,6 +77,16 @@ def test_values_are_those_of_a_loop(layer):
     found = layer(jnp.asarray(planes.reshape(5, -1).T))
     assert found.shape == (layer.num_outputs, 5) == (36, 5)
     np.testing.assert_allclose(found, expected.clip(0).reshape(36, 5), atol=1e-5)
+
+
+def test_a_linear_layer_has_the_same_values(layer):
+    inputs = jax.random.normal(jax.random.key(3), (84, 5))
+    kernel = np.asarray(layer.filters.kernel[...]).T
+    linear = as_linear(kernel, SHAPE)
+    assert linear.shape == (84, 36)
+    bias = np.asarray(layer.bias[...]).reshape(-1, 1)
+    expected = (linear.T @ np.asarray(inputs) + bias).clip(0)
+    np.testing.assert_allclose(layer(inputs), expected, atol=1e-5)
 
 
 def test_a_network_with_filters_has_them_once_for_all_parts():

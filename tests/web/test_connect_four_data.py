@@ -48,6 +48,15 @@ def test_the_weights_are_those_of_the_files_layer_by_layer(sent):
         assert (sizes[0], sizes[-1]) == (2 * cells, sent[name]["columns"])
 
 
+def test_filters_are_sent_as_a_linear_layer():
+    agent = tiny.untrained(PRESETS["connect-5x4"].replace(hidden_size=8, filters=3))
+    layers = connect_four_data.network_json("a", agent)["layers"]
+    sizes = [len(floats(layer["bias"])) for layer in layers]
+    assert sizes == [6, 8, 8, 5]  # 3 filters in 2 parts
+    kernels = [len(floats(layer["kernel"])) for layer in layers]
+    assert kernels == [40 * 6, 6 * 8, 8 * 8, 8 * 5]
+
+
 def test_only_a_proven_agent_is_called_unbeatable(sent):
     assert sent["connect-5x4"]["unbeatable"] == {"x": 10222, "o": 15576}
     assert sent["connect-7x6"]["unbeatable"] is None
