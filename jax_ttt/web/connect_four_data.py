@@ -33,10 +33,9 @@ def connect_four_json() -> dict[str, Any]:
 def network_json(name: str, agent: Agent) -> dict[str, Any]:
     """Return an agent with its game and weights.
 
-    Kernels (inputs, outputs) and biases are base64 of little-endian float32; filters are
-    sent as a linear layer.
-    `unbeatable` has the number of positions that the agent reaches in each seat, or is
-    None without a proof.
+    Kernels (inputs, outputs) and biases are base64 of little-endian float32. Filters
+    become a linear layer. `unbeatable` has the number of positions that the agent
+    reaches in each seat, or is None without a proof.
 
     Raises:
         AgentError: the agent's game or network is not one that the page computes.
