@@ -77,13 +77,8 @@ def _layers(
     if "first.filters.kernel" in tensors:
         kernel = convolution.as_linear(tensors["first.filters.kernel"], shape)
         layers.insert(0, (kernel, tensors["first.bias"].reshape(-1)))
-    return [
-        {
-            "kernel": tree_data.encoded(kernel, "<f4"),
-            "bias": tree_data.encoded(b, "<f4"),
-        }
-        for kernel, b in layers
-    ]
+    encoded = ([tree_data.encoded(x, "<f4") for x in layer] for layer in layers)
+    return [{"kernel": kernel, "bias": bias} for kernel, bias in encoded]
 
 
 def _number(name: str) -> int:
