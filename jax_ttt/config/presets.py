@@ -91,20 +91,23 @@ _OWN: dict[str, Config] = {
         eval_every=8000,
     ),
     # A weak agent reaches too many positions to search, so this is self-play alone.
-    # Random openings show it many positions.
+    # Random openings show it many positions. Without a tremble, a search gains more from
+    # its values.
     "connect-7x6": Config.of(
         env_id="connect_7x6",
-        num_updates=150_000,
+        num_updates=200_000,
         two_planes=True,
-        hidden_size=448,
+        filters=32,
+        hidden_size=512,
+        hidden_layers=1,
         learning_rate=1e-3,
         learning_rate_end=2e-5,
         gamma=0.99,
-        tremble=0.25,
+        tremble=0.0,
         epsilon_start=0.3,
         epsilon_end=0.1,
         random_opening=24,
-        eval_every=30_000,
+        eval_every=40_000,
     ),
 }
 
