@@ -91,8 +91,8 @@ _OWN: dict[str, Config] = {
         eval_every=8000,
     ),
     # A weak agent reaches too many positions to search, so this is self-play alone.
-    # Random openings show it many positions. Without a tremble, a search gains more from
-    # its values.
+    # Random openings show it many positions. Without a tremble, a search gains more
+    # from its values.
     "connect-7x6": Config.of(
         env_id="connect_7x6",
         num_updates=200_000,
