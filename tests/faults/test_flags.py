@@ -56,7 +56,7 @@ OTHERS = [
     ("train --tau 2", "--tau must be a number above 0 and at most 1, got 2.0"),
     ("train --tau -0.5", "--tau must be a number above 0 and at most 1, got -0.5"),
     ("train --learning-rate 0", "--learning-rate must be a number above 0"),
-    ("train --learning-rate 1e39", "--learning-rate must be a number above 0"),
+    ("train --learning-rate 1e40", "--learning-rate must be a number above 0"),
     ("train --num-envs 0", "--num-envs must be a whole number from 1 to"),
     ("train --num-envs 1.5", "--num-envs must be a whole number from 1 to"),
     ("train --num-envs 0x10", "--num-envs must be a whole number from 1 to"),
