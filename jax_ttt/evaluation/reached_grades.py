@@ -29,7 +29,8 @@ _SAMPLE = 2**14
 OnBatch = Callable[[Reach, int, int], None]
 """A function of what is found so far, a level, and how many of its positions are done.
 
-The level is the latest one, or an earlier one when the losing lines are searched.
+The level is the latest one, an earlier one when the losing lines are searched, or a
+later one of a sample, which is not in what is found.
 """
 
 
@@ -149,7 +150,10 @@ def _of_seat(
 def _choices(
     found: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
 ) -> np.ndarray:
-    """Return the positions on losing lines in which the player had a choice."""
+    """Return the positions on losing lines in which the player had a choice.
+
+    With `rng`, samples of the levels past `max_positions` have some of the lines.
+    """
     levels = found.keys[: found.num_expanded]
     if rng is not None and not found.is_complete:
         first = found.num_expanded, np.asarray(found.keys[-1])

@@ -1,7 +1,7 @@
-"""A layer of filters, each of which sees small parts of a board with the same weights.
+"""A layer of filters: the same weights for every small patch of a board.
 
-Axes: `B` boards, `H W C` planes, `P` parts of a board, `I` entries of a part, `F`
-filters.
+Axes: `B` boards, `H W C` planes, `N` entries of the planes, `P` patches of a board, `I`
+entries of a patch, `F` filters, `V` values of a board: filters times patches.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from jaxtyping import Array, Float, Int
 from jax_ttt.networks.mlp import Columns
 
 SIDE = 4
-"""Cells of a part's side: as many as make a line in Connect Four."""
+"""Cells of a patch's side: as many as make a line in Connect Four."""
 
 
-def entries_of_parts(shape: tuple[int, ...]) -> Int[np.ndarray, "I P"]:
-    """Return which entries of planes `(H, W, C)` are in each part of 4 x 4 cells.
+def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:
+    """Return which entries of planes `(H, W, C)` are in each patch of 4 x 4 cells.
 
-    On a board that is smaller in a direction, a part is as long as the board.
+    On a board that is smaller in a direction, a patch is as long as the board.
     """
     entries = np.arange(np.prod(shape)).reshape(shape)
     sides = tuple(min(SIDE, length) for length in shape[:2])
@@ -30,29 +30,29 @@ def entries_of_parts(shape: tuple[int, ...]) -> Int[np.ndarray, "I P"]:
 
 
 def as_linear(
-    kernel: Float[np.ndarray, "I F"], shape: tuple[int, ...]
-) -> Float[np.ndarray, "_ _"]:
-    """Return the kernel `(inputs, outputs)` of a linear layer with the same values.
+    kernel: Float[np.ndarray, "I F"], shape: tuple[int, int, int]
+) -> Float[np.ndarray, "N V"]:
+    """Return the kernel of a linear layer with the same values.
 
     `kernel` is that of a saved agent. The bias is the convolution's, flat.
     """
-    entries = entries_of_parts(shape)
+    entries = entries_of_patches(shape)
     linear = np.zeros((np.prod(shape), kernel.shape[1], entries.shape[1]), kernel.dtype)
-    for part, seen in enumerate(entries.T):
-        linear[seen, :, part] = kernel
+    for patch, seen in enumerate(entries.T):
+        linear[seen, :, patch] = kernel
     return linear.reshape(len(linear), -1)
 
 
 class Convolution(nnx.Module):
-    """The values of filters in all parts of a board, as one product of matrices.
+    """The values of all filters in all patches of boards, by one matrix product.
 
-    Each part has biases of its own, as its place on the board matters. `shape` is that
+    Each patch has biases of its own, as its place on the board matters. `shape` is that
     of the planes, `dtype` the dtype of the product.
     """
 
     def __init__(
         self,
-        shape: tuple[int, ...],
+        shape: tuple[int, int, int],
         num_filters: int,
         activation: Callable[[Float[Array, "F P B"]], Float[Array, "F P B"]],
         dtype: DTypeLike,
@@ -60,19 +60,19 @@ class Convolution(nnx.Module):
     ) -> None:
         self.shape = shape
         self.activation = activation
-        num_entries, num_parts = entries_of_parts(shape).shape
+        num_entries, num_patches = entries_of_patches(shape).shape
         self.filters = Columns(num_entries, num_filters, dtype, rngs, use_bias=False)
-        self.bias = nnx.Param(jnp.zeros((num_filters, num_parts)))
+        self.bias = nnx.Param(jnp.zeros((num_filters, num_patches)))
 
     @property
     def num_outputs(self) -> int:
-        """Values of a board: filters times parts."""
+        """Number of values of a board."""
         return self.bias[...].size
 
-    def __call__(self, inputs: Float[Array, "_ B"]) -> Float[Array, "_ B"]:
-        """Return the values of boards, whose entries are in the first axis."""
+    def __call__(self, inputs: Float[Array, "N B"]) -> Float[Array, "V B"]:
+        """Return the values, after the activation."""
         num_boards = inputs.shape[1]
-        seen = jnp.take(inputs, entries_of_parts(self.shape), axis=0, mode="clip")
+        seen = jnp.take(inputs, entries_of_patches(self.shape), axis=0, mode="clip")
         values = self.filters(seen.reshape(len(seen), -1))
         values = values.reshape(*self.bias[...].shape, num_boards)
         return self.activation(values + self.bias[..., None]).reshape(-1, num_boards)

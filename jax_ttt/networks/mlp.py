@@ -93,8 +93,8 @@ ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 class MLP(nnx.Module):
     """A multilayer perceptron; its final tanh keeps values in the range of rewards.
 
-    `sizes` are those of all layers, input and output included; `first` is a layer
-    before them. `dtype` is the dtype of the matrix products.
+    `sizes` are those of all layers, input and output included; `convolution`
+    is a layer before them. `dtype` is the dtype of the matrix products.
     """
 
     def __init__(
@@ -103,16 +103,18 @@ class MLP(nnx.Module):
         activation: Activation,
         rngs: nnx.Rngs,
         dtype: DTypeLike = jnp.float32,
-        first: nnx.Module | None = None,
+        convolution: nnx.Module | None = None,
     ) -> None:
         parts: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
             parts.append(Columns(num_in, num_out, dtype=dtype, rngs=rngs))
             parts.append(ACTIVATIONS[activation])
-        self.first = first
+        self.convolution = convolution
         self.layers = nnx.Sequential(*parts[:-1], nnx.tanh)
 
     def __call__(self, planes: Float[Array, "B H W C"]) -> Float[Array, "B V"]:
         """Return the values, -1 to 1."""
         inputs = planes.reshape(planes.shape[0], -1).T
-        return self.layers(inputs if self.first is None else self.first(inputs)).T
+        if self.convolution is not None:
+            inputs = self.convolution(inputs)
+        return self.layers(inputs).T

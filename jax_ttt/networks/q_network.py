@@ -118,14 +118,15 @@ def _make_mlp(
     del initial_value  # the weights are random
     architecture = network.architecture
     planes, num_actions = pgx_games.sizes(network.env_id)
-    shape = *planes[:-1], planes[-1] * (1 + architecture.two_planes)
-    first, num_inputs = None, int(np.prod(shape))
+    height, width, channels = planes
+    shape = height, width, channels * (1 + architecture.two_planes)
+    convolution, num_inputs = None, int(np.prod(shape))
     if architecture.filters:
         activation = ACTIVATIONS[architecture.activation]
-        first = Convolution(shape, architecture.filters, activation, dtype, rngs)
-        num_inputs = first.num_outputs
+        convolution = Convolution(shape, architecture.filters, activation, dtype, rngs)
+        num_inputs = convolution.num_outputs
     sizes = (num_inputs, *architecture.hidden_sizes, num_heads * num_actions)
-    return MLP(sizes, architecture.activation, rngs, dtype, first)
+    return MLP(sizes, architecture.activation, rngs, dtype, convolution)
 
 
 def _make_table(

@@ -102,9 +102,9 @@ def follow_sample(
 ) -> list[Keys]:
     """Return samples of a level and of all after it, `num_positions` in each at most.
 
-    The first is drawn from `keys`, which are those of level `number`, each other one
-    from what the moves in the one before lead to. Keys ascend; after the last level no
-    game goes on. `on_batch` gets a level and how many of its positions are done.
+    The first sample is drawn from `keys`, the positions of level `number`. Each later
+    one is drawn from the positions that moves in the sample before lead to. Keys
+    ascend. `on_batch` gets a level and how many of its positions are done.
     """
     levels: list[np.ndarray] = []
     while len(keys):

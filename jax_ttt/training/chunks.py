@@ -1,5 +1,8 @@
 """How many updates one call of the compiled program does."""
 
+import math
+
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
 
 CHUNK = 50
@@ -27,9 +30,13 @@ def length(config: Config, update: int) -> int:
 def longest_chunk(config: Config) -> int:
     """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
     network, replay = config.network, config.replay
-    hidden, layers = network.hidden_size, network.hidden_layers
-    weights = 0 if network.network == "table" else hidden * (64 + hidden * (layers - 1))
+    sizes = network.hidden_sizes
+    convolved = network.filters * math.prod(
+        max(side - 3, 1) for side in GAMES[config.env_id].shape
+    )
+    inputs = (convolved or 64, *sizes)
+    weights = 32 * convolved + sum(map(math.prod, zip(inputs, sizes, strict=False)))
     rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
-    # Six operations per weight and row: forward, and twice as many backward.
+    # Six operations per use of a weight and row: forward, and twice as many backward.
     work = 6 * weights * rows
     return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))

@@ -28,7 +28,9 @@ from jax_ttt.training.run_state import Progress, RunState
 if TYPE_CHECKING:
     from jax_ttt.envs.opponents import Opponent
 
-LESS_MEMORY = "lower --num-envs, --hidden-size, --replay-capacity or --eval-games"
+LESS_MEMORY = (
+    "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
+)
 
 
 def train_from_scratch(

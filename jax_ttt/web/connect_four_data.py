@@ -74,9 +74,9 @@ def _layers(
     names = [name.removesuffix(".kernel") for name in tensors if ".layers." in name]
     names = sorted({name.removesuffix(".bias") for name in names}, key=_number)
     layers = [(tensors[f"{name}.kernel"], tensors[f"{name}.bias"]) for name in names]
-    if "first.filters.kernel" in tensors:
-        kernel = convolution.as_linear(tensors["first.filters.kernel"], shape)
-        layers.insert(0, (kernel, tensors["first.bias"].reshape(-1)))
+    if "convolution.filters.kernel" in tensors:
+        kernel = convolution.as_linear(tensors["convolution.filters.kernel"], shape)
+        layers.insert(0, (kernel, tensors["convolution.bias"].reshape(-1)))
     encoded = ([tree_data.encoded(x, "<f4") for x in layer] for layer in layers)
     return [{"kernel": kernel, "bias": bias} for kernel, bias in encoded]
 

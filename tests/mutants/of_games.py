@@ -397,17 +397,17 @@ NETWORKS = (
             (
                 "sides = tuple(min(SIDE, length)",
                 "sides = tuple(min(SIDE - 1, length)",
-                "no part has a line of four",
+                "no patch has a line of four",
             ),
             (
                 "values + self.bias[..., None]",
                 "values + self.bias[:, :1, None]",
-                "a filter has one bias for all parts",
+                "a filter has one bias for all patches",
             ),
             (
-                "jnp.take(inputs, entries_of_parts(self.shape),",
-                "jnp.take(inputs, entries_of_parts(self.shape)[::-1],",
-                "a filter sees a part back to front",
+                "jnp.take(inputs, entries_of_patches(self.shape),",
+                "jnp.take(inputs, entries_of_patches(self.shape)[::-1],",
+                "a filter sees a patch back to front",
             ),
         ],
     ),

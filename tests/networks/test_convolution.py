@@ -8,7 +8,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.networks.convolution import Convolution, as_linear, entries_of_parts
+from jax_ttt.networks.convolution import Convolution, as_linear, entries_of_patches
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
 
@@ -27,15 +27,15 @@ def lines():
 
 
 def test_each_line_of_connect_four_is_inside_a_part():
-    seen = entries_of_parts((6, 7, 1))
+    seen = entries_of_patches((6, 7, 1))
     assert seen.shape == (16, 12)
     assert len(lines()) == 69
-    columns = [set(part) for part in seen.T.tolist()]
-    assert all(any(line <= part for part in columns) for line in lines())
+    columns = [set(patch) for patch in seen.T.tolist()]
+    assert all(any(line <= patch for patch in columns) for line in lines())
 
 
 def test_a_part_has_both_stones_of_neighbouring_cells():
-    seen = entries_of_parts(SHAPE)
+    seen = entries_of_patches(SHAPE)
     assert seen.shape == (32, 12)
     first, right, below = seen[:, 0], seen[:, 1], seen[:, 4]
     np.testing.assert_array_equal(right - first, 2)
@@ -50,7 +50,7 @@ def test_a_part_has_both_stones_of_neighbouring_cells():
     [((3, 3, 1), (9, 1)), ((4, 5, 1), (16, 2)), ((2, 6, 3), (24, 3))],
 )
 def test_on_a_smaller_board_a_part_is_as_long_as_the_board(shape, sizes):
-    seen = entries_of_parts(shape)
+    seen = entries_of_patches(shape)
     assert seen.shape == sizes
     assert set(seen.ravel().tolist()) == set(range(np.prod(shape)))
 
@@ -67,12 +67,12 @@ def layer():
 def test_values_are_those_of_a_loop(layer):
     planes = np.asarray(jax.random.normal(jax.random.key(2), (5, *SHAPE)))
     kernel, bias = (np.asarray(x[...]) for x in (layer.filters.kernel, layer.bias))
-    # An entry's place in a part: plane, row, column.
+    # An entry's place in a patch: plane, row, column.
     filters = kernel.reshape(3, 2, 4, 4)
     expected = np.zeros((3, 3, 4, 5))
     for row, column, board in np.ndindex(3, 4, 5):
-        part = planes[board, row : row + 4, column : column + 4]
-        here = np.einsum("fchw,hwc->f", filters, part)
+        patch = planes[board, row : row + 4, column : column + 4]
+        here = np.einsum("fchw,hwc->f", filters, patch)
         expected[:, row, column, board] = here + bias[:, 4 * row + column]
     found = layer(jnp.asarray(planes.reshape(5, -1).T))
     assert found.shape == (layer.num_outputs, 5) == (36, 5)
@@ -96,8 +96,8 @@ def test_a_network_with_filters_has_them_once_for_all_parts():
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     shapes = {name: leaf.shape for name, leaf in agents.tensors_of(params).items()}
     assert shapes == {
-        "first.filters.kernel": (32, 5),
-        "first.bias": (5, 12),
+        "convolution.filters.kernel": (32, 5),
+        "convolution.bias": (5, 12),
         "layers.layers.0.kernel": (60, 8),
         "layers.layers.0.bias": (8,),
         "layers.layers.2.kernel": (8, 7),

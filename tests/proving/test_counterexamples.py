@@ -25,7 +25,7 @@ def never():
     return False
 
 
-def drawn():
+def generator():
     return np.random.default_rng(0)
 
 
@@ -51,7 +51,7 @@ def graded(agent):
 @pytest.fixture(scope="module")
 def found(params):
     """Return the results of a round, and its counterexamples."""
-    return counterexamples.of_round(CONFIG, params, drawn(), never)
+    return counterexamples.of_round(CONFIG, params, generator(), never)
 
 
 def test_a_round_finds_what_evaluate_finds(found, graded):
@@ -78,14 +78,14 @@ def test_a_search_that_is_stopped_finds_nothing(params):
         calls.append(1)
         return len(calls) > 3
 
-    grades, keys = counterexamples.of_round(CONFIG, params, drawn(), later)
+    grades, keys = counterexamples.of_round(CONFIG, params, generator(), later)
     assert grades == {}
     assert len(keys) == 0
 
 
 def test_a_round_is_limited_by_max_positions(params):
     config = CONFIG.replace(max_positions=200)
-    grades, _ = counterexamples.of_round(config, params, drawn(), never)
+    grades, _ = counterexamples.of_round(config, params, generator(), never)
     assert not any(seat.is_complete for seat in grades.values())
     assert all(seat.num_positions < 2000 for seat in grades.values())
 
@@ -93,16 +93,16 @@ def test_a_round_is_limited_by_max_positions(params):
 def test_past_the_limit_counterexamples_come_from_a_sample(monkeypatch):
     config = CONFIG.replace(canonical=False)
     params = named_arrays.flat(tiny.untrained(config).params)
-    all_grades, all_keys = counterexamples.of_round(config, params, drawn(), never)
+    all_grades, all_keys = counterexamples.of_round(config, params, generator(), never)
     config = config.replace(max_positions=200)
-    grades, keys = counterexamples.of_round(config, params, drawn(), never)
+    grades, keys = counterexamples.of_round(config, params, generator(), never)
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
     monkeypatch.setattr(reached_grades, "_SAMPLE", 40)
-    few = counterexamples.of_round(config, params, drawn(), never)[1]
+    few = counterexamples.of_round(config, params, generator(), never)[1]
     assert 0 < len(few) < len(keys)
     assert set(few) < set(keys)
-    again = counterexamples.of_round(config, params, drawn(), never)[1]
+    again = counterexamples.of_round(config, params, generator(), never)[1]
     np.testing.assert_array_equal(few, again)
 
 

@@ -71,7 +71,7 @@ def test_the_generator_decides_what_is_drawn(cut):
     assert not np.array_equal(first[0], other[0])
 
 
-def test_each_batch_is_told(cut):
+def test_each_batch_is_reported(cut):
     calls = []
     levels = sample(cut, 100, 0, lambda *call: calls.append(call))
     begin = cut.num_expanded

@@ -33,6 +33,8 @@ def test_every_length_of_a_runs_chunks_is_compiled_ahead(
         ({"num_envs": 2**19, "hidden_size": 16}, chunks.CHUNK),
         ({"num_envs": 100_000, "hidden_size": 128}, 27),
         ({"num_envs": 2**20, "hidden_size": 2**14}, 1),
+        ({"num_envs": 2**20, "hidden_layers": 0}, chunks.CHUNK),
+        ({"num_envs": 2**18, "filters": 256, "hidden_layers": 0}, 31),
         ({"hidden_size": 512, "replay_capacity": 2**20, "replay_batch": 2**18}, 1),
     ],
 )

@@ -56,7 +56,7 @@ def test_filters_are_sent_as_a_linear_layer():
     agent = tiny.untrained(PRESETS["connect-5x4"].replace(hidden_size=8, filters=3))
     layers = connect_four_data.network_json("a", agent)["layers"]
     sizes = [len(floats(layer["bias"])) for layer in layers]
-    assert sizes == [6, 8, 8, 5]  # 3 filters in 2 parts
+    assert sizes == [6, 8, 8, 5]  # 3 filters, 2 patches
     kernels = [len(floats(layer["kernel"])) for layer in layers]
     assert kernels == [40 * 6, 6 * 8, 8 * 8, 8 * 5]
 

@@ -30,8 +30,8 @@ class NetworkSettings(Part):
     """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
     and the opponent's, instead of one plane of +1 and -1."""
     filters: Annotated[int, Range(int, 0, 2**10)] = 0
-    """Filters of a convolution before an mlp's hidden layers. Each sees every part of 4
-    x 4 cells. 0 (no convolution) to 1,024."""
+    """Filters of a convolution before an mlp's hidden layers. Each sees every patch of
+    4 x 4 cells. 0 (no convolution) to 1,024."""
     activation: Activation = "relu"
     """Activation function of an mlp's hidden layers and filters."""
     precision: Precision = "auto"

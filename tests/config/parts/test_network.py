@@ -14,6 +14,12 @@ def test_what_has_no_effect():
     assert set(unused.values()) == {"network table"}
 
 
+def test_filters_have_the_activation_without_hidden_layers():
+    for filters, has in ((0, False), (2, True)):
+        settings = NetworkSettings(hidden_layers=0, filters=filters)
+        assert ("activation" not in dict(settings.unused())) == has
+
+
 def test_a_table_has_no_hidden_layers():
     assert NetworkSettings(hidden_size=7, hidden_layers=3).hidden_sizes == (7, 7, 7)
     assert NetworkSettings(network="table").hidden_sizes == ()

@@ -159,14 +159,15 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
 
 def test_of_two_sure_wins_the_first_is_played(page):
     """Both have the value 1 as XLA rounds it, though the network's sums differ."""
-    moves, name = [5, 1, 5, 3, 2, 4, 1, 1, 1, 5, 2, 0, 3, 2], "connect-7x6"
+    moves = [4, 6, 2, 6, 2, 5, 4, 3, 3, 4, 4, 2, 3, 0, 6, 4, 2, 4]
+    name = "connect-7x6"
     agent = agent_of(name)
     state = one_game.states(agent.config.env_id, moves)[-1]
     values = np.asarray(q_values(agent.network, agent.params, state))[0]
-    assert np.flatnonzero(values > 1 - 1e-6).tolist() == [0, 4]
+    assert np.flatnonzero(values > 1 - 1e-6).tolist() == [1, 5]
     shown = page.evaluate(COMPUTED, [name, [moves], 0])[0][-1]
-    assert shown["values"][0] == shown["values"][4] == 1
-    assert shown["move"] == 0
+    assert shown["values"][1] == shown["values"][5] == 1
+    assert shown["move"] == 1
 
 
 def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
