@@ -344,6 +344,11 @@ TRAINING = (
         "training/test_loop.py training/test_run_state.py",
         [
             (
+                "[*map(int, state.key), int(state.update)]",
+                "[*map(int, state.key)]",
+                "every round draws the same sample",
+            ),
+            (
                 "and (regular or ended)",
                 "and regular",
                 "the last agent is not evaluated",

@@ -11,6 +11,7 @@ from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of, params_from
+from jax_ttt.proving import counterexamples
 from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop
 from jax_ttt.training.keys import keys, run_key
@@ -90,3 +91,22 @@ def test_a_first_move_has_to_be_legal():
     config = Config.of(opponent="random", first_move=9)
     with pytest.raises(SettingError, match=r"\[0, 1, 2, 3, 4, 5, 6, 7, 8\]"):
         loop.check_first_move(config)
+
+
+def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
+    """It follows from the seed and the update, so a resumed run draws the same one."""
+    drawn = []
+
+    def of_round(config, params, rng, stop):
+        del config, params, stop
+        drawn.append(int(rng.integers(2**60)))
+        return {}, np.zeros(0, np.uint64)
+
+    monkeypatch.setattr(counterexamples, "of_round", of_round)
+    fields = {"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1}
+    config = Config.of(env_id="connect_4x4", start_share=0.5, eval_games=2, **fields)
+    for seed in (0, 1, 0):
+        list(loop.train_from_scratch(config, seed, None))
+    assert len(drawn) == 9
+    assert len(set(drawn[:6])) == 6
+    assert drawn[6:] == drawn[:3]
