@@ -156,9 +156,10 @@ def _choices(
     """
     levels = found.keys[: found.num_expanded]
     if rng is not None and not found.is_complete:
-        first = found.num_expanded, np.asarray(found.keys[-1])
-        args = *first, _SAMPLE, rng, on_batch
-        levels += losing_lines.follow_sample(found.subject, *args)
+        first = found.num_expanded, found.keys[-1]
+        levels += losing_lines.follow_sample(
+            found.subject, *first, _SAMPLE, rng, on_batch
+        )
     elif not found.ends.lost.moves:
         return np.zeros(0, np.uint64)
     return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
