@@ -93,8 +93,8 @@ ACTIVATIONS = {"relu": nnx.relu, "tanh": nnx.tanh, "sigmoid": nnx.sigmoid}
 class MLP(nnx.Module):
     """A multilayer perceptron; its final tanh keeps values in the range of rewards.
 
-    `sizes` are those of all layers, input and output included; `convolution`
-    is a layer before them. `dtype` is the dtype of the matrix products.
+    `sizes` are those of all layers, input and output included; `convolution` is a layer
+    before them. `dtype` is the dtype of the matrix products.
     """
 
     def __init__(

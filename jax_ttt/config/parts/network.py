@@ -8,8 +8,8 @@ from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
 from jax_ttt.config.ranges import Part, Range, Result
 
 _OF_MLP = (
-    *("hidden_size", "hidden_layers", "two_planes", "filters", "activation"),
-    "precision",
+    *("hidden_size", "hidden_layers", "two_planes", "filters"),
+    *("activation", "precision"),
 )
 
 
