@@ -6,6 +6,9 @@ from typing import Any
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.choices import Activation, Heads, NetworkKind, TableKey
 
+PATCH_SIDE = 4
+"""Cells of the side of a filter's patch: as many as make a line in Connect Four."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Architecture:

@@ -12,10 +12,8 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int
 
+from jax_ttt.config.architecture import PATCH_SIDE
 from jax_ttt.networks.mlp import Columns
-
-SIDE = 4
-"""Cells of a patch's side: as many as make a line in Connect Four."""
 
 
 def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:
@@ -24,7 +22,7 @@ def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:
     On a board that is smaller in a direction, a patch is as long as the board.
     """
     entries = np.arange(np.prod(shape)).reshape(shape)
-    sides = tuple(min(SIDE, length) for length in shape[:2])
+    sides = tuple(min(PATCH_SIDE, length) for length in shape[:2])
     views = np.lib.stride_tricks.sliding_window_view(entries, sides, axis=(0, 1))
     return views.reshape(-1, np.prod(sides) * shape[2]).T
 

@@ -2,6 +2,7 @@
 
 import math
 
+from jax_ttt.config.architecture import PATCH_SIDE
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
 
@@ -29,14 +30,20 @@ def length(config: Config, update: int) -> int:
 
 def longest_chunk(config: Config) -> int:
     """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
-    network, replay = config.network, config.replay
-    sizes = network.hidden_sizes
-    convolved = network.filters * math.prod(
-        max(side - 3, 1) for side in GAMES[config.env_id].shape
-    )
-    inputs = (convolved or 64, *sizes)
-    weights = 32 * convolved + sum(map(math.prod, zip(inputs, sizes, strict=False)))
+    replay = config.replay
     rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
-    # Six operations per use of a weight and row: forward, and twice as many backward.
-    work = 6 * weights * rows
+    # Two operations a product; the backward pass has twice as many as the forward one.
+    work = 6 * _products(config) * rows
     return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
+
+
+def _products(config: Config) -> int:
+    """Return about how many products of weights and inputs a board takes."""
+    sides, sizes = GAMES[config.env_id].shape, config.network.hidden_sizes
+    patches = math.prod(max(side - PATCH_SIDE + 1, 1) for side in sides)
+    convolved = config.network.filters * patches
+    inputs = (convolved or 64, *sizes)
+    hidden = sum(
+        num_in * num_out for num_in, num_out in zip(inputs, sizes, strict=False)
+    )
+    return 2 * PATCH_SIDE**2 * convolved + hidden

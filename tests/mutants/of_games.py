@@ -395,8 +395,8 @@ NETWORKS = (
         "networks/test_convolution.py",
         [
             (
-                "sides = tuple(min(SIDE, length)",
-                "sides = tuple(min(SIDE - 1, length)",
+                "sides = tuple(min(PATCH_SIDE, length)",
+                "sides = tuple(min(PATCH_SIDE - 1, length)",
                 "no patch has a line of four",
             ),
             (
