@@ -42,8 +42,5 @@ def _products(config: Config) -> int:
     sides, sizes = GAMES[config.env_id].shape, config.network.hidden_sizes
     patches = math.prod(max(side - PATCH_SIDE + 1, 1) for side in sides)
     convolved = config.network.filters * patches
-    inputs = (convolved or 64, *sizes)
-    hidden = sum(
-        num_in * num_out for num_in, num_out in zip(inputs, sizes, strict=False)
-    )
-    return 2 * PATCH_SIDE**2 * convolved + hidden
+    pairs = zip((convolved or 64, *sizes), sizes, strict=False)
+    return 2 * PATCH_SIDE**2 * convolved + sum(map(math.prod, pairs))
