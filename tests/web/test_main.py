@@ -1,5 +1,6 @@
 """The command: its flags, its addresses, its end. Most need a process of their own."""
 
+import contextlib
 import json
 import os
 import re
@@ -61,8 +62,9 @@ def listeners(process):
     """Return the addresses at which a process and its threads listen."""
     inodes = set()
     for link in Path(f"/proc/{process.pid}/fd").iterdir():
-        found = re.match(r"socket:\[(\d+)\]", os.readlink(link))
-        inodes |= {found[1]} if found else set()
+        with contextlib.suppress(FileNotFoundError):  # closed since: modules load
+            found = re.match(r"socket:\[(\d+)\]", os.readlink(link))
+            inodes |= {found[1]} if found else set()
     rows = []
     for name in ("tcp", "tcp6"):
         rows += Path(f"/proc/net/{name}").read_text().splitlines()[1:]
