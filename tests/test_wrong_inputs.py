@@ -16,8 +16,8 @@ from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS, module_of
 from jax_ttt.config.settings import Config
 
-PRESETS = "default plain table connect-4x4 connect-5x4 connect-5x5 connect-7x6"
-PRESETS += " article tictac-q tictac-q-article tictac-double-q"
+PRESETS = "default plain table connect-4x4 connect-5x4 connect-5x5 connect-6x5"
+PRESETS += " connect-6x6 connect-7x6 article tictac-q tictac-q-article tictac-double-q"
 PRESETS += " tictac-minimax tictac-neural go-first go-second matlab web"
 GAMES = (
     "tic_tac_toe connect_four othello hex animal_shogi gardner_chess go_9x9 "

@@ -39,6 +39,21 @@ _ROUNDS = Config.of(
     eval_every=1500,
 )
 
+_FIVE = _ROUNDS.replace(
+    env_id="connect_5x5",
+    num_updates=240_000,
+    start_share=0.6,
+    hidden_size=512,
+    learning_rate=1e-3,
+    learning_rate_end=1e-3,
+    learning_rate_decay=0.88,
+    tau=0.05,
+    gamma=0.97,
+    epsilon_start=0.25,
+    epsilon_end=0.25,
+    eval_every=8000,
+)
+
 _OWN: dict[str, Config] = {
     # Our own network: canonical boards, and a two-ply backup with a trembling opponent.
     # With gamma 0.85 and tremble 0.5, X's best opening is the corner, by 0.007.
@@ -76,20 +91,9 @@ _OWN: dict[str, Config] = {
         learning_rate_decay=0.87,
         eval_every=3000,
     ),
-    "connect-5x5": _ROUNDS.replace(
-        env_id="connect_5x5",
-        num_updates=240_000,
-        start_share=0.6,
-        hidden_size=512,
-        learning_rate=1e-3,
-        learning_rate_end=1e-3,
-        learning_rate_decay=0.88,
-        tau=0.05,
-        gamma=0.97,
-        epsilon_start=0.25,
-        epsilon_end=0.25,
-        eval_every=8000,
-    ),
+    "connect-5x5": _FIVE,
+    "connect-6x5": _FIVE.replace(env_id="connect_6x5"),
+    "connect-6x6": _FIVE.replace(env_id="connect_6x6", max_positions=1_000_000),
     # A weak agent reaches too many positions to search, so this is self-play alone.
     # Random openings show it many positions. Without a tremble, a search gains more
     # from its values.

@@ -15,7 +15,7 @@ from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.envs import packing, pgx_games
 
 CAPACITY = 2**18
-"""Most positions of a pool; the oldest leave it first."""
+"""Most positions of a pool; those of the oldest rounds leave it first."""
 
 
 class Pool(NamedTuple):
@@ -31,13 +31,18 @@ def empty() -> Pool:
     return Pool(jnp.zeros((CAPACITY, 2), jnp.uint32), jnp.int32(0))
 
 
-def with_positions(pool: Pool, numbers: UInt64[np.ndarray, " N"]) -> Pool:
+def with_positions(
+    pool: Pool, numbers: UInt64[np.ndarray, " N"], rng: np.random.Generator
+) -> Pool:
     """Return the pool with positions added, as NumPy arrays; none is in it twice.
 
-    `numbers` are those of `packing.as_numbers`.
+    `numbers` are those of `packing.as_numbers`. If there are more than the pool holds,
+    `rng` draws those that it gets.
     """
     before = packing.as_numbers(np.asarray(pool.keys)[: int(pool.size)])
     new = np.setdiff1d(numbers, before)
+    if len(new) > len(pool.keys):
+        new = rng.choice(new, len(pool.keys), replace=False)
     kept = np.concatenate([before, new])[-len(pool.keys) :]
     keys = np.zeros(pool.keys.shape, np.uint32)
     keys[: len(kept)] = packing.as_words(kept)

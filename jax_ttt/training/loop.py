@@ -206,7 +206,7 @@ def _searched(
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
     found, keys = counterexamples.of_round(config, params, rng, stop)
     if int(state.update):
-        state = run_state.with_pool(state, keys)
+        state = run_state.with_pool(state, keys, rng)
     return state, result._replace(reached=evaluation.reached_bytes(found))
 
 

@@ -166,12 +166,17 @@ def after_evaluation(
     return dataclasses.replace(state, evaluated=evaluated, last=result, best=best)
 
 
-def with_pool(state: RunState, numbers: np.ndarray) -> RunState:
-    """Return the state whose learner's pool also holds positions, as 64-bit keys."""
+def with_pool(
+    state: RunState, numbers: np.ndarray, rng: np.random.Generator
+) -> RunState:
+    """Return the state whose learner's pool also holds positions, as 64-bit keys.
+
+    `rng` draws those of too many.
+    """
     from jax_ttt.dqn import start_positions
 
     pool = start_positions.Pool(**named_arrays.part(state.learner, "pool"))
-    pool = start_positions.with_positions(pool, numbers)
+    pool = start_positions.with_positions(pool, numbers, rng)
     leaves = {f"pool.{name}": leaf for name, leaf in pool._asdict().items()}
     learner = state.learner | jax.tree.map(jnp.asarray, leaves)
     return dataclasses.replace(state, learner=learner)

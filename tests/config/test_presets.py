@@ -90,12 +90,48 @@ SETTINGS = {
 
 def test_every_preset_is_listed_with_its_system():
     assert set(PRESETS) == set(get_args(Preset))
-    boards = {"connect-4x4", "connect-5x4", "connect-5x5", "connect-7x6"}
+    boards = {f"connect-{size}" for size in ("4x4", "5x4", "5x5", "6x5", "6x6", "7x6")}
     assert set(PRESETS) - boards - {"plain"} == set(SYSTEMS)
     for name in boards:
         assert PRESETS[name].env_id == name.replace("-", "_")
     # `test_config` has those of the article, all of them.
     assert SETTINGS.keys() == SYSTEMS.keys() - {"article"}
+
+
+_ROUNDS = {
+    **{"num_envs": 512, "two_planes": True, "average_span": 0.03, "tremble": 0.0},
+    **{"learning_rate_decay": 0.9, "tau": 0.1, "gamma": 0.95},
+}
+LEARNED_IN_ROUNDS = {
+    "connect-4x4": _ROUNDS
+    | {
+        **{"env_id": "connect_4x4", "num_updates": 60_000, "eval_every": 1500},
+        **{"start_share": 0.5, "learning_rate": 2e-3, "learning_rate_end": 2e-3},
+        **{"epsilon_start": 0.3, "epsilon_end": 0.3},
+    },
+    "connect-5x4": _ROUNDS
+    | {
+        **{"env_id": "connect_5x4", "num_updates": 120_000, "eval_every": 3000},
+        **{"start_share": 0.5, "learning_rate": 1.5e-3, "learning_rate_end": 1.5e-3},
+        **{"epsilon_start": 0.3, "epsilon_end": 0.3, "hidden_size": 256},
+        **{"learning_rate_decay": 0.87},
+    },
+    "connect-5x5": _ROUNDS
+    | {
+        **{"env_id": "connect_5x5", "num_updates": 240_000, "eval_every": 8000},
+        **{"start_share": 0.6, "learning_rate": 1e-3, "learning_rate_end": 1e-3},
+        **{"epsilon_start": 0.25, "epsilon_end": 0.25, "hidden_size": 512},
+        **{"learning_rate_decay": 0.88, "tau": 0.05, "gamma": 0.97},
+    },
+}
+
+
+@pytest.mark.parametrize("name", list(LEARNED_IN_ROUNDS))
+def test_the_settings_that_learn_in_rounds(name):
+    wanted = LEARNED_IN_ROUNDS[name]
+    fields = PRESETS[name].as_dict().items()
+    changed = {field: value for field, value in fields if value != default(field)}
+    assert changed == {k: v for k, v in wanted.items() if v != default(k)}
 
 
 @pytest.mark.parametrize("name", list(SETTINGS))

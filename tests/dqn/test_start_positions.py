@@ -32,6 +32,10 @@ def small(capacity):
     return Pool(np.zeros((capacity, 2), np.uint32), np.int32(0))
 
 
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
 def array(numbers):
     """Return keys that need both words."""
     return np.array(numbers, np.uint64) << np.uint64(20)
@@ -41,16 +45,26 @@ def array(numbers):
 def test_a_pool_keeps_all_rounds_once_in_their_order(rounds):
     pool, wanted = small(40), []
     for found in rounds:
-        pool = start_positions.with_positions(pool, array(found))
+        pool = start_positions.with_positions(pool, array(found), generator())
         wanted += sorted(set(found) - set(wanted))
     assert numbers_of(pool) == array(wanted).tolist()
     assert pool.keys.shape == (40, 2)
 
 
 def test_the_oldest_leave_a_full_pool_first():
-    pool = start_positions.with_positions(small(3), array([9, 8]))
-    pool = start_positions.with_positions(pool, array([1, 9, 2]))
+    pool = start_positions.with_positions(small(3), array([9, 8]), generator())
+    pool = start_positions.with_positions(pool, array([1, 9, 2]), generator())
     assert numbers_of(pool) == array([9, 1, 2]).tolist()
+
+
+def test_of_more_than_it_holds_a_pool_gets_a_sample_of_all():
+    full = start_positions.with_positions(small(3), array([50, 51]), generator())
+    pool = start_positions.with_positions(full, array(range(40)), generator())
+    again = start_positions.with_positions(full, array(range(40)), generator())
+    other = start_positions.with_positions(full, array(range(40)), generator(1))
+    assert len(set(numbers_of(pool)) & set(array(range(40)).tolist())) == 3
+    assert numbers_of(pool) == numbers_of(again) != numbers_of(other)
+    assert min(numbers_of(pool)) < array([37])[0], "not those of the highest keys"
 
 
 @functools.cache

@@ -226,6 +226,11 @@ REACH = (
                 "a full pool takes no more counterexamples",
             ),
             (
+                "new = rng.choice(new, len(pool.keys), replace=False)",
+                "pass",
+                "of too many counterexamples a pool gets those of the highest keys",
+            ),
+            (
                 "(uniform < share) & (pool.size > 0)",
                 "uniform < share",
                 "games start in an empty pool",
