@@ -97,7 +97,7 @@ MOST_PLAYERS_LINES = 1720
 """Also searches: over a tree, and by steps of the game."""
 MOST_TRAINING_LINES = 1560
 """The loop and its parts, with the folder of a run and its snapshots."""
-MOST_CONFIG_LINES = 2620
+MOST_CONFIG_LINES = 2630
 """With the settings' flags, in config/command_line: help, parsing, refusals."""
 
 
