@@ -3,18 +3,21 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jax_ttt.evaluation import statistics
 
 ROOT = Path(__file__).parents[1]
-README, PROOF, PERFORMANCE, PUBLISHED = (
+README, PROOF, PERFORMANCE, PUBLISHED, CONNECT_FOUR, SHIPPED = (
     (ROOT / name).read_text("utf-8")
     for name in (
         "README.md",
         "docs/proof.md",
         "docs/performance.md",
         "docs/published.md",
+        "docs/connect_four.md",
+        "docs/shipped_agents.md",
     )
 )
 RATE = re.compile(
@@ -239,3 +242,28 @@ def test_the_pages_state_what_openspiel_came_to():
     named = search(r"agents of seeds ([\d, and]+) end beatable", last)[1]
     assert seeds(named) == seeds(failing)
     assert int(proven[0]) == 5 - len(seeds(failing))
+
+
+def test_the_pages_state_the_same_proofs_in_connect_four():
+    firsts = README.partition("\n\nIt is for")[0]
+    for size in ("4x4", "5x4"):
+        row = rf"`connect-{size}` \| .* in both seats on (\d+ of \d+)"
+        proven = search(row, CONNECT_FOUR)[1]
+        assert f"{proven} on {size.replace('x', ' x ')}" in firsts
+    row = r"\| `shipped:connect-5x4` \| as \w+ \| ([\d,]+) \| (\d+) \|"
+    last = " | ".join(x for seat in re.findall(row, SHIPPED) for x in seat)
+    assert f"| 10 | {last} |" in CONNECT_FOUR
+
+
+def test_the_pages_state_the_same_marks_in_the_exam():
+    row = search(r"\| `shipped:connect-7x6` (\| \d[^\n]*\|)$", SHIPPED, re.MULTILINE)[1]
+    everything, _, tactical = re.findall(r"([\d.]+)% \(", row)
+    agent = search(r"\| the agent \| ([\d.]+) % .* \| ([\d.]+) % ", CONNECT_FOUR)
+    assert agent.groups() == (everything, tactical)
+    (deeper,) = re.findall(
+        r"\| `lookahead:3` with its values \| ([\d.]+)", CONNECT_FOUR
+    )
+    triples = re.findall(r"^\| .* \| (\d.*), (.*), (.*) % \| .* %", CONNECT_FOUR, re.M)
+    medians = [np.median([*map(float, row)]) for row in triples[:3]]
+    bars = search(r"    bar \[(.*)\]", CONNECT_FOUR)[1].split(", ")
+    assert [*map(float, bars)] == [*medians, float(everything), float(deeper)]
