@@ -74,7 +74,7 @@ counted once.
 
 {reached}
 
-The other one reaches too many positions. Its share of value-keeping moves in
+The other one [can be beaten](connect_four.md#the-usual-board). Its share of value-keeping moves in
 [the exam](proof.md#an-exam-of-connect-four), with 95 % intervals:
 
 {marks}
