@@ -74,8 +74,9 @@ counted once.
 
 {reached}
 
-The other one [can be beaten](connect_four.md#the-usual-board). Its share of value-keeping moves in
-[the exam](proof.md#an-exam-of-connect-four), with 95 % intervals:
+The other one [can be beaten](connect_four.md#the-usual-board). Its share of
+value-keeping moves in [the exam](proof.md#an-exam-of-connect-four), with 95 %
+intervals:
 
 {marks}
 """

@@ -249,7 +249,7 @@ def test_the_pages_state_the_same_proofs_in_connect_four():
     for size in ("4x4", "5x4"):
         row = rf"`connect-{size}` \| .* in both seats on (\d+ of \d+)"
         proven = search(row, CONNECT_FOUR)[1]
-        assert f"{proven} on {size.replace('x', ' x ')}" in firsts
+        assert f"{size.replace('x', ' x ')} ({proven})" in firsts
     row = r"\| `shipped:connect-5x4` \| as \w+ \| ([\d,]+) \| (\d+) \|"
     last = " | ".join(x for seat in re.findall(row, SHIPPED) for x in seat)
     assert f"| 10 | {last} |" in CONNECT_FOUR

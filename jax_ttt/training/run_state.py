@@ -171,7 +171,7 @@ def with_pool(
 ) -> RunState:
     """Return the state whose learner's pool also holds positions, as 64-bit keys.
 
-    `rng` draws those of too many.
+    If there are more than it holds, `rng` draws those that it gets.
     """
     from jax_ttt.dqn import start_positions
 
