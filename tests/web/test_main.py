@@ -253,7 +253,7 @@ def finish_game(port):
 def test_it_is_ready_in_3_s_with_a_warm_cache(tmp_path):
     """In seconds of the processor: other programs may slow this one down.
 
-    On a slower machine, in twice the time of importing its libraries.
+    On a slower machine, in two and a half times the time of importing its libraries.
     """
     times = []
     for _ in range(3):
@@ -267,7 +267,7 @@ def test_it_is_ready_in_3_s_with_a_warm_cache(tmp_path):
         print(f"of which the processor took {times[-1]:.2f} s")
     libraries = "import time, jax, flax.nnx, pgx; print(time.process_time())"
     done = [subprocess.check_output([sys.executable, "-c", libraries]) for _ in times]
-    assert min(times[1:]) < max(3, 2 * min(map(float, done)))
+    assert min(times[1:]) < max(3, 2.5 * min(map(float, done)))
 
 
 def processor_seconds(process):
