@@ -26,7 +26,7 @@ def lines():
     return found
 
 
-def test_each_line_of_connect_four_is_inside_a_part():
+def test_each_line_of_connect_four_is_inside_a_patch():
     seen = entries_of_patches((6, 7, 1))
     assert seen.shape == (16, 12)
     assert len(lines()) == 69
@@ -34,7 +34,7 @@ def test_each_line_of_connect_four_is_inside_a_part():
     assert all(any(line <= patch for patch in columns) for line in lines())
 
 
-def test_a_part_has_both_stones_of_neighbouring_cells():
+def test_a_patch_has_both_stones_of_neighbouring_cells():
     seen = entries_of_patches(SHAPE)
     assert seen.shape == (32, 12)
     first, right, below = seen[:, 0], seen[:, 1], seen[:, 4]
@@ -49,7 +49,7 @@ def test_a_part_has_both_stones_of_neighbouring_cells():
     ("shape", "sizes"),
     [((3, 3, 1), (9, 1)), ((4, 5, 1), (16, 2)), ((2, 6, 3), (24, 3))],
 )
-def test_on_a_smaller_board_a_part_is_as_long_as_the_board(shape, sizes):
+def test_on_a_smaller_board_a_patch_is_as_long_as_the_board(shape, sizes):
     seen = entries_of_patches(shape)
     assert seen.shape == sizes
     assert set(seen.ravel().tolist()) == set(range(np.prod(shape)))
@@ -89,7 +89,7 @@ def test_a_linear_layer_has_the_same_values(layer):
     np.testing.assert_allclose(layer(inputs), expected, atol=1e-5)
 
 
-def test_a_network_with_filters_has_them_once_for_all_parts():
+def test_a_network_with_filters_has_them_once_for_all_patches():
     config = Config.of(
         env_id="connect_7x6", two_planes=True, filters=5, hidden_size=8, hidden_layers=1
     )
