@@ -156,9 +156,9 @@ def _choices(
     """
     levels = found.keys[: found.num_expanded]
     if rng is not None and not found.is_complete:
-        first = found.num_expanded, found.keys[-1]
+        number, last = found.num_expanded, found.keys[-1]
         levels += losing_lines.follow_sample(
-            found.subject, *first, _SAMPLE, rng, on_batch
+            found.subject, number, last, _SAMPLE, rng, on_batch
         )
     elif not found.ends.lost.moves:
         return np.zeros(0, np.uint64)
