@@ -62,7 +62,7 @@ def listeners(process):
     """Return the addresses at which a process and its threads listen."""
     inodes = set()
     for link in Path(f"/proc/{process.pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed since: modules load
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             found = re.match(r"socket:\[(\d+)\]", os.readlink(link))
             inodes |= {found[1]} if found else set()
     rows = []
