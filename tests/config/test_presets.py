@@ -126,21 +126,14 @@ LEARNED_IN_ROUNDS = {
 }
 
 
-@pytest.mark.parametrize("name", list(LEARNED_IN_ROUNDS))
-def test_the_settings_that_learn_in_rounds(name):
-    wanted = LEARNED_IN_ROUNDS[name]
-    fields = PRESETS[name].as_dict().items()
-    changed = {field: value for field, value in fields if value != default(field)}
-    assert changed == {k: v for k, v in wanted.items() if v != default(k)}
-
-
-@pytest.mark.parametrize("name", list(SETTINGS))
-def test_the_published_settings(name):
-    found = {field: PRESETS[name].value(field) for field in SETTINGS[name]}
-    assert found == SETTINGS[name]
+@pytest.mark.parametrize("name", [*SETTINGS, *LEARNED_IN_ROUNDS])
+def test_the_settings_of_a_preset(name):
+    wanted = (SETTINGS | LEARNED_IN_ROUNDS)[name]
+    found = {field: PRESETS[name].value(field) for field in wanted}
+    assert found == wanted
     fields = PRESETS[name].as_dict().items()
     changed = {field for field, value in fields if value != default(field)}
-    assert changed <= SETTINGS[name].keys() | {"eval_every"}
+    assert changed <= wanted.keys() | {"eval_every"}
 
 
 @pytest.mark.parametrize(
