@@ -26,9 +26,8 @@ class RunSettings(Part):
     start_share: Fraction = 0.0
     """Share of the new games that start at counterexamples, 0 to 1: the positions on
     lines of play that beat the agent, in which it had several moves. Each evaluation
-    then finds them among all positions that the agent reaches. Those of the latest
-    evaluations are kept, 262,144 at most. Only in self-play, in games of stones
-    without a tree."""
+    then finds them among all positions that the agent reaches; those of the latest
+    evaluations are kept. Only in self-play, in games of stones without a tree."""
 
     @property
     def can_be_proven(self) -> bool:
