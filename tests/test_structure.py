@@ -93,7 +93,7 @@ MOST_MODULES = 13
 MOST_FOLDER_LINES = 1500
 MOST_BENCHMARKS_LINES = 1600
 """A module for each part of the benchmark."""
-MOST_PLAYERS_LINES = 1720
+MOST_PLAYERS_LINES = 1730
 """Also searches: over a tree, and by steps of the game."""
 MOST_TRAINING_LINES = 1560
 """The loop and its parts, with the folder of a run and its snapshots."""

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+import jax.numpy as jnp
 import numpy as np
 import pgx
 
@@ -141,6 +142,9 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 def best_move(agent: agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
+    Of equal moves it is the lowest; in a game whose tree is not enumerated, the lowest
+    of the canonical board, so that a mirror image gets the same move.
+
     Args:
         agent: An agent of `train` or `load`.
         board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
@@ -155,4 +159,8 @@ def best_move(agent: agents.Agent, board: Board) -> int:
     """
     check_agent("best_move", agent)
     values = q_values(agent, board)
-    return max(values, key=values.__getitem__)  # the lowest of equal moves
+    env_state = values.states[-1]
+    every = np.full(env_state.legal_action_mask.shape, -np.inf, np.float32)
+    every[0, list(values)] = list(values.values())
+    played = network.greedy_actions(agent.network, env_state, jnp.asarray(every))
+    return int(played[0])

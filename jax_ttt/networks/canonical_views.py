@@ -5,7 +5,7 @@ Axes: `B` boards, `H W C` planes, `A` actions, `G` views.
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from jax_ttt.envs.symmetry import Views
 
@@ -51,13 +51,18 @@ def to_canonical(
     return seen.reshape(planes.shape)
 
 
+def to_canonical_actions(views: Views, least: Bool[Array, "B G"]) -> Int[Array, "B A"]:
+    """Return which action of the canonical view each action of the board is.
+
+    On a board that is its own image, symmetric actions are the same one.
+    """
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    return jnp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
+
+
 def from_canonical(
     values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
 ) -> Float[Array, "heads B A"]:
-    """Map the values of the canonical view's actions to the board's own actions.
-
-    On a board that is its own image, symmetric actions get the same value.
-    """
-    inverse = np.argsort(views.actions, axis=-1)[None]
-    back = jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)
+    """Map the values of the canonical view's actions to the board's own actions."""
+    back = to_canonical_actions(views, least)
     return jnp.take_along_axis(values, jnp.broadcast_to(back, values.shape), axis=-1)

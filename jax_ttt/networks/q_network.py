@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, Key, Shaped
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
@@ -205,16 +205,35 @@ def heads(
     the value to the waiting player. With double tables, there is one head per table.
     """
     planes = pgx_games.planes(network.env_id, obs)
-    views = symmetry.views(network.env_id)
-    architecture = network.architecture
-    # Symmetric after-states already share a row.
-    shared = KEYS[architecture.table_key].of_after_states
-    if not architecture.canonical or shared or views is None:
+    views = _canonical_views(network.architecture)
+    if views is None:
         return _forward(network, params, planes, dtype)
     least = canonical_views.least_views(planes, views)
     seen = canonical_views.to_canonical(planes, views, least)
     values = _forward(network, params, seen, dtype)
     return canonical_views.from_canonical(values, views, least)
+
+
+def canonical_actions(
+    network: Network, obs: Shaped[Array, "B *shape"]
+) -> Int[Array, "B A"] | None:
+    """Return which action of the canonical board each action is.
+
+    None if the network gets the boards as they are.
+    """
+    views = _canonical_views(network.architecture)
+    if views is None:
+        return None
+    planes = pgx_games.planes(network.env_id, obs)
+    least = canonical_views.least_views(planes, views)
+    return canonical_views.to_canonical_actions(views, least)
+
+
+def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
+    # Symmetric after-states already share a row.
+    shared = KEYS[architecture.table_key].of_after_states
+    used = architecture.canonical and not shared
+    return symmetry.views(architecture.env_id) if used else None
 
 
 @functools.cache

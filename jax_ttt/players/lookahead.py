@@ -17,6 +17,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
+from jax_ttt.players.network import greedy_actions
 
 MAX_BOARDS = 2**13
 """Most boards of a level in memory at once; what is more is searched in parts."""
@@ -64,6 +65,7 @@ def lookahead_player(
 ) -> Partial:
     """Return the player that searches `depth` moves deep, then uses the network.
 
+    Of equal moves it plays that of `network.greedy_actions`.
     `gamma` is the discount per move that the network was trained with.
     """
     return Partial(_played, Depth(depth), network, params, jnp.float32(gamma))
@@ -92,4 +94,4 @@ def _played(
         return q_network.q_values(network, params, env_state.observation)
 
     values = negamax(env, q_fn, env_state, depth.moves, gamma)
-    return equations.greedy(values, env_state.legal_action_mask)
+    return greedy_actions(network, env_state, values)

@@ -14,6 +14,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs.tree import Tree
@@ -62,7 +63,7 @@ def first_values(architecture: Architecture, named: Named) -> np.ndarray:
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:
-    """Return the player of the best legal move; of equal moves, the lowest index."""
+    """Return the player of `greedy_actions` by the network's values."""
     return Partial(_greedy, network, params)
 
 
@@ -71,7 +72,27 @@ def _greedy(
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
     q_values = q_network.q_values(network, params, env_state.observation)
-    return equations.greedy(q_values, env_state.legal_action_mask)
+    return greedy_actions(network, env_state, q_values)
+
+
+def greedy_actions(
+    network: Network, env_state: pgx.State, values: Float[Array, "B A"]
+) -> Int[Array, " B"]:
+    """Return the legal move of the highest value, the lowest index among equals.
+
+    In a game whose tree is not enumerated, the index on the canonical board counts. So
+    the same move is played on a mirror image, and a search takes both as one position.
+    """
+    legal = env_state.legal_action_mask
+    index = None
+    if not GAMES[network.env_id].enumerable:
+        index = q_network.canonical_actions(network, env_state.observation)
+    if index is None:
+        return equations.greedy(values, legal)
+    highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
+    is_best = legal & ~(values < highest)  # all, if a value is NaN
+    best = jnp.argmin(jnp.where(is_best, index, index.shape[-1]), axis=-1)
+    return best.astype(jnp.int32)
 
 
 @jax.jit

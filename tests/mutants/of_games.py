@@ -338,7 +338,8 @@ NETWORKS = (
                 "large boards are compared by some of their cells only",
             ),
             (
-                "jnp.where(least[..., None], inverse, values.shape[-1]).min(axis=1)",
+                "jnp.where(least[..., None], inverse, len(views.actions[0]))"
+                ".min(axis=1)",
                 "inverse[0][jnp.argmax(least, axis=-1)]",
                 "symmetric actions of a symmetric board get different values",
             ),
@@ -384,8 +385,8 @@ NETWORKS = (
                 "values are rounded in play",
             ),
             (
-                "if not architecture.canonical or shared or views is None:",
-                "if shared or views is None:",
+                "used = architecture.canonical and not shared",
+                "used = not shared",
                 "boards are always canonical",
             ),
         ],

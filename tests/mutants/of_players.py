@@ -36,9 +36,19 @@ PLAYERS = (
                 "values of NaN play the first legal move",
             ),
             (
-                "return equations.greedy(q_values, env_state.legal_action_mask)",
-                "return q_values.argmax(axis=-1).astype(jnp.int32)",
+                "return equations.greedy(values, legal)",
+                "return values.argmax(axis=-1).astype(jnp.int32)",
                 "an agent plays illegal moves",
+            ),
+            (
+                "is_best = legal & ~(values < highest)",
+                "is_best = ~(values < highest)",
+                "an agent plays illegal moves if a value is NaN",
+            ),
+            (
+                "index = q_network.canonical_actions(network, env_state.observation)",
+                "index = None",
+                "of equal moves, mirror images get different ones",
             ),
             (
                 "return jnp.take_along_axis(values[row], actions, axis=1)",

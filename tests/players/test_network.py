@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import one_game, pgx_games
 from jax_ttt.evaluation.matches import play_match
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, network
+from jax_ttt.players import agents, lookahead, network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.players.players import random_player
@@ -32,6 +32,37 @@ def test_the_lowest_of_equal_moves_is_played(
     agents.save_agent(Agent(agent.config, flat, 0, 0), path)
     legal = np.asarray(deciding.legal_action_mask)
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
+
+
+def flat_network(env_id):
+    """Return a network that gives all moves the same value, with its weights."""
+    config = Config.of(env_id=env_id, hidden_size=4)
+    own = network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(0))
+    return own, jax.tree.map(jnp.zeros_like, params)
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize(("column", "reply"), [(0, 3), (1, 3), (2, 0), (3, 0)])
+def test_of_equal_moves_a_mirror_image_gets_the_same(depth, column, reply):
+    """The stone is in the canonical board's right half, and 0 is its lowest column."""
+    own, params = flat_network("connect_4x4")
+    player = lookahead.lookahead_player(own, params, 1.0, depth)
+    state = one_game.states("connect_4x4", [column])[-1]
+    assert jax.jit(player)(jax.random.key(0), state).tolist() == [reply]
+    if depth == 0:
+        greedy = network.greedy_player(own, params)
+        assert jax.jit(greedy)(jax.random.key(0), state).tolist() == [reply]
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+@pytest.mark.parametrize(("full", "other", "reply"), [(0, 3, 1), (3, 0, 2)])
+def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
+    """Also if no value is a number. The canonical board's column 0 is full."""
+    own, _ = flat_network("connect_4x4")
+    state = one_game.states("connect_4x4", [full, full, full, full, other])[-1]
+    values = jnp.full((1, 4), value)
+    assert network.greedy_actions(own, state, values).tolist() == [reply]
 
 
 def test_agents_of_one_architecture_share_their_programs(tree, caplog):

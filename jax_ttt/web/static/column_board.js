@@ -78,7 +78,7 @@ export class ColumnBoard {
   show({ position, side, playable, moved, values }) {
     const { rules } = this;
     const won = new Set(position.row);
-    const best = values && greedy(values);
+    const best = values && greedy(values, position);
     this.element.classList.toggle("decided", won.size > 0);
     this.columns.forEach(({ button, value, holes }, column) => {
       const landing = playable ? rules.cell(position, column) : null;

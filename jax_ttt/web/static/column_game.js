@@ -78,7 +78,7 @@ export class ColumnGame extends EventTarget {
     await pause(REPLY_DELAY);
     if (token !== this.token) return;
     if (this.depth) this.searched = true;
-    this.put(greedy(this.values()));
+    this.put(greedy(this.values(), this.position));
   }
 
   undo() {

@@ -1,6 +1,8 @@
 // A search over the network's values, as the player `lookahead:DEPTH:AGENT` does it in
 // players/lookahead.py: `depth` moves of best play, and then the network.
 
+import { comparedToImage } from "page/line_game";
+
 // The value of each legal column to the mover; NaN where illegal. `gamma` is the discount
 // per move of the agent's training.
 export function searchValues(game, network, position, depth, gamma) {
@@ -17,11 +19,15 @@ export function searchValues(game, network, position, depth, gamma) {
   return found;
 }
 
-// The legal column of the highest value; of equal values, the first one.
-export function greedy(values) {
+// The legal column of the highest value; of equal values, the first one on the canonical
+// board, as in players/network.py.
+export function greedy(values, position) {
+  const isImage = comparedToImage(position, values.length) < 0;
   let best = null;
   values.forEach((value, column) => {
-    if (!Number.isNaN(value) && (best === null || value > values[best])) best = column;
+    if (Number.isNaN(value)) return;
+    const isBetter = best === null || value > values[best];
+    if (isBetter || (isImage && value === values[best])) best = column;
   });
   return best;
 }

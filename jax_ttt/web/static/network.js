@@ -1,10 +1,10 @@
 // The forward pass of an agent's network, as in networks/q_network.py: two planes of the
 // mover's and the opponent's stones, of the canonical one of both mirror images.
 
-import { mirrored } from "page/line_game";
+import { comparedToImage, mirrored } from "page/line_game";
 import { bytes } from "page/tree";
 
-// From here on, XLA's tanh on a CPU is 1: of two sure wins, the first column is played.
+// From here on, XLA's tanh on a CPU is 1, so several columns can have the highest value.
 const SATURATED = 7.998812;
 
 function tanh(sum) {
@@ -26,8 +26,9 @@ export class Network {
   }
 
   // The value of each column to the mover, also of full ones; `cells` as in LineGame.
-  values({ cells, sign }) {
-    const order = this.order(cells, sign);
+  values(position) {
+    const { cells, sign } = position;
+    const order = comparedToImage(position, this.columns);
     const isImage = order < 0;
     const inputs = new Float64Array(2 * cells.length);
     for (let cell = 0; cell < cells.length; cell += 1) {
@@ -38,16 +39,6 @@ export class Network {
     if (isImage) return found.reverse();
     // In a board that is its own image, mirrored columns have the same value.
     return order === 0 ? found.map((_, a) => found[Math.min(a, found.length - 1 - a)]) : found;
-  }
-
-  // Negative if the mirror image is the canonical one, 0 if it is the board itself. The
-  // cells are digits of a number, the last cell first; the canonical view has the least.
-  order(cells, sign) {
-    for (let cell = cells.length - 1; cell >= 0; cell -= 1) {
-      const difference = sign * (cells[mirrored(cell, this.columns)] - cells[cell]);
-      if (difference !== 0) return difference;
-    }
-    return 0;
   }
 
   // Most inputs of a layer are 0 and are left out.

@@ -23,7 +23,8 @@ export function* reach(game, network, side) {
     for (const position of level) {
       const own = game.toMove(position) === side;
       const legal = game.legal(position);
-      const moves = own ? [greedy(searchValues(game, network, position, 0))] : legal;
+      const values = own && searchValues(game, network, position, 0);
+      const moves = own ? [greedy(values, position)] : legal;
       for (const column of moves) {
         const after = game.after(position, column);
         if (after.row.length) found.losses += own ? 0 : 1;

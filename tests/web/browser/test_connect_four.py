@@ -11,6 +11,7 @@ from browsing import axe, expect, is_over, status, wait_for_turn
 from jax_ttt.envs import one_game, pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead
+from jax_ttt.players.network import greedy_player
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.web import export
 
@@ -27,7 +28,7 @@ COMPUTED = """async ([id, games, depth]) => {
         legal: rules.legal(position),
         result: rules.result(position, "x"),
         values: network.values(position),
-        move: greedy(searchValues(rules, network, position, 0)),
+        move: greedy(searchValues(rules, network, position, 0), position),
         searched: searchValues(rules, network, position, depth, agent.gamma)
             .map((value) => (Number.isNaN(value) ? null : value)),
     });
@@ -157,17 +158,23 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
     assert ends <= set(gain), "games of both winners, and draws where they are frequent"
 
 
-def test_of_two_sure_wins_the_first_is_played(page):
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_of_two_sure_wins_the_canonical_boards_first_is_played(page, mirrored):
     """Both have the value 1 as XLA rounds it, though the network's sums differ."""
     moves = [4, 6, 2, 6, 2, 5, 4, 3, 3, 4, 4, 2, 3, 0, 6, 4, 2, 4]
+    wins = [1, 5]
+    if mirrored:
+        moves, wins = [6 - move for move in moves], [5, 1]
     name = "connect-7x6"
     agent = agent_of(name)
     state = one_game.states(agent.config.env_id, moves)[-1]
     values = np.asarray(q_values(agent.network, agent.params, state))[0]
-    assert np.flatnonzero(values > 1 - 1e-6).tolist() == [1, 5]
+    assert np.flatnonzero(values > 1 - 1e-6).tolist() == sorted(wins)
     shown = page.evaluate(COMPUTED, [name, [moves], 0])[0][-1]
     assert shown["values"][1] == shown["values"][5] == 1
-    assert shown["move"] == 1
+    player = greedy_player(agent.network, agent.params)
+    assert jax.jit(player)(jax.random.key(0), state).tolist() == [shown["move"]]
+    assert shown["move"] == wins[0]
 
 
 def test_a_game_by_mouse_ends_with_four_marked_and_the_result_said(page):
