@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
+import numpy as np
 
 from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Checkpoint, Finished, Plan, Positions
@@ -258,4 +259,7 @@ def _is_gone(leaf: object) -> bool:
 def _is_best(progress: Progress) -> bool:
     """Return whether an evaluation has just found the best agent so far."""
     best = progress.state.best
-    return bool(progress.evaluation and best and best.update == progress.update)
+    if not progress.evaluation or best is None or best.update != progress.update:
+        return False
+    # Searches that were cut can't be compared: their loss rate is NaN.
+    return bool(np.isfinite(best.loss_rate).all())

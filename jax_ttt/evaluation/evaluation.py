@@ -133,21 +133,13 @@ def criteria(evaluation: Evaluation, seat: SeatSetting) -> Criteria:
 
 
 def _of_reached(grades: Mapping[Seat, Reached]) -> Criteria:
-    """Return the criteria of one agent, whose losing ends stand for its loss rate."""
-    found = list(grades.values())
-    ends = sum(map(_losing_ends, found)) if found else np.nan
-    wins = np.mean([seat.win_rate for seat in found]) if found else np.nan
-    proven = bool(found) and all(seat.unbeatable for seat in found)
-    return Criteria(*map(np.asarray, (proven, float(ends), float(wins))))
+    """Return the criteria of one agent, whose losing ends stand for its loss rate.
 
-
-def _losing_ends(found: Reached) -> float:
-    """Return the losing ends in a seat; of a search that was cut, an estimate.
-
-    It is one more than those found, divided by the share of a random opponent's games
-    that were followed to their ends. So a search that was cut early is worth little.
+    Those of a search that was not followed to its end can't be compared.
     """
-    if found.is_complete:
-        return float(found.losing_ends)
-    followed = max(1 - found.open_rate, np.finfo(float).eps)
-    return (found.losing_ends + 1) / followed
+    found = list(grades.values())
+    complete = bool(found) and all(seat.is_complete for seat in found)
+    ends = sum(seat.losing_ends for seat in found) if complete else np.nan
+    wins = np.mean([seat.win_rate for seat in found]) if found else np.nan
+    proven = complete and all(seat.unbeatable for seat in found)
+    return Criteria(*map(np.asarray, (proven, float(ends), float(wins))))

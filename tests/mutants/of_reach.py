@@ -263,9 +263,9 @@ REACH = (
         "evaluation/test_evaluation.py",
         [
             (
-                "return (found.losing_ends + 1) / followed",
-                "return float(found.losing_ends)",
-                "the losing ends of a search that was cut count as all",
+                "for seat in found) if complete else np.nan",
+                "for seat in found) if found else np.nan",
+                "the losing ends of a search that was cut are compared",
             ),
         ],
     ),
