@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-import jax.numpy as jnp
 import numpy as np
 import pgx
+from jaxtyping import Array, Float
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
@@ -124,16 +124,12 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     """
     check_agent("q_values", agent)
     env_id = agent.config.env_id
-    states = states_of(board, env_id)
+    states, found = _valued(agent, board)
     legal = one_game.legal_moves(states[-1])
-    if not legal:
-        raise MoveError("the game is over, so no move has a value")
-    obs = states[-1].observation
-    found = np.asarray(network.board_values(agent.network, agent.params, obs))[0]
     exact = session.minimax_values(env_id, states[-1])
     return Values(
         env_id,
-        {move: float(found[move]) for move in legal},
+        {move: float(found[0, move]) for move in legal},
         None if exact is None else {move: float(exact[move]) for move in legal},
         states,
     )
@@ -142,8 +138,9 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 def best_move(agent: agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
-    Of equal moves it is the lowest; in a game whose tree is not enumerated, the lowest
-    of the canonical board, so that a mirror image gets the same move.
+    If several moves have it, it is the lowest of them. In a game whose tree is not
+    enumerated, it is the one with the lowest index on the canonical board, so that
+    mirror images get mirrored moves.
 
     Args:
         agent: An agent of `train` or `load`.
@@ -158,9 +155,16 @@ def best_move(agent: agents.Agent, board: Board) -> int:
         2
     """
     check_agent("best_move", agent)
-    values = q_values(agent, board)
-    env_state = values.states[-1]
-    every = np.full(env_state.legal_action_mask.shape, -np.inf, np.float32)
-    every[0, list(values)] = list(values.values())
-    played = network.greedy_actions(agent.network, env_state, jnp.asarray(every))
-    return int(played[0])
+    states, values = _valued(agent, board)
+    return int(network.greedy_actions(agent.network, states[-1], values)[0])
+
+
+def _valued(
+    agent: agents.Agent, board: Board
+) -> tuple[tuple[pgx.State, ...], Float[Array, "1 A"]]:
+    """Return the states of a game that goes on, and the values in the last one."""
+    states = states_of(board, agent.config.env_id)
+    if not one_game.legal_moves(states[-1]):
+        raise MoveError("the game is over, so no move has a value")
+    obs = states[-1].observation
+    return states, network.board_values(agent.network, agent.params, obs)

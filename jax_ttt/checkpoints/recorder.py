@@ -257,9 +257,9 @@ def _is_gone(leaf: object) -> bool:
 
 
 def _is_best(progress: Progress) -> bool:
-    """Return whether an evaluation has just found the best agent so far."""
+    """Return whether an evaluation has just found the best trained agent so far."""
     best = progress.state.best
-    if not progress.evaluation or best is None or best.update != progress.update:
+    if progress.evaluation is None or best is None or not progress.update:
         return False
-    # Searches that were cut can't be compared: their loss rate is NaN.
-    return bool(np.isfinite(best.loss_rate).all())
+    # The loss rate is NaN if a search was cut, so that it can't be compared.
+    return bool(best.update == progress.update and np.isfinite(best.loss_rate).all())

@@ -67,7 +67,7 @@ class Criteria(NamedTuple):
     """
 
     proven: np.ndarray  # bool: unbeatable in these seats
-    loss_rate: np.ndarray  # float64, 0 to 1: in the worst case if exact
+    loss_rate: np.ndarray  # float64, in the worst case if exact; or losing ends
     win_rate: np.ndarray  # float64, 0 to 1: against random
 
 

@@ -216,15 +216,13 @@ def heads(
 
 def canonical_actions(
     network: Network, obs: Shaped[Array, "B *shape"]
-) -> Int[Array, "B A"] | None:
-    """Return which action of the canonical board each action is.
-
-    None if the network gets the boards as they are.
-    """
+) -> Int[Array, "B A"]:
+    """Return which action each action is on the board that the network gets."""
+    planes = pgx_games.planes(network.env_id, obs)
     views = _canonical_views(network.architecture)
     if views is None:
-        return None
-    planes = pgx_games.planes(network.env_id, obs)
+        actions = jnp.arange(pgx_games.sizes(network.env_id).num_actions)
+        return jnp.broadcast_to(actions, (len(planes), len(actions)))
     least = canonical_views.least_views(planes, views)
     return canonical_views.to_canonical_actions(views, least)
 

@@ -65,8 +65,8 @@ def lookahead_player(
 ) -> Partial:
     """Return the player that searches `depth` moves deep, then uses the network.
 
-    Of equal moves it plays that of `network.greedy_actions`.
-    `gamma` is the discount per move that the network was trained with.
+    `gamma` is the discount per move that the network was trained with. Of equal
+    moves, it plays that of `network.greedy_actions`.
     """
     return Partial(_played, Depth(depth), network, params, jnp.float32(gamma))
 

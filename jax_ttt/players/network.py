@@ -63,7 +63,7 @@ def first_values(architecture: Architecture, named: Named) -> np.ndarray:
 
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:
-    """Return the player of `greedy_actions` by the network's values."""
+    """Return the player of the best legal move; see `greedy_actions`."""
     return Partial(_greedy, network, params)
 
 
@@ -78,19 +78,18 @@ def _greedy(
 def greedy_actions(
     network: Network, env_state: pgx.State, values: Float[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Return the legal move of the highest value, the lowest index among equals.
+    """Return the legal move of the highest value.
 
-    In a game whose tree is not enumerated, the index on the canonical board counts. So
-    the same move is played on a mirror image, and a search takes both as one position.
+    If several moves have it, it is the one with the lowest index on the canonical
+    board. So mirror images get mirrored moves, and a search counts them as one
+    position. An enumerated game has `greedy_policy`, whose rule is the lowest index.
     """
     legal = env_state.legal_action_mask
-    index = None
-    if not GAMES[network.env_id].enumerable:
-        index = q_network.canonical_actions(network, env_state.observation)
-    if index is None:
+    if GAMES[network.env_id].enumerable:
         return equations.greedy(values, legal)
     highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
-    is_best = legal & ~(values < highest)  # all, if a value is NaN
+    is_best = legal & ~(values < highest)  # all legal moves, if a value is NaN
+    index = q_network.canonical_actions(network, env_state.observation)
     best = jnp.argmin(jnp.where(is_best, index, index.shape[-1]), axis=-1)
     return best.astype(jnp.int32)
 

@@ -21,7 +21,8 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
 
     In an enumerable game it keeps the exact value; of such moves, it is one that wins
     soonest or loses latest, then the one that the agent values most. Elsewhere the
-    agent's values decide. The agent is by default the opponent's.
+    agent's values decide; of equal ones, the lowest move. The agent is by default the
+    opponent's.
     """
     rows = session.move_values(game, agent)
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]

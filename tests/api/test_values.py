@@ -1,5 +1,9 @@
 """Action values of a board, and the move with the highest value."""
 
+import dataclasses
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
@@ -70,3 +74,12 @@ def test_in_other_games_they_are_printed(promoted_ranks):
     with pytest.raises(jax_ttt.Refused, match="connect_four"):
         values.picture()
     assert np.argmax(list(values.values())) == jax_ttt.best_move(agent, [3, 3])
+
+
+@pytest.mark.parametrize(("column", "reply"), [(0, 3), (3, 0)])
+def test_of_equal_moves_the_best_one_is_that_of_the_agent(column, reply):
+    """It is the lowest one of the canonical board, whose right half has the stone."""
+    config = jax_ttt.PRESETS["plain"].replace(env_id="connect_4x4", hidden_size=4)
+    flat = tiny.untrained(config)
+    flat = dataclasses.replace(flat, params=jax.tree.map(jnp.zeros_like, flat.params))
+    assert jax_ttt.best_move(Agent.of(flat), [column]) == reply

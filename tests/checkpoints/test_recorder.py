@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import tiny
 
@@ -11,11 +12,13 @@ from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.checkpoints.recorder import Recorder, Schedule
 from jax_ttt.checkpoints.run_folders import Unwritten
+from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime.interrupts import Signals
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import mesh, processes
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_folder import RunFolder
+from jax_ttt.training.run_state import Best
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
@@ -289,3 +292,22 @@ def test_the_process_that_writes_sets_aside_what_is_damaged(begun, tree, monkeyp
         rest = Shown(), Loggers({}), Schedule(0.0, 9), found
         Recorder(PLAN, folder, *rest)._continue(state)
         assert damaged.exists() != writes
+
+
+@pytest.mark.parametrize(
+    ("update", "best_update", "losing_ends", "is_best"),
+    [
+        (6, 6, 5.0, True),
+        (6, 3, 5.0, False),
+        (6, 6, np.nan, False),  # a search was cut, or a signal ended it
+        (0, 0, 5.0, False),  # untrained
+    ],
+)
+def test_the_best_agent_is_trained_and_its_searches_are_complete(
+    update, best_update, losing_ends, is_best
+):
+    best = Best(best_update, np.array(False), np.array(losing_ends), np.array(0.5), {})
+    state = SimpleNamespace(best=best, update=np.array(update))
+    evaluation = Evaluation(None, None, None)
+    progress = loop.Progress(state, None, evaluation)
+    assert recording._is_best(progress) == is_best

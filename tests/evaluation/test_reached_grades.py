@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import rule_player
@@ -11,14 +12,18 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.settings import Config
 from jax_ttt.envs import pgx_games
 from jax_ttt.evaluation import match_counts, matches, reached_grades
 from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.networks import q_network
 from jax_ttt.players import own, players
+from jax_ttt.players.network import greedy_player, network_of
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import RATES
 from jax_ttt.solver import reach
 from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
 
 ENV = "connect_4x4"
 HUGE = 10**9
@@ -50,6 +55,30 @@ def test_both_seats_are_graded(grades):
         assert sum(found.all_rates) == pytest.approx(1, abs=1e-12)
         assert found.num_moves == len(found.positions) == 16
         assert found.losing_choices > 10
+
+
+@pytest.mark.parametrize(
+    "env_id", [ENV, pytest.param("mnk_4x4_4", marks=pytest.mark.slow)]
+)
+def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_id):
+    """The second game has eight views. Rates and lines are those of all boards."""
+    config = Config.of(env_id=env_id, hidden_size=4)
+    network = network_of(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
+    player = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
+    entrant = Entrant("flat", player, None, is_fixed=True, seats=("second",))
+    merged = reached_grades.grade_by_seat(entrant, env_id, HUGE)["second"]
+    subject = Subject(
+        env_id=env_id, player=player, seat="second", merged=False, batch=2**12
+    )
+    apart = Reach(subject)
+    reach.follow(apart, HUGE)
+    assert merged.merged
+    assert merged.num_positions < 0.6 * apart.num_positions
+    counts = dataclasses.astuple(merged.lines)
+    for name, lines, end in zip(RATES, counts, apart.ends, strict=True):
+        assert merged.rate(name) == pytest.approx(end.chance, abs=1e-12)
+        assert lines == end.lines
 
 
 def test_only_the_learned_seat_is_graded(entrant):

@@ -138,6 +138,11 @@ MUTANTS = (
         "checkpoints/test_recorder.py",
         [
             (
+                "or best is None or not progress.update:",
+                "or best is None:",
+                "an untrained agent is the best if all other searches are cut",
+            ),
+            (
                 "agreed(bool(every and now >= self._due))",
                 "agreed(bool(now >= self._due))",
                 "0 seconds between checkpoints mean always, not never",

@@ -43,12 +43,17 @@ PLAYERS = (
             (
                 "is_best = legal & ~(values < highest)",
                 "is_best = ~(values < highest)",
-                "an agent plays illegal moves if a value is NaN",
+                "an agent plays illegal moves of a high value",
             ),
             (
-                "index = q_network.canonical_actions(network, env_state.observation)",
-                "index = None",
+                "if GAMES[network.env_id].enumerable:",
+                "if True:",
                 "of equal moves, mirror images get different ones",
+            ),
+            (
+                "if GAMES[network.env_id].enumerable:",
+                "if False:",
+                "of equal moves, the player of a tree plays another than its policy",
             ),
             (
                 "return jnp.take_along_axis(values[row], actions, axis=1)",

@@ -34,9 +34,9 @@ def test_the_lowest_of_equal_moves_is_played(
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
 
 
-def flat_network(env_id):
+def flat_network(env_id, canonical=True):
     """Return a network that gives all moves the same value, with its weights."""
-    config = Config.of(env_id=env_id, hidden_size=4)
+    config = Config.of(env_id=env_id, hidden_size=4, canonical=canonical)
     own = network_of(config.architecture)
     params = q_network.init_params(own, jax.random.key(0))
     return own, jax.tree.map(jnp.zeros_like, params)
@@ -53,6 +53,22 @@ def test_of_equal_moves_a_mirror_image_gets_the_same(depth, column, reply):
     if depth == 0:
         greedy = network.greedy_player(own, params)
         assert jax.jit(greedy)(jax.random.key(0), state).tolist() == [reply]
+
+
+def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
+    own, params = flat_network("connect_4x4", canonical=False)
+    player = jax.jit(network.greedy_player(own, params))
+    for column in range(4):
+        state = one_game.states("connect_4x4", [column])[-1]
+        assert player(jax.random.key(0), state).tolist() == [0]
+
+
+def test_of_equal_moves_the_player_of_a_tree_plays_that_of_its_policy(tree, deciding):
+    own, params = flat_network("tic_tac_toe")
+    player = jax.jit(network.greedy_player(own, params))
+    policy = np.asarray(network.greedy_policy(own, params, tree))[tree.decisions]
+    played = np.asarray(player(jax.random.key(0), deciding))
+    np.testing.assert_array_equal(played, policy.argmax(axis=1))
 
 
 @pytest.mark.parametrize("value", [0.0, float("nan")])

@@ -25,7 +25,7 @@ function opponentOf(data) {
 
 // What is known about an agent, in words.
 function about({ unbeatable }) {
-  if (!unbeatable) return "The usual board. The agent can be beaten.";
+  if (!unbeatable) return "Not proven unbeatable.";
   return "Proven unbeatable if it does not look ahead: whoever begins, no line of play beats it.";
 }
 

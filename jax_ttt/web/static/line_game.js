@@ -17,7 +17,7 @@ export function mirrored(cell, columns) {
 
 // Negative if the mirror image is the canonical board, 0 if it is the board itself. The
 // mover's stones (1) and the opponent's (-1) are digits of a number, that of the last cell
-// first; the canonical board has the least.
+// first; the canonical board has the least number.
 export function comparedToImage({ cells, sign }, columns) {
   for (let cell = cells.length - 1; cell >= 0; cell -= 1) {
     const difference = sign * (cells[mirrored(cell, columns)] - cells[cell]);

@@ -19,15 +19,15 @@ export function searchValues(game, network, position, depth, gamma) {
   return found;
 }
 
-// The legal column of the highest value; of equal values, the first one on the canonical
-// board, as in players/network.py.
+// The legal column of the highest value. If several have it, it is the first one on the
+// canonical board, as in players/network.py. Illegal columns are NaN.
 export function greedy(values, position) {
-  const isImage = comparedToImage(position, values.length) < 0;
+  const isImageCanonical = comparedToImage(position, values.length) < 0;
   let best = null;
   values.forEach((value, column) => {
     if (Number.isNaN(value)) return;
     const isBetter = best === null || value > values[best];
-    if (isBetter || (isImage && value === values[best])) best = column;
+    if (isBetter || (isImageCanonical && value === values[best])) best = column;
   });
   return best;
 }

@@ -25,7 +25,7 @@ export class Network {
     }));
   }
 
-  // The value of each column to the mover, also of full ones; `cells` as in LineGame.
+  // The value of each column to the mover, also of full ones; `position` as in LineGame.
   values(position) {
     const { cells, sign } = position;
     const order = comparedToImage(position, this.columns);

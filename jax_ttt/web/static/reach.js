@@ -23,7 +23,7 @@ export function* reach(game, network, side) {
     for (const position of level) {
       const own = game.toMove(position) === side;
       const legal = game.legal(position);
-      const values = own && searchValues(game, network, position, 0);
+      const values = own ? searchValues(game, network, position, 0) : null;
       const moves = own ? [greedy(values, position)] : legal;
       for (const column of moves) {
         const after = game.after(position, column);

@@ -4,6 +4,7 @@ import re
 
 import browsing
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from browsing import axe, expect, is_over, status, wait_for_turn
@@ -11,7 +12,7 @@ from browsing import axe, expect, is_over, status, wait_for_turn
 from jax_ttt.envs import one_game, pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead
-from jax_ttt.players.network import greedy_player
+from jax_ttt.players.network import greedy_actions, greedy_player
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.web import export
 
@@ -158,6 +159,42 @@ def test_rules_and_values_are_those_of_python(page, name, depth):
     assert ends <= set(gain), "games of both winners, and draws where they are frequent"
 
 
+EQUAL = """async ([id, games]) => {
+    const [{ LineGame }, { greedy }] = await Promise.all(
+        ["line_game", "lookahead"].map((name) => import(`page/${name}`)));
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const rules = new LineGame(data.agents.find((one) => one.id === id));
+    return games.map((moves) => {
+        let position = rules.start;
+        for (const move of moves) position = rules.after(position, move);
+        const legal = rules.legal(position);
+        const values = Array.from({ length: rules.columns }, (_, column) =>
+            legal.includes(column) ? 0 : NaN);
+        return greedy(values, position);
+    });
+}"""
+"""The columns that the page plays after games if all values are equal."""
+
+
+def test_of_equal_values_the_page_plays_the_column_of_python(page):
+    """On boards that are their own image, with full columns, and after random games."""
+    agent = agent_of("connect-7x6")
+    env_id, rng = agent.config.env_id, np.random.default_rng(3)
+    games = [[3], [3, 3], [0] * 6, [6] * 6, [0] * 6 + [6] * 6, [0, 6, 3] * 2]
+    games += [[0] * 6 + [5], [5] * 6 + [3]]
+    while len(games) < 40:
+        moves = rng.integers(0, 7, rng.integers(1, 9)).tolist()
+        if max(map(moves.count, range(7))) < 4:  # too few stones for a row of four
+            games.append(moves[:7])
+    expected = []
+    for moves in games:
+        state = one_game.states(env_id, moves)[-1]
+        flat = jnp.zeros((1, 7))
+        expected.append(int(greedy_actions(agent.network, state, flat)[0]))
+    assert page.evaluate(EQUAL, ["connect-7x6", games]) == expected
+    assert len(set(expected)) > 3
+
+
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_of_two_sure_wins_the_canonical_boards_first_is_played(page, mirrored):
     """Both have the value 1 as XLA rounds it, though the network's sums differ."""
@@ -249,11 +286,11 @@ def test_an_agent_that_looked_ahead_is_not_called_proven(page):
     page.locator("#depth").select_option("1")
     page.get_by_role("button", name="New game").click()
     wait_for_turn(page)
-    for number in (5, 1, 1, 4, 3, 3):
+    for number in (4, 4, 5, 5, 1, 1):
         play(page, number - 1)
     page.locator("#depth").select_option("0")
     expect(more).to_have_text("Agent for 5 \u00d7 4")
-    for number in (5, 5, 2):
+    for number in (3, 1, 2):
         play(page, number - 1)
     assert status(page) == "You won."
     won = page.locator(".column[aria-label*='in the winning row']")
