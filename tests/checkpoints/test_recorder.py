@@ -1,6 +1,7 @@
 """What a run writes as it trains, and when it saves its state."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -307,7 +308,7 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(
     update, best_update, losing_ends, is_best
 ):
     best = Best(best_update, np.array(False), np.array(losing_ends), np.array(0.5), {})
-    state = SimpleNamespace(best=best, update=np.array(update))
+    state: Any = SimpleNamespace(best=best, update=np.array(update))
     evaluation = Evaluation(None, None, None)
     progress = loop.Progress(state, None, evaluation)
     assert recording._is_best(progress) == is_best
