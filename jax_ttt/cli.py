@@ -27,7 +27,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
-from jax_ttt.runtime import compile_cache, interrupts, streams
+from jax_ttt.runtime import compile_cache, interrupts, process, streams
 from jax_ttt.scaling.flags import Devices
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
@@ -113,8 +113,7 @@ def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
     opponents = [first.opponent, *itertools.chain(*swept)]
     preset = first.preset or presets.usual(first.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    parts = PRESETS[preset].parts
-    found = args_type(**parts, preset=preset, source=f"preset {preset}")
+    found = args_type(**PRESETS[preset].parts, preset=preset, source=f"preset {preset}")
     return _of_game(found, first.env_id)
 
 
@@ -155,6 +154,8 @@ def guarded(command: Command) -> Command:
     """Turn what a user can cause into one line on stderr and an exit code."""
 
     def main(argv: Sequence[str] | None) -> int:
+        if argv is None:
+            process.collect_rarely()
         with streams.usable(), interrupts.leaving_at_once(watched=argv is None):
             return _exit_code(command, argv)
 

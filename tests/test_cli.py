@@ -391,6 +391,16 @@ def test_errors_become_one_line_and_a_code(capsys):
         assert err.count("\n") == 1
 
 
+def test_a_process_of_its_own_collects_rarely(monkeypatch):
+    asked = []
+    monkeypatch.setattr(cli.process, "collect_rarely", lambda: asked.append(1))
+    command = cli.guarded(lambda argv: 0)
+    assert command([]) == 0
+    assert not asked
+    assert command(None) == 0
+    assert asked
+
+
 def test_a_bug_is_not_hidden():
     @cli.guarded
     def command(argv):

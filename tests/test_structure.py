@@ -95,6 +95,8 @@ MOST_BENCHMARKS_LINES = 1600
 """A module for each part of the benchmark."""
 MOST_PLAYERS_LINES = 1730
 """Also searches: over a tree, and by steps of the game."""
+MOST_RUNTIME_LINES = 1535
+"""All that knows the process, the system and the compiler."""
 MOST_TRAINING_LINES = 1560
 """The loop and its parts, with the folder of a run and its snapshots."""
 MOST_CONFIG_LINES = 2630
@@ -254,6 +256,7 @@ def test_no_folder_is_large():
                 "benchmarks": MOST_BENCHMARKS_LINES,
                 "config": MOST_CONFIG_LINES,
                 "players": MOST_PLAYERS_LINES,
+                "runtime": MOST_RUNTIME_LINES,
                 "training": MOST_TRAINING_LINES,
             }
             assert lines <= large.get(name, MOST_FOLDER_LINES), name

@@ -4,6 +4,7 @@
 libraries that the function uses.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 
@@ -43,9 +44,27 @@ def lowered(
             platform = jax.export.default_export_platform()  # cuda or rocm
         exported = jax.export.export(jax.jit(make()), platforms=[platform])(*shapes)
         kept_files.keep(name, bytes(exported.serialize()))
+    exported = _without_lapack(exported)
     # A kept program and a newly traced one are compiled in the same form, so the next
     # process finds the compiled program in JAX's cache.
     return jax.jit(exported.call, donate_argnums=donated).lower(*shapes)
+
+
+def _without_lapack(exported: jax.export.Exported) -> jax.export.Exported:
+    """Return a program that JAX lowers without loading LAPACK, if it does not use it.
+
+    For a program of a CPU, JAX imports SciPy. So no platform is named, nor compared:
+    the names of kept files contain it.
+    """
+    if b"lapack" in exported.mlir_module_serialized:
+        return exported
+    unchecked = (
+        *exported.disabled_safety_checks,
+        jax.export.DisabledSafetyCheck.platform(),
+    )
+    return dataclasses.replace(
+        exported, platforms=("any",), disabled_safety_checks=unchecked
+    )
 
 
 @functools.cache

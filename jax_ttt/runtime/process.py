@@ -1,7 +1,9 @@
-"""This process: its age, its peak memory, the versions of its libraries."""
+"""This process: its age, its memory, the versions of its libraries."""
 
+import atexit
 import contextlib
 import functools
+import gc
 import os
 import sys
 import time
@@ -36,6 +38,15 @@ def peak_mib() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+def collect_rarely() -> None:
+    """Look for unused objects less often, and not while this process ends.
+
+    Imports and traces make many objects, and most of them stay until the end.
+    """
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
 
 
 @functools.cache

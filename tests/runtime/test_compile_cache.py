@@ -278,7 +278,7 @@ def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
 LOADED = """
 import importlib, sys
 code = importlib.import_module("jax_ttt.train").main(sys.argv[1:])
-print(code, *sorted({"flax", "optax", "pgx"} & sys.modules.keys()))
+print(code, *sorted({"flax", "optax", "pgx", "scipy"} & sys.modules.keys()))
 """
 
 

@@ -1,5 +1,6 @@
 """Compiling with each effort."""
 
+from importlib.metadata import version
 from typing import get_args
 
 import jax
@@ -30,3 +31,8 @@ def test_less_effort_makes_xla_optimize_less_on_a_cpu(monkeypatch):
     assert least["xla_backend_optimization_level"] == "0"
     assert little["xla_backend_optimization_level"] == "1"
     assert not full
+    scheduled = [
+        asked for asked in (least, little) if "xla_cpu_scheduler_type" in asked
+    ]
+    release = tuple(map(int, version("jaxlib").split(".")[:2]))
+    assert scheduled == [little] * (release >= (0, 10))

@@ -1,5 +1,8 @@
 """Kept programs are not traced again and return the same."""
 
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -20,6 +23,10 @@ def store(monkeypatch):
 
 def make():
     return lambda x, y: {"sum": x + y, "pair": (x * y, x)}
+
+
+def make_qr():
+    return lambda x: jnp.linalg.qr(x)[0]
 
 
 def never():
@@ -62,3 +69,27 @@ def test_a_donated_argument_is_deleted(store, name):
     compiling.compiled(program, "full")(x, y)
     assert y.is_deleted()
     assert not x.is_deleted()
+
+
+def test_only_a_program_that_needs_it_loads_linear_algebra(store, tmp_path):
+    square = (jax.ShapeDtypeStruct((2, 2), jnp.float32),)
+    lowering.lowered(make, SHAPES, name="sum")
+    lowering.lowered(make_qr, square, name="qr")
+    for name, data in store.items():
+        (tmp_path / name).write_bytes(data)
+    code = f"""
+import pathlib, sys
+import jax, jax.numpy as jnp
+from jax_ttt.runtime import compiling, kept_files, lowering
+kept_files.read = lambda name: (pathlib.Path({str(tmp_path)!r}) / name).read_bytes()
+for name, args in (("sum", [jnp.ones(3)] * 2), ("qr", [jnp.eye(2)])):
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in args]
+    program = lowering.lowered(None, shapes, name=name)
+    found = compiling.compiled(program, "least")(*args)
+    first = jax.tree.leaves(found)[0]
+    print(float(jnp.abs(first).sum()), "scipy.linalg" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "3.0 False\n2.0 True\n"
