@@ -53,6 +53,7 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
 def test_the_line_beat_an_agent_and_the_last_one_leaves_it():
     """A whole run of `connect-4x4`: 25 s."""
     lost, own = figures.lost_line(1000)
