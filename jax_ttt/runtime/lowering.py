@@ -51,12 +51,13 @@ def lowered(
 
 
 def _without_lapack(exported: jax.export.Exported) -> jax.export.Exported:
-    """Return a program that JAX lowers without loading LAPACK, if it does not use it.
+    """Return a program that JAX lowers without loading LAPACK, if it does not call it.
 
-    For a program of a CPU, JAX imports SciPy. So no platform is named, nor compared:
-    the names of kept files contain it.
+    For the platform `cpu`, JAX imports SciPy. So no platform is named or compared: the
+    names of kept files contain it.
     """
-    if b"lapack" in exported.mlir_module_serialized:
+    calls_it = b"lapack" in exported.mlir_module_serialized
+    if calls_it or "cpu" not in exported.platforms:
         return exported
     unchecked = (
         *exported.disabled_safety_checks,
