@@ -82,6 +82,8 @@ def set_up():
     make = mlir.make_ir_context
 
     def context():
+        if mlir.ir.Context.current is not None:  # one program is lowered within another
+            return make()
         _contexts.kept = _contexts.kept or make()
         return _contexts.kept
 
