@@ -25,8 +25,10 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
 
     On a CPU, compiling with `little` effort takes half as long as with `full`, and the
     program is about 7 % slower. `least` takes a fifth as long; use it for a program
-    that runs once.
+    that runs once. JAX's setting `jax_disable_most_optimizations` means `least`.
     """
+    if jax.config.read("jax_disable_most_optimizations"):
+        effort = "least"  # options would hide the setting
     options = None
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
     # XLA rejects unknown options.
