@@ -14,6 +14,7 @@ import sys
 import threading
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from jax_ttt.runtime import compile_cache, process
 
@@ -48,14 +49,18 @@ if sys.dont_write_bytecode:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
-# XLA's older code generator compiles faster. Later releases do not have the flag, and
-# an unknown flag aborts the process.
-_OLDER = "--xla_cpu_use_fusion_emitters=false"
-if (0, 6) <= tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):
-    _flags = os.environ.get("XLA_FLAGS", "").split()
-    # Only once, since flags are part of a program's key in the cache, and the workers
-    # of xdist inherit the flags.
-    os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x != _OLDER), _OLDER])
+_FLAGS = {
+    "--xla_cpu_use_fusion_emitters=false": (0, 11),  # the older code generator
+    "--xla_cpu_parallel_codegen_split_count=1": (0, 13),  # a module a program
+}
+"""Flags of XLA with which a program compiles in less CPU time, and the release of
+jaxlib from which on each is not used: an unknown flag aborts the process."""
+_RELEASE = tuple(map(int, version("jaxlib").split(".")[:2]))
+_flags = os.environ.get("XLA_FLAGS", "").split()
+# Each only once, since flags are part of a program's key in the cache, and the workers
+# of xdist inherit the flags.
+_own = [flag for flag, end in _FLAGS.items() if (0, 6) <= _RELEASE < end]
+os.environ["XLA_FLAGS"] = " ".join([*(x for x in _flags if x not in _FLAGS), *_own])
 
 _MOST_MIB = 1050
 
@@ -78,7 +83,7 @@ def set_up():
 
     for name, value in SETTINGS.items():
         jax.config.update(name, value)
-    mlir = importlib.import_module("jax._src.interpreters.mlir")
+    mlir: Any = importlib.import_module("jax._src.interpreters.mlir")
     make = mlir.make_ir_context
 
     def context():

@@ -18,6 +18,7 @@ def script():
     return runpy.run_path(str(DOCS / "make_agents.py"))
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_writes(script):
     assert (DOCS / "shipped_agents.md").read_text("utf-8") == script["page"]()
 

@@ -2,6 +2,7 @@
 
 import jax
 import pytest
+import tiny
 
 import jax_ttt
 from jax_ttt.envs import one_game
@@ -57,11 +58,12 @@ def test_without_a_tree_or_a_policy_there_is_no_proof():
         jax_ttt.prove(any_free)
 
 
-def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched():
+def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched(
+    tmp_path,
+):
     """An untrained agent loses; a search that is cut before that claims nothing."""
-    agent = jax_ttt.train(
-        7, "connect-4x4", num_updates=1, num_envs=8, hidden_size=8, eval_games=0
-    ).agent
+    file = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
+    agent = jax_ttt.load(file)
     found = jax_ttt.prove(agent)
     assert found.unbeatable is False
     assert found.losing_line is not None

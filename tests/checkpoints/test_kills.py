@@ -16,7 +16,7 @@ import jax_ttt
 from jax_ttt.results import free_folders
 
 ROOT = Path(jax_ttt.__file__).parents[1]
-NUM_KILLS = 44
+NUM_KILLS = 40
 PROGRAM = """
 import importlib, os, random, signal, sys, threading
 from jax_ttt.training.programs import Programs

@@ -49,7 +49,13 @@ def collectives(program):
 
 
 @pytest.mark.parametrize(
-    "config", [SGD, REPLAY, TABLE, OPPONENT], ids=["sgd", "replay", "table", "minimax"]
+    "config",
+    [
+        pytest.param(SGD, id="sgd"),
+        pytest.param(REPLAY, id="replay", marks=pytest.mark.slow),
+        pytest.param(TABLE, id="table", marks=pytest.mark.slow),
+        pytest.param(OPPONENT, id="minimax", marks=pytest.mark.slow),
+    ],
 )
 def test_an_update_is_that_of_one_device(config, spread):
     alone, alone_metrics = jax.device_get(after(config, 1))
@@ -74,6 +80,7 @@ def test_games_are_split_and_all_else_is_on_each_device(spread):
     assert leaves["env_state.observation"].shape[0] == 64
 
 
+@pytest.mark.slow
 def test_each_device_has_its_share_of_the_work(spread):
     config = CONFIG.replace(num_envs=1024)
     alone = compiled(config)
@@ -100,6 +107,7 @@ def test_agents_at_once_exchange_nothing_but_their_results(spread):
         assert shapes == {(1, *leaf.shape[1:])}, name
 
 
+@pytest.mark.slow
 def test_agents_are_trained_in_batches_and_named_in_order(spread):
     jobs = [Job(CONFIG, seed) for seed in range(5)]
     alone = list(many_agents.train_jobs(jobs))
@@ -201,6 +209,7 @@ def test_what_lies_on_its_devices_is_not_read_again(spread, monkeypatch):
     assert again["env_state.x"] is lies["env_state.x"]
 
 
+@pytest.mark.slow
 def test_a_state_continues_on_another_number_of_devices(spread):
     config, tree = CONFIG.replace(eval_every=3), trees.game_tree(CONFIG.env_id)
     spread(8)

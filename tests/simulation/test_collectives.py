@@ -72,7 +72,14 @@ def test_a_transfer_takes_the_time_of_its_bytes_and_its_steps():
     assert collectives.transfer_seconds(found, 9, link) is None
 
 
-@pytest.mark.parametrize("size", [2, 4, 8])
+@pytest.mark.parametrize(
+    "size",
+    [
+        2,
+        pytest.param(4, marks=pytest.mark.slow),
+        pytest.param(8, marks=pytest.mark.slow),
+    ],
+)
 def test_an_update_adds_up_the_gradient_of_each_parameter_once(size, spread):
     spread(size)
     hyper = programs.hyper_arrays(CONFIG)

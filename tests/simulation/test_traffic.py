@@ -1,6 +1,7 @@
 """What the programs of a run and of a sweep exchange."""
 
 import numpy as np
+import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.simulation import traffic
@@ -9,6 +10,7 @@ from jax_ttt.training.keys import run_key
 CONFIG = Config.of(num_envs=10, hidden_size=32, num_updates=6, eval_every=6)
 
 
+@pytest.mark.slow
 def test_a_run_adds_up_its_gradient_and_agents_gather_their_metrics(spread):
     spread(4)
     found = traffic.traffic_in_use(CONFIG)
@@ -21,6 +23,7 @@ def test_a_run_adds_up_its_gradient_and_agents_gather_their_metrics(spread):
     assert {n for one in found.agents for n in one.num_bytes} == {16, 4}
 
 
+@pytest.mark.slow
 def test_one_device_exchanges_nothing():
     assert traffic.traffic_in_use(CONFIG) == ([], [])
 
