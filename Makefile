@@ -24,7 +24,7 @@ test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(ARGS)
 
 test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large games, the page
-	$(RUN) -m pytest -m slow -n 3 --dist worksteal $(ARGS)
+	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
 faults: $(VENV)/.dev ## cause each fault that must be survived, and print the results
 	$(RUN) -m pytest -m fault -n 2 --dist worksteal $(ARGS)

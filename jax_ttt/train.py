@@ -125,7 +125,9 @@ def main(argv: Sequence[str] | None) -> int:
     if "--prove" in parsing.words(argv):
         args = dataclasses.replace(args, seconds=None)
     config = checked_config(args)
-    if text := resume.ended(args.found, args.plan, "num_updates" in args.given):
+    text = resume.ended(args.found, args.plan, "num_updates" in args.given)
+    if args.found and text:
+        resume.tidy(args.found.run)
         (streams.tell if args.json else print)(text)
         return 0
     # From here on a signal is noted: raised while libraries load, it gets lost there.

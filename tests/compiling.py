@@ -24,7 +24,7 @@ gc.disable()
 _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 """The cache of all workers and commands of the tests, never the user's. `make clean`
-removes it."""
+removes it; `.ci/run` names one that it keeps between runs."""
 TRACED = _KEPT / "traced"
 """The traced programs of the tests' own processes, which check shapes; the commands
 keep theirs elsewhere."""
@@ -51,10 +51,10 @@ if sys.dont_write_bytecode:
 
 _FLAGS = {
     "--xla_cpu_use_fusion_emitters=false": (0, 11),  # the older code generator
-    "--xla_cpu_parallel_codegen_split_count=1": (0, 13),  # a module a program
+    "--xla_cpu_parallel_codegen_split_count=1": (0, 13),  # one part for each program
 }
-"""Flags of XLA with which a program compiles in less CPU time, and the release of
-jaxlib from which on each is not used: an unknown flag aborts the process."""
+"""Flags with which XLA compiles in less CPU time, each with the first release of jaxlib
+that does not get it: an unknown flag aborts the process."""
 _RELEASE = tuple(map(int, version("jaxlib").split(".")[:2]))
 _flags = os.environ.get("XLA_FLAGS", "").split()
 # Each only once, since flags are part of a program's key in the cache, and the workers
@@ -102,16 +102,22 @@ def optimized():
 
     This saves time in long trainings.
     """
-    import jax
-
-    name = "jax_disable_most_optimizations"
-    jax.config.update(name, False)
-    os.environ[name.upper()] = "False"
+    _optimize_little(False)
     try:
         yield
     finally:
-        jax.config.update(name, True)
-        os.environ[name.upper()] = "True"
+        _optimize_little(True)
+
+
+def _optimize_little(on):
+    import jax
+
+    from jax_ttt.training import programs
+
+    name = "jax_disable_most_optimizations"
+    jax.config.update(name, on)
+    os.environ[name.upper()] = str(on)
+    programs._compiling.cache_clear()  # a run's programs are not found by the setting
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """How a run continues from its latest checkpoint."""
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.results.tensor_files import AgentError
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:  # these import JAX
@@ -124,6 +125,14 @@ def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:
         f"the run in {found.run} ended at update {update:,}{why[finished]}; to go on: "
         f"{resuming(found.run)} --num-updates {more}"
     )
+
+
+def tidy(run: Path) -> None:
+    """Remove what killed processes left in a run's folder, unless it is in use."""
+    with contextlib.suppress(OSError):
+        lock = free_folders.FolderLock(run)
+        files.remove_leftovers(run)
+        lock.close()
 
 
 def reopened(found: Found, times: TimeSpans) -> "RunFolder":

@@ -28,7 +28,7 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
     that runs once. JAX's setting `jax_disable_most_optimizations` means `least`.
     """
     if jax.config.read("jax_disable_most_optimizations"):
-        effort = "least"  # options would hide the setting
+        effort = "least"  # our options would override it
     options = None
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
     # XLA rejects unknown options.

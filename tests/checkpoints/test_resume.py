@@ -16,6 +16,7 @@ from same_runs import assert_same_run, rows
 from jax_ttt.checkpoints import environment, resume, saved
 from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.errors import UsageError
+from jax_ttt.results import free_folders
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training.programs import Programs
 
@@ -203,6 +204,7 @@ def test_seconds_are_those_of_the_whole_run(killed):
 def test_a_run_that_ended_says_so(whole):
     path = whole("default")
     before = {p: p.read_bytes() for p in path.iterdir()}
+    (path / free_folders.LOCK).write_text("1\n")  # of a process that was killed
     code, out, err = command("--resume", path)
     assert (code, err) == (0, "")
     assert out == (

@@ -18,7 +18,7 @@ def test_a_program_returns_the_same_with_any_effort(effort):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Return the options of XLA by effort, once a program is compiled with each."""
+    """Return a function that compiles with each effort and returns XLA's options."""
 
     def options():
         program = jax.jit(lambda x: x + 1).lower(1.0)
@@ -46,7 +46,7 @@ def test_less_effort_makes_xla_optimize_less_on_a_cpu(asked, optimized):
     assert scheduled == [little] * (release >= (0, 10))
 
 
-def test_a_process_that_optimizes_little_compiles_with_the_least_effort(asked):
+def test_jaxs_setting_of_few_optimizations_means_the_least_effort(asked):
     assert jax.config.read("jax_disable_most_optimizations")  # as all tests
     least, *others = asked()
     assert least["xla_backend_optimization_level"] == "0"

@@ -51,8 +51,8 @@ def collectives(program):
 @pytest.mark.parametrize(
     "config",
     [
-        pytest.param(SGD, id="sgd"),
-        pytest.param(REPLAY, id="replay", marks=pytest.mark.slow),
+        pytest.param(SGD, id="sgd", marks=pytest.mark.slow),
+        pytest.param(REPLAY, id="replay"),
         pytest.param(TABLE, id="table", marks=pytest.mark.slow),
         pytest.param(OPPONENT, id="minimax", marks=pytest.mark.slow),
     ],

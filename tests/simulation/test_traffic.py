@@ -23,7 +23,6 @@ def test_a_run_adds_up_its_gradient_and_agents_gather_their_metrics(spread):
     assert {n for one in found.agents for n in one.num_bytes} == {16, 4}
 
 
-@pytest.mark.slow
 def test_one_device_exchanges_nothing():
     assert traffic.traffic_in_use(CONFIG) == ([], [])
 
