@@ -24,7 +24,7 @@ gc.disable()
 _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 """The cache of all workers and commands of the tests, never the user's. `make clean`
-removes it; `.ci/run` names one that it keeps between runs."""
+removes it. `.ci/run` sets `TEST_PROGRAMS` to a folder outside the checkout."""
 TRACED = _KEPT / "traced"
 """The traced programs of the tests' own processes, which check shapes; the commands
 keep theirs elsewhere."""
@@ -117,7 +117,7 @@ def _optimize_little(on):
     name = "jax_disable_most_optimizations"
     jax.config.update(name, on)
     os.environ[name.upper()] = str(on)
-    programs._compiling.cache_clear()  # a run's programs are not found by the setting
+    programs._compiling.cache_clear()  # its key does not include the setting
 
 
 @functools.cache

@@ -162,7 +162,7 @@ def test_a_bar_names_the_part_that_runs_and_output_has_none_of_it(monkeypatch, c
 
 @pytest.mark.slow
 def test_every_part_runs(monkeypatch, tmp_path):
-    # Only of the commands that are timed: they take most of the time.
+    # Optimize only the commands that are timed: they take most of the time.
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "False")
     file, svg = tmp_path / "figures.json", tmp_path / "growth.svg"
     few = ["--quick", "--presets", "table", "--rounds", "1"]
