@@ -123,7 +123,9 @@ def _test(tests: tuple[str, ...], copy: Path) -> int:
     os.chdir(copy)
     for name in [name for name in sys.modules if name.startswith("mutants")]:
         del sys.modules[name]
-    sys.path[:] = [str(copy), *(path for path in sys.path if str(ROOT) not in path)]
+    # The libraries may be in the checkout too, in its environment.
+    others = (p for p in sys.path if str(ROOT) not in p or "site-packages" in p)
+    sys.path[:] = [str(copy), *others]
     # For the processes that tests start.
     os.environ |= {"PYTHONPATH": str(copy), "PYTHONPYCACHEPREFIX": sys.pycache_prefix}
 
