@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,58 +37,48 @@ def take(folder: Path) -> Iterator[Path]:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
-        for theme in ("light", "dark"):
-            page = _opened(browser, url, theme, _WIDE)
-            yield from _states(page, folder, theme)
-            yield _connect_four(page, folder, theme)
-            page.context.close()
-        page = _opened(browser, url, "dark", _NARROW)
+        page = _opened(browser, url, _WIDE)
+        yield from _states(page, folder)
+        yield from _connect_four(page, folder)
+        page = _opened(browser, url, _NARROW)
         _show_values(page)
         _play(page, 4)
-        yield _shot(page, folder / "web-phone-dark.png")
+        yield from _shots(page, folder, "phone", ("dark",))
         browser.close()
 
 
-def _states(page: "Page", folder: Path, theme: "Theme") -> Iterator[Path]:
+def _states(page: "Page", folder: Path) -> Iterator[Path]:
     _show_values(page)
     _play(page, 1)
     _play(page, 8)
-    yield _shot(page, folder / f"web-play-{theme}.png")
+    yield from _shots(page, folder, "play")
     page.get_by_role("tab", name="Learning").click()
     page.get_by_role("radio", name="Table").check(force=True)
     page.get_by_role("button", name="Start", exact=True).click()
     page.locator(".verdict-live", has_text="Unbeatable").wait_for()
     page.get_by_role("button", name="Pause").click()
     page.locator(".state", has_text="Paused").wait_for()
-    yield _shot(page, folder / f"web-learning-{theme}.png")
+    yield from _shots(page, folder, "learning")
     # An early snapshot, which can be beaten.
     page.locator("#snapshot").press("Home")
     page.get_by_role("tab", name="Proof").click()
     page.get_by_role("button", name="Show me how to beat it").first.click()
     page.locator("#status-more", has_text="try it yourself").wait_for()
-    yield _shot(page, folder / f"web-proof-{theme}.png")
-    page.get_by_role("tab", name="Learning").click()
-    page.get_by_role("button", name="Reset").click()
-    page.get_by_role("button", name="Forget it").click()
-    page.locator(".state", has_text="Not started").wait_for()
+    yield from _shots(page, folder, "proof")
 
 
-def _connect_four(page: "Page", folder: Path, theme: "Theme") -> Path:
+def _connect_four(page: "Page", folder: Path) -> Iterator[Path]:
     page.get_by_role("link", name="Connect Four").click()
     page.get_by_role("radio", name="7").check(force=True)
     page.locator("#values").check()
     for column in (4, 3, 2, 6, 4, 2):
         page.locator(".column").nth(column - 1).click()
         page.locator("#status-main", has_text="Your turn").wait_for()
-    return _shot(page, folder / f"web-connect-four-{theme}.png")
+    yield from _shots(page, folder, "connect-four")
 
 
-def _opened(
-    browser: "Browser", url: str, theme: "Theme", size: tuple[int, int]
-) -> "Page":
-    page = browser.new_page(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=theme
-    )
+def _opened(browser: "Browser", url: str, size: tuple[int, int]) -> "Page":
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
     page.set_default_timeout(TIMEOUT)
     page.goto(url)
     page.locator(".square.playable").first.wait_for()
@@ -109,12 +99,21 @@ def _play(page: "Page", cell: int) -> None:
     page.locator("#status-main", has_text=re.compile("Your turn|You|draw")).wait_for()
 
 
-def _shot(page: "Page", path: Path) -> Path:
+def _shots(
+    page: "Page",
+    folder: Path,
+    state: str,
+    themes: Iterable["Theme"] = ("light", "dark"),
+) -> Iterator[Path]:
+    """Take a picture of the page as it is, in each theme; yield their paths."""
     page.mouse.move(0, 0)
     page.locator("h1").scroll_into_view_if_needed()
-    page.wait_for_timeout(300)  # a stone that appears, a tooltip that goes
-    page.screenshot(path=path)
-    return path
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_timeout(300)  # a stone that appears, a tooltip that goes
+        path = folder / f"web-{state}-{theme}.png"
+        page.screenshot(path=path)
+        yield path
 
 
 @contextlib.contextmanager

@@ -1,6 +1,8 @@
 """A run that is killed at random moments, again and again, and continues each time."""
 
+import contextlib
 import itertools
+import json
 import os
 import random
 import signal
@@ -17,13 +19,27 @@ import jax_ttt
 ROOT = Path(jax_ttt.__file__).parents[1]
 NUM_KILLS = 40
 PROGRAM = """
-import importlib, os, random, signal, sys, threading
+import importlib, json, os, random, signal, sys, threading
+import jax.monitoring
+from jax_ttt.checkpoints import recorder, run_folders
+from jax_ttt.reports import console
+from jax_ttt.training import loop
 from jax_ttt.training.programs import Programs
 
 train = importlib.import_module("jax_ttt.train")
 
-how, seed, *flags = sys.argv[1:]
-draw = random.Random(int(seed))
+# A process for each run, which has the libraries from the start.
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+
+os.dup2(2, 1)
+how, seed, *flags = json.loads(line)
+draw = random.Random(seed)
 
 
 def kill(*_):
@@ -65,39 +81,54 @@ FLAGS = [*tiny.flags("num_envs", "hidden_size"), "--eval-games", "0"]
 FLAGS += ["--num-updates", "6000", "--eval-every", "75"]
 
 
-def run(how, seed, *flags):
-    """Run `train` in a process that may kill itself; return its exit code."""
-    words = [how, str(seed), *map(str, flags), "--quiet", "--checkpoint-every", "0.02"]
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT), "NPROC": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert "Traceback" not in found.stderr, found.stderr
-    assert "warning" not in found.stderr, found.stderr
-    return found.returncode
+@contextlib.contextmanager
+def runs(folder):
+    """Yield a function that runs `train` in a process that may kill itself.
+
+    It returns the exit code.
+    """
+    told = folder / "stderr"
+    with (
+        told.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "NPROC": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+
+        def run(how, seed, *flags):
+            words = [*map(str, flags), "--quiet", "--checkpoint-every", "0.02"]
+            print(json.dumps([how, seed, *words]), file=process.stdin, flush=True)
+            return int(process.stdout.readline())
+
+        yield run
+    assert "Traceback" not in told.read_text()
+    assert "warning" not in told.read_text()
 
 
 @pytest.mark.slow
 @pytest.mark.fault("F1", f"kill -9 at {NUM_KILLS} random moments, inside saves too")
 def test_a_run_that_is_killed_again_and_again_ends_bit_for_bit_the_same(tmp_path):
-    assert run("never", 0, *FLAGS, "--run-dir", tmp_path / "whole") == 0
-    path, draw, killed = tmp_path / "run", random.Random(7), 0
-    hows = ("time", "time", "fsync", "replace", "unlink")
-    for seed in itertools.count():
-        if killed == NUM_KILLS:
-            break
-        begun = any(path.glob("checkpoint-*"))
-        flags = ["--resume", path] if begun else [*FLAGS, "--run-dir", path]
-        code = run(draw.choice(hows), seed, *flags)
-        assert code in (-signal.SIGKILL, 0)
-        killed += code != 0
-        if code == 0:  # it ended before the moment: begin again
-            assert_same_run(path, tmp_path / "whole")
-            for file in path.iterdir():
-                file.unlink()
-    assert run("never", 0, "--resume", path) == 0
-    assert_same_run(path, tmp_path / "whole")
-    assert not [*path.glob(".*")]
+    with runs(tmp_path) as run:
+        assert run("never", 0, *FLAGS, "--run-dir", tmp_path / "whole") == 0
+        path, draw, killed = tmp_path / "run", random.Random(7), 0
+        hows = ("time", "time", "fsync", "replace", "unlink")
+        for seed in itertools.count():
+            if killed == NUM_KILLS:
+                break
+            begun = any(path.glob("checkpoint-*"))
+            flags = ["--resume", path] if begun else [*FLAGS, "--run-dir", path]
+            code = run(draw.choice(hows), seed, *flags)
+            assert code in (-signal.SIGKILL, 0)
+            killed += code != 0
+            if code == 0:  # it ended before the moment: begin again
+                assert_same_run(path, tmp_path / "whole")
+                for file in path.iterdir():
+                    file.unlink()
+        assert run("never", 0, "--resume", path) == 0
+        assert_same_run(path, tmp_path / "whole")
+        assert not [*path.glob(".*")]

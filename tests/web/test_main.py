@@ -184,7 +184,9 @@ def test_nothing_dials_out(tmp_path):
     served.exchange(port, served.request(port, "POST", "/api/games", body))
     start = served.request(port, "POST", "/api/training", '{"command": "start"}')
     served.exchange(port, start)
-    time.sleep(5)
+    status = served.request(port, path="/api/training")
+    served.wait_until(lambda: b'"status":"running"' in served.exchange(port, status))
+    time.sleep(1)
     process.terminate()
     heard = process.communicate()[1].splitlines()
     # Its own address, which is a number, is all that it looks up.
@@ -198,8 +200,12 @@ def test_nothing_dials_out(tmp_path):
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 )
 @pytest.mark.parametrize("phase", ["compiling", "running"])
-def test_a_signal_ends_it_while_an_agent_is_in_training(tmp_path, number, code, phase):
+def test_a_signal_ends_it_while_an_agent_is_in_training(
+    tmp_path, number, code, phase, monkeypatch
+):
     """While it compiles and while it trains, with an open game, stream and socket."""
+    if phase == "compiling":  # for some seconds, since no program is kept there
+        monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))
     with served.command("--port", "0", folder=tmp_path) as (process, port):
         wait_for_services(port)
         finish_game(port)

@@ -11,6 +11,11 @@ from jax_ttt.web import export
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
+SHORTER_PAUSES = """
+const wait = window.setTimeout;
+window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
+"""
+"""A script for the page, whose replies and demonstrations pause to be seen."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +53,7 @@ def open_page(browser):
         options = {"viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(accept_downloads=True, **options)
         context.set_default_timeout(TIMEOUT)
+        context.add_init_script(SHORTER_PAUSES)
         opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
