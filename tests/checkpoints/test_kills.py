@@ -99,11 +99,12 @@ def runs(folder):
             text=True,
         ) as process,
     ):
+        assert process.stdout is not None
 
         def run(how, seed, *flags):
             words = [*map(str, flags), "--quiet", "--checkpoint-every", "0.02"]
             print(json.dumps([how, seed, *words]), file=process.stdin, flush=True)
-            return int(process.stdout.readline())
+            return int(codes.readline())
 
         yield run
     assert "Traceback" not in told.read_text()
