@@ -100,6 +100,7 @@ def runs(folder):
         ) as process,
     ):
         assert process.stdout is not None
+        codes = process.stdout
 
         def run(how, seed, *flags):
             words = [*map(str, flags), "--quiet", "--checkpoint-every", "0.02"]
