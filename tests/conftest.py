@@ -46,6 +46,7 @@ pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
 LONGEST = (
+    "test_notebook.py",
     "solver/test_proof.py",
     "checkpoints/test_resume.py",
     "test_check_certificate.py",

@@ -31,6 +31,7 @@ def test_every_example_is_tried():
 
 
 @pytest.mark.slow
+@pytest.mark.colab
 @pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize("name", WRITTEN)
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):

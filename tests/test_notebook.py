@@ -148,6 +148,7 @@ def executed(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.colab
 def test_it_runs(executed, committed):
     assert [cell.source for cell in executed] == [cell.source for cell in committed[1]]
     outputs = [out for cell in executed for out in cell.outputs]
@@ -172,7 +173,11 @@ def test_it_runs(executed, committed):
 
 
 @pytest.mark.parametrize(
-    "which", ["committed", pytest.param("executed", marks=pytest.mark.slow)]
+    "which",
+    [
+        "committed",
+        pytest.param("executed", marks=[pytest.mark.slow, pytest.mark.colab]),
+    ],
 )
 def test_its_pictures_are_drawn(which, request):
     found = request.getfixturevalue(which)
@@ -225,6 +230,7 @@ def installed(names):
 
 
 @pytest.mark.slow
+@pytest.mark.colab
 def test_an_install_keeps_the_jax_that_is_there(tmp_path):
     """Pip, which finds here what `HELD` needs and nothing else, installs the rest."""
     held = installed(HELD)

@@ -29,6 +29,7 @@ def empty_folder(tmp_path, monkeypatch, trained_once):
 
 
 @pytest.mark.slow
+@pytest.mark.colab
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_functions_example_runs(name):
     check(getattr(jax_ttt, name), name)
