@@ -227,7 +227,7 @@ def test_a_state_continues_on_another_number_of_devices(spread):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("seed", range(1000, 1004))
+@pytest.mark.parametrize("seed", range(1000, 1008))
 def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
     config = Config.of()
     spread(8)
