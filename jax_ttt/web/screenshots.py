@@ -28,11 +28,11 @@ def take(folder: Path) -> Iterator[Path]:
     Raises:
         UsageError: there is no chromium.
     """
-    from playwright.sync_api import sync_playwright
-
     chromium = shutil.which("chromium")
     if chromium is None:
         raise UsageError("figures of the page need chromium, which is not installed")
+    from playwright.sync_api import sync_playwright
+
     with _served() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]

@@ -70,6 +70,7 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
     assert entrant.seats == SEATS
 
 
+@pytest.mark.slow
 def test_the_agent_of_five_columns_is_proven_again():
     spec = names.read_name("shipped:connect-5x4", "connect_5x4")
     entrant = registry.enter(spec, "connect_5x4", jax.random.key(0))

@@ -102,15 +102,14 @@ def is_answered(port):
 
 
 @pytest.mark.fault("F20", "slow clients")
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\n"], ids=len
-)
-def test_half_a_request_is_refused_in_time(port, soon, sent):
+def test_half_a_request_is_refused_in_time(port, soon):
     begin = time.monotonic()
-    reply = rest_of(opened(port, sent))
-    assert 0.8 * SOON < time.monotonic() - begin < 8
-    assert served.status_of(reply) == 408
-    assert "content-security-policy" in served.headers_of(reply)
+    sent = b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\n"
+    for client in [opened(port, data) for data in sent]:
+        reply = rest_of(client)
+        assert 0.8 * SOON < time.monotonic() - begin < 8
+        assert served.status_of(reply) == 408
+        assert "content-security-policy" in served.headers_of(reply)
 
 
 @pytest.mark.fault("F20", "slow clients")

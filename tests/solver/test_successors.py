@@ -125,6 +125,7 @@ def first_of_class(key, env_state):
     return jnp.asarray(views.actions)[least, moves[least, rows]].astype(jnp.int32)
 
 
+@pytest.mark.slow
 def test_a_player_on_a_board_that_is_its_own_image_is_symmetric():
     """With one stone in a corner, two views show the same board."""
     env_id = "mnk_4x4_4"
