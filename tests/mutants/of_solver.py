@@ -41,18 +41,18 @@ PROOF = (
                 "the second seat is proven by the first one's losses",
             ),
             (
-                "lambda here, after: (moves[here] * after).max(axis=1)",
-                "lambda here, after: (moves[here] * after).min(axis=1)",
+                "number.diagonal(axis1=1, axis2=2), 1)",
+                "number.diagonal(axis1=1, axis2=2) - moves[here].sum(axis=1) + 1, 1)",
                 "a loss counts only if every move loses",
             ),
             (
-                "return (can_lose[0] == 0).all()",
-                "return (can_lose[0] == 0).any()",
+                "return (values[0] == 0).all()",
+                "return (values[0] == 0).any()",
                 "one safe seat is enough",
             ),
             (
-                "return (can_lose[0] == 0).all()",
-                "return (can_lose[0] < 1).all() | True",
+                "return (values[0] == 0).all()",
+                "return (values[0] < 1).all() | True",
                 "every agent is unbeatable",
             ),
             (
