@@ -60,7 +60,9 @@ LONGEST = (
     "dqn/test_backward.py",
     "training/test_run_state.py",
 )
-"""The slowest test files; they run first, so that all workers end at about one time."""
+"""The slowest test files; they run first, so that all workers end at about one time.
+
+The notebook is run only by slow tests."""
 
 
 def pytest_collection_modifyitems(items):

@@ -45,10 +45,11 @@ def unbeatable(
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
 
     def can_lose(here: slice, after: AnyArray) -> AnyArray:
-        # A product over the moves, of which each seat needs its own entry. XLA on a CPU
-        # computes it faster than `any` of bools, and with JAX 0.7 than a maximum.
-        number = xp.einsum("was,wat->wst", moves[here], after)
-        return xp.minimum(number.diagonal(axis1=1, axis2=2), 1)
+        # XLA on a CPU computes a matrix product, of which each seat needs one entry,
+        # faster than `any` of bools, and with JAX 0.7 faster than a maximum. Numbers
+        # of moves become 0 or 1, since products over many levels could overflow.
+        num_losing = xp.einsum("was,wat->wst", moves[here], after)
+        return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
     values = backward(tree, xp.stack(lost, axis=-1).astype(np.float32), can_lose)
     return (values[0] == 0).all()

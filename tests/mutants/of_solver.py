@@ -41,8 +41,9 @@ PROOF = (
                 "the second seat is proven by the first one's losses",
             ),
             (
-                "number.diagonal(axis1=1, axis2=2), 1)",
-                "number.diagonal(axis1=1, axis2=2) - moves[here].sum(axis=1) + 1, 1)",
+                "num_losing.diagonal(axis1=1, axis2=2)",
+                "num_losing.diagonal(axis1=1, axis2=2)"
+                " // moves[here].sum(axis=1).clip(1)",
                 "a loss counts only if every move loses",
             ),
             (

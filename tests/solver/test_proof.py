@@ -176,7 +176,7 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
 def test_the_compiled_proof_finds_the_same(
     step, blunders, tree, host_tree, perfect, position
 ):
-    """One losing and one safe move of every `step`-th decision are tested."""
+    """One losing and one safe move of the decision of every `step`-th move."""
     own, found, _, _ = blunders
     tried = {board for board, _, _ in found[::step]}
     one_of_each = {(board, loses): cell for board, cell, loses in found}

@@ -185,8 +185,9 @@ def test_nothing_dials_out(tmp_path):
     start = served.request(port, "POST", "/api/training", '{"command": "start"}')
     served.exchange(port, start)
     status = served.request(port, path="/api/training")
-    served.wait_until(lambda: b'"status":"running"' in served.exchange(port, status))
-    time.sleep(1)
+    running = b'"status":"running"'
+    served.wait_until(lambda: running in served.exchange(port, status), 120)
+    time.sleep(2)
     process.terminate()
     heard = process.communicate()[1].splitlines()
     # Its own address, which is a number, is all that it looks up.
@@ -204,7 +205,7 @@ def test_a_signal_ends_it_while_an_agent_is_in_training(
     tmp_path, number, code, phase, monkeypatch
 ):
     """While it compiles and while it trains, with an open game, stream and socket."""
-    if phase == "compiling":  # for some seconds, since no program is kept there
+    if phase == "compiling":  # for seconds, since this folder has no programs
         monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))
     with served.command("--port", "0", folder=tmp_path) as (process, port):
         wait_for_services(port)

@@ -39,7 +39,6 @@ def test_the_main_states_are_taken(tmp_path):
 
 
 def test_without_chromium_nothing_is_taken(monkeypatch, tmp_path):
-    pytest.importorskip("playwright", reason="Playwright is missing")
     monkeypatch.setattr(screenshots.shutil, "which", lambda name: None)
     with pytest.raises(screenshots.UsageError, match="need chromium"):
         list(screenshots.take(tmp_path))

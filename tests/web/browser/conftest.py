@@ -15,7 +15,10 @@ SHORTER_PAUSES = """
 const wait = window.setTimeout;
 window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
 """
-"""A script for the page, whose replies and demonstrations pause to be seen."""
+"""A script for the page: each of its timers takes a tenth of its time.
+
+Replies, demonstrations and messages pause to be seen.
+"""
 
 
 @pytest.fixture(scope="module")
