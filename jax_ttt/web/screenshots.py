@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 TIMEOUT = 120_000
 """Milliseconds that a training or a busy machine may take."""
+SHORTER_PAUSES = """
+const wait = window.setTimeout;
+window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
+"""
+"""A script for the page: each of its timers takes a tenth of its time.
+
+Replies, demonstrations and messages pause to be seen.
+"""
 _WIDE, _NARROW = (1280, 800), (390, 844)
 
 
@@ -80,6 +88,7 @@ def _connect_four(page: "Page", folder: Path) -> Iterator[Path]:
 def _opened(browser: "Browser", url: str, size: tuple[int, int]) -> "Page":
     page = browser.new_page(viewport={"width": size[0], "height": size[1]})
     page.set_default_timeout(TIMEOUT)
+    page.add_init_script(SHORTER_PAUSES)
     page.goto(url)
     page.locator(".square.playable").first.wait_for()
     return page

@@ -7,18 +7,10 @@ import pytest
 import tiny
 
 from jax_ttt.players import agents
-from jax_ttt.web import export
+from jax_ttt.web import export, screenshots
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
-SHORTER_PAUSES = """
-const wait = window.setTimeout;
-window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
-"""
-"""A script for the page: each of its timers takes a tenth of its time.
-
-Replies, demonstrations and messages pause to be seen.
-"""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +48,7 @@ def open_page(browser):
         options = {"viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(accept_downloads=True, **options)
         context.set_default_timeout(TIMEOUT)
-        context.add_init_script(SHORTER_PAUSES)
+        context.add_init_script(screenshots.SHORTER_PAUSES)
         opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
