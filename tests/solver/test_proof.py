@@ -172,7 +172,7 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
         assert proof.unbeatable(host_tree, probs, (SEAT[own],)) == (not loses)
 
 
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_compiled_proof_finds_the_same(
     step, blunders, tree, host_tree, perfect, position
 ):

@@ -185,7 +185,7 @@ def random_policies(tree, count):
         yield np.where(tree.terminal[:, None], 0.0, np.eye(9)[best])
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_random_policies_have_the_results_of_the_tree(count, host_tree):
     index = boards.index("tic_tac_toe")
     for probs in random_policies(host_tree, count):
