@@ -24,6 +24,13 @@ def wait_for_services(port):
     return json.loads(served.body_of(reply))
 
 
+def wait_for_training(port, phase):
+    """Wait until an agent in training is in this phase."""
+    status = served.request(port, path="/api/training")
+    wanted = b'"status":"%s"' % phase.encode()
+    served.wait_until(lambda: wanted in served.exchange(port, status), 120)
+
+
 @pytest.mark.fault("F12", "nonsense for each flag of each command")
 @pytest.mark.parametrize(
     ("flags", "reason"),
@@ -184,9 +191,7 @@ def test_nothing_dials_out(tmp_path):
     served.exchange(port, served.request(port, "POST", "/api/games", body))
     start = served.request(port, "POST", "/api/training", '{"command": "start"}')
     served.exchange(port, start)
-    status = served.request(port, path="/api/training")
-    running = b'"status":"running"'
-    served.wait_until(lambda: running in served.exchange(port, status), 120)
+    wait_for_training(port, "running")
     time.sleep(2)
     process.terminate()
     heard = process.communicate()[1].splitlines()
@@ -220,9 +225,7 @@ def test_a_signal_ends_it_while_an_agent_is_in_training(
             assert part, heard
             heard += part
         silent = socket.create_connection(("127.0.0.1", port), 5)
-        status = served.request(port, path="/api/training")
-        wanted = b'"status":"%s"' % phase.encode()
-        served.wait_until(lambda: wanted in served.exchange(port, status), 120)
+        wait_for_training(port, phase)
         begin = time.monotonic()
         process.send_signal(number)
         assert process.wait(10) == code
