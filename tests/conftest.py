@@ -46,7 +46,7 @@ pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    "test_notebook.py",
+    "test_notebook.py",  # its slow tests
     "solver/test_proof.py",
     "checkpoints/test_resume.py",
     "test_check_certificate.py",
@@ -60,9 +60,7 @@ LONGEST = (
     "dqn/test_backward.py",
     "training/test_run_state.py",
 )
-"""The slowest test files; they run first, so that all workers end at about one time.
-
-The notebook is run only by slow tests."""
+"""The slowest test files; they run first, so that all workers end at about one time."""
 
 
 def pytest_collection_modifyitems(items):
