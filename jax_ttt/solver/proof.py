@@ -45,9 +45,9 @@ def unbeatable(
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
 
     def can_lose(here: slice, after: AnyArray) -> AnyArray:
-        # Each seat's number is on the diagonal of a matrix product. XLA on a CPU computes
-        # it faster than `any` of bools, and with JAX 0.7 faster than a maximum. It is
-        # cut to 1, since numbers that grow from level to level could overflow.
+        # Each seat's number is on the diagonal of a matrix product. On a CPU, XLA
+        # computes it faster than `any` of bools, and with JAX 0.7 than a maximum. It
+        # is cut to 1, since numbers that grow from level to level could overflow.
         num_losing = xp.einsum("was,wat->wst", moves[here], after)
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
