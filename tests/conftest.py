@@ -144,10 +144,10 @@ def no_notices():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_amx():
+def no_bfloat16():
     """Use float32 by default on every CPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(devices, "has_amx", lambda: False)
+        patch.setattr(devices, "has_bfloat16", lambda: False)
         yield
 
 

@@ -478,7 +478,7 @@ CACHES = {
     "figures.trained": "preset, seed",
     "networks.q_network._graph": "architecture, dtype",
     "players.mcts.graph": "env_id",
-    "runtime.devices.has_amx": "cpuinfo",
+    "runtime.devices.has_bfloat16": "cpuinfo",
     "runtime.kept_files._sources": "",
     "runtime.lowering._register": "kind",
     "runtime.process.versions": "",

@@ -5,6 +5,7 @@ Axes: `B` boards, `H W C` planes, `I` inputs, `O` outputs, `V` values of a board
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -38,40 +39,62 @@ class Columns(nnx.Linear):
     def __call__(self, inputs: Float[Array, "I B"]) -> Float[Array, "O B"]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the outputs, float32 with any `dtype`."""
         dtype = jnp.float32 if self.dtype is None else self.dtype
-        outputs = product(self.kernel[...], inputs, dtype)
-        return outputs if self.bias is None else outputs + self.bias[...][:, None]
+        bias = None if self.bias is None else self.bias[...]
+        return linear(self.kernel[...], bias, inputs, dtype)
 
 
-def _product(
-    kernel: Float[Array, "O I"], inputs: Float[Array, "I B"], dtype: DTypeLike
+def _linear(
+    kernel: Float[Array, "O I"],
+    bias: Float[Array, " O"] | None,
+    inputs: Float[Array, "I B"],
+    dtype: DTypeLike,
 ) -> Float[Array, "O B"]:
-    """Return `kernel @ inputs`, with inputs rounded to `dtype` and float32 sums.
+    """Return `kernel @ inputs + bias`, with float32 sums.
 
-    The two products of the gradient are computed in the same way.
+    The operands of the product are rounded to `dtype`. In the gradient the incoming one
+    is rounded too, once for its three uses.
     """
-    return _contract(kernel, inputs, (1, 0), dtype)
+    outputs = _contract(kernel, inputs, (1, 0), dtype)
+    return outputs if bias is None else outputs + bias[:, None]
+
+
+_Saved: TypeAlias = tuple[jax.Array, jax.Array | None, jax.Array]
 
 
 def _forward(
-    kernel: jax.Array, inputs: jax.Array, dtype: DTypeLike
-) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-    return product(kernel, inputs, dtype), (kernel, inputs)
+    kernel: jax.Array, bias: jax.Array | None, inputs: jax.Array, dtype: DTypeLike
+) -> tuple[jax.Array, _Saved]:
+    return linear(kernel, bias, inputs, dtype), (kernel, bias, inputs)
 
 
 def _backward(
-    dtype: DTypeLike, saved: tuple[jax.Array, jax.Array], grads: Float[Array, "O B"]
-) -> tuple[Float[Array, "O I"], Float[Array, "I B"]]:
-    kernel, inputs = saved
-    # Without the barrier, contracting both first axes is 1.2 to 1.9 times as slow.
-    transposed = jax.lax.optimization_barrier(kernel.T)
+    dtype: DTypeLike, saved: _Saved, grads: Float[Array, "O B"]
+) -> tuple[Float[Array, "O I"], Float[Array, " O"] | None, Float[Array, "I B"]]:
+    kernel, bias, inputs = saved
+    grads = grads.astype(dtype)
     return (
         _contract(grads, inputs, (1, 1), dtype),
-        _contract(transposed, grads, (1, 0), dtype),
+        None if bias is None else grads.astype(jnp.float32).sum(axis=1),
+        _contract(transpose(kernel), grads, (1, 0), dtype),
     )
 
 
-product = jax.custom_vjp(_product, nondiff_argnums=(2,))
-product.defvjp(_forward, _backward)
+linear = jax.custom_vjp(_linear, nondiff_argnums=(3,))
+linear.defvjp(_forward, _backward)
+
+
+@jax.custom_vjp
+def transpose(matrix: Float[Array, "M N"]) -> Float[Array, "N M"]:
+    """Return the transpose, in row-major order in memory; so is its gradient.
+
+    XLA makes a transpose column-major, and its CPU backend then multiplies in float32
+    what is bfloat16. A reshape makes it row-major; without the barrier, XLA would undo
+    both, and contract both first axes, 1.2 to 1.9 times as slow.
+    """
+    return jax.lax.optimization_barrier(matrix.T[None])[0]
+
+
+transpose.defvjp(lambda m: (transpose(m), None), lambda _, grads: (transpose(grads),))
 
 
 def _contract(
@@ -114,7 +137,7 @@ class MLP(nnx.Module):
 
     def __call__(self, planes: Float[Array, "B H W C"]) -> Float[Array, "B V"]:
         """Return the values, -1 to 1."""
-        inputs = planes.reshape(planes.shape[0], -1).T
+        inputs = transpose(planes.reshape(planes.shape[0], -1))
         if self.convolution is not None:
             inputs = self.convolution(inputs)
-        return self.layers(inputs).T
+        return transpose(self.layers(inputs))

@@ -74,8 +74,8 @@ HEADS = {
 
 
 def _fastest() -> DTypeLike:
-    amx = devices.current().platform == "cpu" and devices.has_amx()
-    return jnp.bfloat16 if amx else jnp.float32
+    faster = devices.current().platform == "cpu" and devices.has_bfloat16()
+    return jnp.bfloat16 if faster else jnp.float32
 
 
 DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
@@ -89,8 +89,9 @@ DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return the dtype of the learner's matrix products.
 
-    "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
-    of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
+    "auto" is bfloat16 only on a CPU that multiplies it, else float32. On a GPU,
+    products of these sizes take little of the time. A TPU uses bfloat16 for float32
+    anyway.
     """
     return jnp.dtype(DTYPES[precision]())
 

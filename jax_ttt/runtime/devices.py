@@ -113,12 +113,13 @@ def _listed(path: str, name: str) -> int:
 
 
 @functools.cache
-def has_amx(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether the CPU has AMX units for bfloat16; False outside Linux."""
+def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
+    """Return whether an x86 CPU multiplies bfloat16; False outside Linux."""
     try:
-        return "amx_bf16" in cpuinfo.read_text(encoding="utf-8").split()
+        flags = cpuinfo.read_text(encoding="utf-8").split()
     except OSError:
         return False
+    return "amx_bf16" in flags or "avx512_bf16" in flags
 
 
 def described() -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _path(name: str) -> Path | None:
     }
     made_of = (
         *(name, _sources(), process.versions(), settings, os.environ.get("XLA_FLAGS")),
-        *(device.platform, device.device_kind, devices.has_amx()),
+        *(device.platform, device.device_kind, devices.has_bfloat16()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
     return _FOLDERS[0] / f"jax_ttt-{digest[:32]}"

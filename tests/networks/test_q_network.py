@@ -186,11 +186,11 @@ def test_values_computed_once_per_class_are_those_of_every_decision(preset, tree
     np.testing.assert_allclose(found, asked, atol=1e-5)
 
 
-@pytest.mark.parametrize("amx", [False, True])
-def test_auto_is_bfloat16_only_on_a_cpu_with_amx(monkeypatch, amx):
-    monkeypatch.setattr(devices, "has_amx", lambda: amx)
+@pytest.mark.parametrize("has", [False, True])
+def test_auto_is_bfloat16_only_on_a_cpu_that_multiplies_it(monkeypatch, has):
+    monkeypatch.setattr(devices, "has_bfloat16", lambda: has)
     auto = CONFIG.replace(precision="auto")
-    expected = jnp.bfloat16 if amx else jnp.float32
+    expected = jnp.bfloat16 if has else jnp.float32
     assert q_network.learning_dtype(auto.network.precision) == expected
     for name in ("float32", "bfloat16"):
         config = CONFIG.replace(precision=name)

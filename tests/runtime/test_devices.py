@@ -7,19 +7,19 @@ import pytest
 
 from jax_ttt.runtime import devices
 
-HAS_AMX = devices.has_amx  # a fixture of all tests replaces it
+HAS_BFLOAT16 = devices.has_bfloat16  # a fixture of all tests replaces it
 
 
 @pytest.mark.parametrize(
-    ("flags", "expected"), [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", False)]
+    ("flags", "expected"),
+    [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", True), ("avx512f bf16", False)],
 )
-def test_amx_is_read_from_the_flags_of_linux(monkeypatch, tmp_path, flags, expected):
-    has_amx = HAS_AMX
-    has_amx.cache_clear()
+def test_units_for_bfloat16_are_read_from_the_flags_of_linux(tmp_path, flags, expected):
+    HAS_BFLOAT16.cache_clear()
     file = tmp_path / "cpuinfo"
     file.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
-    assert has_amx(file) is expected
-    assert has_amx(tmp_path / "none") is False
+    assert HAS_BFLOAT16(file) is expected
+    assert HAS_BFLOAT16(tmp_path / "none") is False
 
 
 def test_the_chosen_device_is_the_one_in_use():

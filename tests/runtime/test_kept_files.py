@@ -143,7 +143,7 @@ def test_a_file_of_other_sources_or_settings_is_not_found(change, monkeypatch):
     elif change == "flags":
         monkeypatch.setenv("XLA_FLAGS", "--other")
     elif change == "processor":
-        monkeypatch.setattr(devices, "has_amx", lambda: True)
+        monkeypatch.setattr(devices, "has_bfloat16", lambda: True)
     if change != "setting":
         assert kept_files.read("a") is None
         return

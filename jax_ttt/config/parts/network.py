@@ -36,7 +36,8 @@ class NetworkSettings(Part):
     """Activation function of an mlp's hidden layers and filters."""
     precision: Precision = "auto"
     """dtype of an mlp's matrix products while training (accumulated in float32). auto:
-    bfloat16 on a CPU with AMX, else float32. Grades and play always use float32."""
+    bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
+    float32."""
     table_key: TableKey = "position"
     """A table's rows. position: the game's positions; after-state: the positions that
     moves lead to, one value each; hash: any board, read as a number in base 3."""
