@@ -89,9 +89,8 @@ DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return the dtype of the learner's matrix products.
 
-    "auto" is bfloat16 only on a CPU that multiplies it, else float32. On a GPU,
-    products of these sizes take little of the time. A TPU uses bfloat16 for float32
-    anyway.
+    "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
+    of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
     """
     return jnp.dtype(DTYPES[precision]())
 

@@ -114,7 +114,10 @@ def _listed(path: str, name: str) -> int:
 
 @functools.cache
 def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether an x86 CPU multiplies bfloat16; False outside Linux."""
+    """Return whether the CPU has units for products in bfloat16.
+
+    They are AMX or AVX-512 BF16. Outside Linux the result is False.
+    """
     try:
         flags = cpuinfo.read_text(encoding="utf-8").split()
     except OSError:

@@ -17,7 +17,7 @@ from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.evaluation import network_grades
 from jax_ttt.networks import mlp, q_network
 from jax_ttt.players.network import network_of
-from jax_ttt.runtime.devices import has_bfloat16
+from jax_ttt.runtime import devices
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
 FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
@@ -56,31 +56,49 @@ def test_a_linear_function_and_its_gradient_equal_numpys(dtype, least, most):
         assert least <= relative(a, b) < most
 
 
+ARTICLE = PRESETS["article"].replace(num_envs=64, hidden_size=32)
+FILTERS = Config.of(env_id="connect_4x4", num_envs=64, filters=8, canonical=False)
+
+
 def dtypes_of_products(program):
     """Return the dtypes of the operands of each matrix product that runs."""
     text = program.as_text()
-    dtypes = dict(re.findall(r"%(\S+) = (\w+)\[", text))
+    dtypes = dict(re.findall(r"%(\S+) = (\w+)\[\d+,\d+\]", text))
     pairs = re.findall(r" dot\(%(\S+), %(\S+)\)", text)
-    return [tuple(dtypes[name] for name in pair) for pair in pairs]
+    return [(dtypes[a], dtypes[b]) for a, b in pairs if a in dtypes]
 
 
-@pytest.mark.skipif(not has_bfloat16(), reason="needs a CPU that multiplies bfloat16")
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-def test_the_products_that_run_take_the_chosen_dtype(dtype):
-    graph, params = nnx.split(mlp.MLP((9, 32, 32, 9), "relu", nnx.Rngs(0), dtype))
+needs_bfloat16 = pytest.mark.skipif(
+    not devices.has_bfloat16(), reason="needs a CPU with units for bfloat16"
+)
 
-    def loss(params, planes):
-        return jnp.square(nnx.merge(graph, params)(planes)).sum()
 
-    planes = jnp.ones((64, 3, 3, 1))
-    gradient = jax.jit(jax.grad(loss)).lower(params, planes).compile()
-    found = dtypes_of_products(gradient)
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize(
+    ("config", "dtype", "layers"),
+    [
+        pytest.param(ARTICLE, "float32", 3, id="float32"),
+        pytest.param(ARTICLE, "bfloat16", 3, id="bfloat16", marks=needs_bfloat16),
+        pytest.param(FILTERS, "bfloat16", 4, id="filters", marks=needs_bfloat16),
+    ],
+)
+def test_the_products_of_an_update_take_the_dtype_of_the_settings(
+    config, dtype, layers
+):
+    config = config.replace(precision=dtype)
+    network = network_of(config.architecture)
+    args = config, config.hyper, network
+    start = functools.partial(learner.init, *args, opponent=SelfPlay())
+    state = jax.eval_shape(start, jax.random.key(0))
+    updates = learner.train_chunk.lower(*args, state, 2, SelfPlay()).compile()
+    found = dtypes_of_products(updates)
+    # Of each layer: the values of the network and of the target network, the gradients
+    # of the kernel and of the inputs; the first layer has none of the inputs.
+    assert len(found) == 4 * layers - 1
     short = {"bfloat16": "bf16", "float32": "f32"}[dtype]
-    # Three layers forward, three gradients of kernels, and two of inputs. Older
-    # releases widen the operands for gradients of kernels.
-    least = 5 if jax.__version_info__ < (0, 10) else 8
-    assert len(found) == 8
-    assert found.count((short, short)) >= least
+    # Older releases widen the operands for gradients of kernels.
+    widened = layers if dtype == "bfloat16" and jax.__version_info__ < (0, 10) else 0
+    assert found.count((short, short)) == len(found) - widened
 
 
 def test_a_layer_equals_flax_linear_with_the_batch_axis_last():

@@ -187,7 +187,7 @@ def test_values_computed_once_per_class_are_those_of_every_decision(preset, tree
 
 
 @pytest.mark.parametrize("has", [False, True])
-def test_auto_is_bfloat16_only_on_a_cpu_that_multiplies_it(monkeypatch, has):
+def test_auto_is_bfloat16_only_on_a_cpu_with_units_for_it(monkeypatch, has):
     monkeypatch.setattr(devices, "has_bfloat16", lambda: has)
     auto = CONFIG.replace(precision="auto")
     expected = jnp.bfloat16 if has else jnp.float32
