@@ -114,10 +114,7 @@ def _listed(path: str, name: str) -> int:
 
 @functools.cache
 def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether the CPU has units for products in bfloat16.
-
-    They are AMX or AVX-512 BF16. Outside Linux the result is False.
-    """
+    """Return whether the CPU has AMX or AVX-512 BF16; False outside Linux."""
     try:
         flags = cpuinfo.read_text(encoding="utf-8").split()
     except OSError:
