@@ -33,7 +33,7 @@ def relative(found, expected):
 @pytest.mark.parametrize(
     ("dtype", "least", "most"), [(jnp.float32, 0.0, 1e-5), (jnp.bfloat16, 1e-5, 1e-2)]
 )
-def test_a_linear_function_and_its_gradient_equal_numpys(dtype, least, most):
+def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
     keys = jax.random.split(jax.random.key(0), 4)
     shapes = (5, 9), (5,), (9, 64), (5, 64)
     args = *_, weights = [*map(jax.random.normal, keys, shapes)]
@@ -41,7 +41,7 @@ def test_a_linear_function_and_its_gradient_equal_numpys(dtype, least, most):
     @jax.jit
     def both(kernel, bias, inputs, weights):
         args = kernel, bias, inputs
-        outputs, back = jax.vjp(lambda *args: mlp.linear(*args, dtype), *args)
+        outputs, back = jax.vjp(lambda *args: mlp.affine(*args, dtype), *args)
         return outputs, *back(weights)
 
     kernel, bias, inputs, weights = map(np.asarray, args)
