@@ -1,8 +1,8 @@
 """Many agents: runs that differ in seeds or settings, with one row of results each.
 
 On an accelerator, runs that share a program train at once, vmapped. On a CPU they
-train one after another. There, vmapped training is hardly faster (0.80 vs. 0.88 ms per
-update, 16 agents on two cores), and each agent is that of a single run.
+train one after another, so that each agent is that of a single run. With
+`vmap` an update would take 0.165 ms, down from 0.204 (64 agents on two cores).
 """
 
 import contextlib
