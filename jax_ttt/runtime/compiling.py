@@ -15,7 +15,11 @@ _OPTIONS: dict[Effort, dict[str, str | bool]] = {
         "xla_backend_optimization_level": "0",
         "xla_llvm_disable_expensive_passes": True,
     },
-    "little": {"xla_backend_optimization_level": "1"},
+    "little": {
+        "xla_backend_optimization_level": "1",
+        # Each part of a program costs some time, whatever it contains.
+        "xla_cpu_parallel_codegen_split_count": "8",
+    },
     "full": {},
 }
 

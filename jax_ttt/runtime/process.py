@@ -45,7 +45,7 @@ def collect_rarely() -> None:
 
     Imports and traces make many objects, and most of them stay until the end.
     """
-    gc.set_threshold(100_000)
+    gc.set_threshold(500_000)
     atexit.register(gc.freeze)
 
 

@@ -64,4 +64,4 @@ process.collect_rarely()
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
-    assert done.stdout == "100000 True\n"
+    assert done.stdout == "500000 True\n"
