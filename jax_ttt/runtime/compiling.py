@@ -17,8 +17,7 @@ _OPTIONS: dict[Effort, dict[str, str | bool]] = {
     },
     "little": {
         "xla_backend_optimization_level": "1",
-        # Each part of a program costs some time, whatever it contains.
-        "xla_cpu_parallel_codegen_split_count": "8",
+        "xla_cpu_parallel_codegen_split_count": "8",  # each part takes some time
     },
     "full": {},
 }
