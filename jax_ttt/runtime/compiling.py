@@ -3,7 +3,6 @@
 from importlib.metadata import version
 from typing import Literal
 
-import jax
 import jax.monitoring
 
 from jax_ttt.runtime import compile_events, devices
@@ -15,10 +14,7 @@ _OPTIONS: dict[Effort, dict[str, str | bool]] = {
         "xla_backend_optimization_level": "0",
         "xla_llvm_disable_expensive_passes": True,
     },
-    "little": {
-        "xla_backend_optimization_level": "1",
-        "xla_cpu_parallel_codegen_split_count": "8",  # each part takes some time
-    },
+    "little": {"xla_backend_optimization_level": "1"},
     "full": {},
 }
 
@@ -42,5 +38,6 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
         if effort == "little" and release >= (0, 10):
             # Small operations are faster one after another than several at once.
             options["xla_cpu_scheduler_type"] = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
+            options["xla_cpu_parallel_codegen_split_count"] = "8"  # each takes time
     jax.monitoring.record_event(compile_events.WILL_COMPILE)
     return program.compile(compiler_options=options)
