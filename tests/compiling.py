@@ -141,12 +141,13 @@ def keep_memory_bounded():
     """Drop all programs from memory if they use too much; they are cached on disk."""
     import jax
 
+    from jax_ttt.scaling import device_memory
     from jax_ttt.training import programs
 
     if _memory_mib() < _MOST_MIB:
         return
     programs._compiling.cache_clear()
-    programs.num_bytes.cache_clear()
+    device_memory.num_bytes.cache_clear()
     jax.clear_caches()
     _contexts.kept = None
     gc.collect()

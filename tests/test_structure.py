@@ -482,8 +482,8 @@ CACHES = {
     "runtime.kept_files._sources": "",
     "runtime.lowering._register": "kind",
     "runtime.process.versions": "",
+    "scaling.device_memory.num_bytes": "program",
     "training.programs._compiling": "name, static, many, structure, shapes, keep",
-    "training.programs.num_bytes": "program",
     "training.programs._pool": "",
     "web.services._connect_four_file": "",
 }

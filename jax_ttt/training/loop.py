@@ -19,7 +19,7 @@ from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.proving import counterexamples
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import mesh
+from jax_ttt.scaling import device_memory, mesh
 from jax_ttt.training import chunks, divergence, programs, run_state
 from jax_ttt.training.keys import keys, run_key
 from jax_ttt.training.programs import Programs
@@ -139,7 +139,7 @@ class _Fixed(NamedTuple):
         args = key, self.hyper, self.opponent, self.tree
         compiled = made.prepare(chunks.lengths(self.config), *args)
         # Checked here: what is too large for the system ends the process.
-        programs.check_fits(compiled, LESS_MEMORY)
+        device_memory.check_fits(compiled, LESS_MEMORY)
         return made
 
 
@@ -227,7 +227,7 @@ def size(config: Config, tree: Tree | None) -> int:
     opponent = make_opponent(config, 0)
     args = run_key(0), programs.hyper_arrays(config), opponent, tree
     made = Programs(config).prepare(chunks.lengths(config), *args)
-    return max(map(programs.num_bytes, made))
+    return max(map(device_memory.num_bytes, made))
 
 
 def check_first_move(config: Config) -> None:

@@ -23,7 +23,7 @@ from jax_ttt.envs import positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.runtime import compiling, devices, lowering, named_arrays
+from jax_ttt.runtime import compiling, lowering, named_arrays
 from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.scaling import mesh
@@ -181,27 +181,6 @@ class Programs:
         # An opponent's functions have no name that identifies them in other processes.
         keep = name not in _WITH_OPPONENT or args[-1] is None
         return _compiling(name, static, self._many, structure, tuple(flat), keep)
-
-
-@functools.cache
-def num_bytes(program: jax.stages.Compiled) -> int:
-    """Return about how many bytes of device memory a program needs."""
-    used = program.memory_analysis()
-    if used is None:
-        return 0
-    given = used.argument_size_in_bytes + used.output_size_in_bytes
-    # What is donated is counted in both.
-    return given + used.temp_size_in_bytes - used.alias_size_in_bytes
-
-
-def check_fits(compiled: Iterable[jax.stages.Compiled], remedy: str) -> None:
-    """Raise `MemoryError` if the device has less memory free than a program needs."""
-    needed, free = max(map(num_bytes, compiled)), devices.free_bytes()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"out of memory: this needs about {needed / 1e9:,.1f} GB, and "
-            f"{free / 1e9:,.1f} GB are free: {remedy}"
-        )
 
 
 class _Program(NamedTuple):

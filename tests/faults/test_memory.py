@@ -3,13 +3,12 @@
 import importlib
 from types import SimpleNamespace
 
-import jax
 import pytest
 import tiny
 
 from jax_ttt import cli
 from jax_ttt.runtime import devices
-from jax_ttt.training import loop, programs
+from jax_ttt.training import loop
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -65,11 +64,5 @@ def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(devices, "current", lambda: device)
     assert devices.free_bytes() == 7_000
-    compiled = [jax.jit(lambda x: x).lower(1.0).compile()]
-    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_000)
-    programs.check_fits(compiled, "less")
-    monkeypatch.setattr(programs, "num_bytes", lambda program: 7_001)
-    with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
-        programs.check_fits(compiled, "less")
     monkeypatch.setattr(device, "memory_stats", lambda: None)
-    programs.check_fits(compiled, "less")
+    assert devices.free_bytes() is None

@@ -4,6 +4,27 @@ from mutants.mutant import mutants
 
 MUTANTS = (
     *mutants(
+        "scaling/device_memory.py",
+        "scaling/test_device_memory.py",
+        [
+            (
+                " - used.alias_size_in_bytes",
+                "",
+                "what is donated counts twice",
+            ),
+            (
+                "needed > free:",
+                "needed >= free:",
+                "a program that just fits is refused",
+            ),
+            (
+                "max(map(num_bytes, compiled))",
+                "min(map(num_bytes, compiled))",
+                "the smallest program has to fit",
+            ),
+        ],
+    ),
+    *mutants(
         "scaling/flags.py",
         "scaling/test_flags.py",
         [
