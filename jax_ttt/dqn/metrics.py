@@ -38,25 +38,31 @@ def of_chunk(rows: Metrics, weights: Any) -> Metrics:  # noqa: ANN401
     Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
     and rows are those of the last update.
     """
+    # Stacked, because one sum of a matrix compiles faster than sums of its rows.
+    values = jnp.stack([rows.loss, rows.grad_norm, rows.mean_max_q])
+    counts = jnp.stack([rows.games, rows.wins, rows.losses, rows.env_steps])
+    loss, grad_norm, mean_max_q = values.mean(axis=1)
+    games, wins, losses, env_steps = counts.sum(axis=1)
+    finite_losses, finite_grads = _num_finite(values[:2])
     all_weights = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(weights)])
     return Metrics(
-        loss=rows.loss.mean(),
-        grad_norm=rows.grad_norm.mean(),
-        mean_max_q=rows.mean_max_q.mean(),
+        loss=loss,
+        grad_norm=grad_norm,
+        mean_max_q=mean_max_q,
         epsilon=rows.epsilon[-1],
         learning_rate=rows.learning_rate[-1],
-        games=rows.games.sum(),
-        wins=rows.wins.sum(),
-        losses=rows.losses.sum(),
-        env_steps=rows.env_steps.sum(),
+        games=games,
+        wins=wins,
+        losses=losses,
+        env_steps=env_steps,
         rows=rows.rows[-1],
-        finite_losses=_num_finite(rows.loss),
-        finite_grads=_num_finite(rows.grad_norm),
+        finite_losses=finite_losses,
+        finite_grads=finite_grads,
         finite_weights=jnp.isfinite(all_weights).all(),
     )
 
 
-def _num_finite(values: Float[Array, " T"]) -> Int[Array, ""]:
-    """Return how many values precede the first one that is not finite."""
-    end = len(values)
-    return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min()
+def _num_finite(values: Float[Array, "N T"]) -> Int[Array, " N"]:
+    """Return how many values of each row precede the first that is not finite."""
+    end = values.shape[1]
+    return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min(axis=1)

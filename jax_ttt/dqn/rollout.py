@@ -65,6 +65,8 @@ def play_epsilon_greedy(
     after, move = opponent.reply(env, hyper.gamma, turn.reply_key, before, after, move)
     ended = move.live & pgx_games.finished(after)
     result = opponent.result(before, move.reward)
+    counted = move.live, ended, ended & (result > 0), ended & (result < 0)
+    moves, games, wins, losses = jnp.stack(counted).sum(axis=1)
     return after, Played(
         equations.Transition(
             obs=before.observation,
@@ -76,10 +78,10 @@ def play_epsilon_greedy(
             live=move.live,
         ),
         max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
-        moves=jnp.sum(move.live),
-        games=jnp.sum(ended),
-        wins=jnp.sum(ended & (result > 0)),
-        losses=jnp.sum(ended & (result < 0)),
+        moves=moves,
+        games=games,
+        wins=wins,
+        losses=losses,
         env_steps=opponent.moves_made(before, after),
     )
 

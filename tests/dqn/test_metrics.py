@@ -7,13 +7,13 @@ from jax_ttt.dqn.metrics import Metrics, of_chunk
 
 def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
     row = jnp.array([1.0, 2.0, 6.0])
-    found = of_chunk(Metrics(*[row] * 10), {"weights": row})
+    fields = [row * (place + 1) for place in range(10)]  # each its own multiple
+    found = of_chunk(Metrics(*fields), {"weights": row})
     assert found._asdict() == {
-        **dict.fromkeys(("loss", "grad_norm", "mean_max_q"), 3),
-        **dict.fromkeys(("epsilon", "learning_rate", "rows"), 6),
-        **dict.fromkeys(("games", "wins", "losses", "env_steps"), 9),
-        **dict.fromkeys(("finite_losses", "finite_grads"), 3),
-        "finite_weights": True,
+        **{"loss": 3, "grad_norm": 6, "mean_max_q": 9},
+        **{"epsilon": 24, "learning_rate": 30},
+        **{"games": 54, "wins": 63, "losses": 72, "env_steps": 81},
+        **{"rows": 60, "finite_losses": 3, "finite_grads": 3, "finite_weights": True},
     }
 
 

@@ -562,8 +562,8 @@ ROLLOUT = (
             ),
             (".sum(where=move.live)", ".sum()", "finished games add to the mean value"),
             (
-                "moves=jnp.sum(move.live),",
-                "moves=jnp.int32(len(action)),",
+                "counted = move.live, ended,",
+                "counted = jnp.ones_like(move.live), ended,",
                 "moves of finished games count",
             ),
             (
@@ -708,12 +708,22 @@ OTHERS = (
         "dqn/test_metrics.py",
         [
             ("rows.epsilon[-1]", "rows.epsilon[0]", "epsilon of the first update"),
-            ("rows.games.sum()", "rows.games.max()", "games of one update"),
-            ("rows.rows[-1]", "rows.rows.sum()", "visited rows are added up"),
-            ("rows.loss.mean()", "rows.loss[-1]", "the loss of the last update"),
+            ("counts.sum(axis=1)", "counts.max(axis=1)", "games of one update"),
             (
-                "jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min()",
-                "jnp.isfinite(values).sum()",
+                "games, wins, losses, env_steps = counts",
+                "games, losses, wins, env_steps = counts",
+                "wins are losses",
+            ),
+            ("rows.rows[-1]", "rows.rows.sum()", "visited rows are added up"),
+            ("values.mean(axis=1)", "values[:, -1]", "the loss of the last update"),
+            (
+                "finite_losses, finite_grads = _num_finite",
+                "finite_grads, finite_losses = _num_finite",
+                "a gradient that is not finite is called a loss",
+            ),
+            (
+                "jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min(axis=1)",
+                "jnp.isfinite(values).sum(axis=1)",
                 "finite values after one that is not are counted",
             ),
             (
