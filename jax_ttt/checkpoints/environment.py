@@ -15,7 +15,7 @@ from jax_ttt.runtime import devices, process
 
 def environment() -> JsonObject:
     """Return the versions, the device, the threads and the random number generator."""
-    keys = str(jax.random.key_impl(jax.random.key(0)))
+    keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
     partitionable = getattr(jax.config, "jax_threefry_partitionable", True)
     return {
         "device": devices.described(),

@@ -192,8 +192,7 @@ class Sizes(NamedTuple):
 @functools.cache
 def sizes(env_id: EnvId) -> Sizes:
     """Return a game's sizes from its shapes, without computing."""
-    state = jax.eval_shape(
-        lambda key: init(make_env(env_id), key, 1), jax.random.key(0)
-    )
+    env = make_env(env_id)
+    state = jax.eval_shape(lambda: init(env, jax.random.key(0), 1))
     seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
     return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])

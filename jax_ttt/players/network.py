@@ -35,8 +35,7 @@ def network_of(architecture: Architecture) -> Network:
 
 def shapes(network: Network) -> nnx.State:
     """Return the shapes of a network's weights as its pytree."""
-    key = jax.random.key(0)
-    return jax.eval_shape(lambda: q_network.init_params(network, key))
+    return jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
 
 
 def params_from(network: Network, named: Named) -> nnx.State:

@@ -422,6 +422,16 @@ TRAINING = (
                 "return Keys(key, key, jax.random.split(key)[0])",
                 "grades use the key of training",
             ),
+            (
+                "np.array([0, seed], np.uint32)",
+                "np.array([seed, 0], np.uint32)",
+                "a seed's key is not JAX's",
+            ),
+            (
+                'if algorithm == "threefry2x32":',
+                "if algorithm:",
+                "the key of another generator has its wrong length",
+            ),
         ],
     ),
     *mutants(
