@@ -463,6 +463,7 @@ def test_modules_beside_each_other_differ_in_more_than_an_ending():
 
 
 CACHES = {
+    "envs.enumeration.programs": "env",
     "envs.pgx_games.make_env": "env_id",
     "envs.pgx_games.sizes": "env_id",
     "envs.positions._cells": "env_id",

@@ -3,8 +3,10 @@
 Axes: `B` moves, `P` positions, `A` actions.
 """
 
+import functools
 import itertools
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
@@ -35,10 +37,10 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     Raises:
         ValueError: there are more than `max_positions` positions.
     """
-    start = _first_state(env)
-    first = int(start.current_player[0])
-    level = jax.tree.map(np.asarray, start)
-    step = _compiled_step(env, level)
+    compiled = programs(env)
+    level = jax.device_get(compiled.start.result()())
+    first = int(level.current_player[0])
+    step = compiled.step.result()
     levels, moves, count = [], [], 0
     while True:
         levels.append(level)
@@ -57,22 +59,28 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     return _assemble(levels, moves, first, views)
 
 
-def _first_state(env: pgx.Env) -> pgx.State:
-    """Return one game before its first move, by a program that compiles fast."""
-    key = jax.random.key(0)
-    program = jax.jit(lambda key: pgx_games.init(env, key, 1)).lower(key)
-    return compiling.compiled(program, "least")(key)
+class Programs(NamedTuple):
+    """The programs under compilation, with their arguments and results."""
+
+    start: Future[jax.stages.Compiled]  # () -> one game before its first move
+    step: Future[jax.stages.Compiled]  # env_state, action -> env_state; B moves
 
 
-def _compiled_step(env: pgx.Env, env_state: pgx.State) -> Callable:
-    """Return the compiled program that plays a batch of moves in such states."""
+@functools.cache
+def programs(env: pgx.Env) -> Programs:
+    """Start to compile what `find_positions` runs; return before compilation ends."""
 
     def step(env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
         return pgx_games.step(env, env_state, action, 1.0)[0]
 
-    batch = jax.tree.map(lambda x: np.repeat(x[:1], _BATCH, axis=0), env_state)
-    program = jax.jit(step).lower(batch, np.zeros(_BATCH, np.int32))
-    return compiling.compiled(program, "least")
+    start = jax.jit(lambda: pgx_games.init(env, jax.random.key(0), 1)).lower()
+    batch = jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct((_BATCH, *x.shape[1:]), x.dtype), start.out_info
+    )
+    moves = jax.jit(step).lower(batch, jax.ShapeDtypeStruct((_BATCH,), np.int32))
+    pool = ThreadPoolExecutor()
+    found = (pool.submit(compiling.compiled, one, "least") for one in (start, moves))
+    return Programs(*found)
 
 
 def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State:
@@ -94,7 +102,8 @@ def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
         for leaf in jax.tree.leaves(env_state)
     ]
     rows = np.concatenate(leaves, axis=1)
-    _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    whole = rows.view((np.void, rows.shape[1]))[:, 0]  # sorted 20 times as fast
+    _, first, index = np.unique(whole, return_index=True, return_inverse=True)
     return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
 
 

@@ -117,11 +117,27 @@ def env_states(env_id: EnvId) -> "pgx.State":
     return jax.device_put(named_arrays.unflat(_kept(env_id)[1], like))
 
 
+def is_known(env_id: EnvId) -> bool:
+    """Return whether the game need not be enumerated: it is kept, or too large."""
+    return not GAMES[env_id].enumerable or kept_files.read(_name(env_id)) is not None
+
+
+def compile_enumeration(env_id: EnvId) -> None:
+    """Start to compile what enumerates a game; return before compilation ends."""
+    from jax_ttt.envs import enumeration, pgx_games
+
+    enumeration.programs(pgx_games.make_env(env_id))
+
+
+def _name(env_id: EnvId) -> str:
+    """Return the name of the game's kept file."""
+    return f"tree of {env_id}"
+
+
 @functools.cache
 def _kept(env_id: EnvId) -> tuple[Tree, Named]:
     """Return the tree and the leaves of its states; enumerate if no file is kept."""
-    name = f"tree of {env_id}"
-    contents = kept_files.read(name)
+    contents = kept_files.read(_name(env_id))
     if contents is not None:
         with np.load(io.BytesIO(contents), allow_pickle=False) as file:
             found = dict(file)
@@ -135,7 +151,7 @@ def _kept(env_id: EnvId) -> tuple[Tree, Named]:
     file = io.BytesIO()
     by_path = {f"env_state.{path}": leaf for path, leaf in states.items()}
     np.savez(file, level_start=tree.level_start, **named_arrays.flat(tree), **by_path)
-    kept_files.keep(name, file.getvalue())
+    kept_files.keep(_name(env_id), file.getvalue())
     return tree, states
 
 

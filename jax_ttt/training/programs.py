@@ -11,11 +11,13 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
+from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
@@ -26,7 +28,7 @@ from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import compiling, lowering, named_arrays
 from jax_ttt.runtime.compiling import Effort
 from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.scaling import mesh
+from jax_ttt.scaling import device_memory, mesh
 
 Name = Literal["start_run", "run_updates", "learn_game", "grade_agent", "sample_games"]
 """The functions of the module `functions`."""
@@ -43,6 +45,19 @@ _LONG = 1_000_000
 """Moves of a run from which full optimization pays off: some seconds of training."""
 _WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
 """Functions whose last argument is the opponent."""
+
+
+def import_functions(env_id: EnvId) -> ModuleType:
+    """Return the module of the programs' functions.
+
+    PGX compiles a game's constants; another thread does it while libraries load.
+    """
+    from jax_ttt.envs import pgx_games
+
+    game = _pool().submit(pgx_games.make_env, env_id)
+    functions = importlib.import_module("jax_ttt.training.functions")
+    game.result()
+    return functions
 
 
 def hyper_arrays(config: Config) -> Hyper:
@@ -200,7 +215,7 @@ def _compiling(
     keep: bool,
 ) -> _Program:
     def make() -> Callable:
-        functions = importlib.import_module("jax_ttt.training.functions")
+        functions = import_functions(static[0].env_id)
         body = functools.partial(getattr(functions, name), *static)
         mapped = jax.vmap(body, in_axes=_AXES[name]) if many else body
         return lambda *flat: mapped(*jax.tree.unflatten(structure, flat))
@@ -224,7 +239,13 @@ def _compiling(
     effort = _EFFORTS.get(name, "little")
     if name == "run_updates" and _moves(static[0]) > _LONG:
         effort = "full"
-    return _Program(result, _pool().submit(compiling.compiled, program, effort))
+    return _Program(result, _pool().submit(_compiled, program, effort))
+
+
+def _compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled:
+    made = compiling.compiled(program, effort)
+    device_memory.num_bytes(made)  # cached; it takes some ms, here in parallel
+    return made
 
 
 def _moves(config: Config) -> int:

@@ -7,12 +7,14 @@ import pytest
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.proving import counterexamples
 from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop
 from jax_ttt.training.keys import keys, run_key
 
@@ -110,3 +112,15 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     assert len(drawn) == 9
     assert len(set(drawn[:6])) == 6
     assert drawn[6:] == drawn[:3]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_enumerates_a_game_is_compiled_ahead_unless_it_is_known(
+    known, monkeypatch
+):
+    compiled = []
+    monkeypatch.setattr(trees, "is_known", lambda env_id: known)
+    monkeypatch.setattr(trees, "compile_enumeration", compiled.append)
+    config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_every=4)
+    loop.compile_ahead(config, 1, None, TimeSpans())
+    assert compiled == ([] if known else ["tic_tac_toe"])

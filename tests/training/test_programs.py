@@ -2,6 +2,8 @@
 
 import contextlib
 import importlib
+import threading
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -9,10 +11,11 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game
+from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import kept_files
-from jax_ttt.training import loop, programs
+from jax_ttt.training import functions, loop, programs
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
@@ -142,3 +145,20 @@ def test_games_of_any_length_share_one_kept_program(store):
     state = made.learn_game(state, hyper, short)
     made.learn_game(state, hyper_arrays(CONFIG.replace(tau=0.5)), longer)
     assert len(store) == 2  # the start, and learning from a game
+
+
+def test_a_game_is_made_while_the_functions_are_imported(monkeypatch):
+    importing, made = threading.Event(), []
+
+    def import_module(name):
+        importing.set()
+        return importlib.import_module(name)
+
+    def make_env(env_id):
+        made.append((env_id, importing.wait(10)))
+
+    fake = SimpleNamespace(import_module=import_module)
+    monkeypatch.setattr(programs, "importlib", fake)
+    monkeypatch.setattr(pgx_games, "make_env", make_env)
+    assert programs.import_functions("tic_tac_toe") is functions
+    assert made == [("tic_tac_toe", True)]
