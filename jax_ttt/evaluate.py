@@ -25,6 +25,7 @@ from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
+from jax_ttt.reports import painting
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades, Reached
@@ -235,7 +236,7 @@ def in_colour(verdict: str) -> str:
     """Return the verdict as it is printed: coloured in a terminal."""
     from jax_ttt.reports.progress_table import coloured_verdict
 
-    return coloured_verdict(verdict) if streams.is_coloured(sys.stdout) else verdict
+    return coloured_verdict(verdict) if painting.is_coloured(sys.stdout) else verdict
 
 
 def as_json(

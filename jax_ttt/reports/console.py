@@ -12,7 +12,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.latest_games import LatestGames
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import result_text
+from jax_ttt.reports import painting, result_text
 from jax_ttt.reports.progress_table import (
     ProgressTable,
     RoundTable,
@@ -23,7 +23,6 @@ from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
-from jax_ttt.runtime import streams
 from jax_ttt.runtime.compile_events import Bar, Status
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
@@ -47,7 +46,7 @@ class Console:
         self._is_headed = False
         self._at = LatestGames.at(before or {})
         table = RoundTable if config.finds_counterexamples else ProgressTable
-        self._table = table(config, streams.is_coloured(sys.stdout))
+        self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = Bar(
             total=config.run.num_updates,
@@ -218,7 +217,7 @@ def closing(
 ) -> str:
     """Return what came of the run, its files and the next command."""
     game = agent.config.env_id
-    if streams.is_coloured(sys.stdout):
+    if painting.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(sorted(path.name for path in folder.glob("[!.]*")))
     updates, games = counted(progress.update, "update"), int(progress.games)

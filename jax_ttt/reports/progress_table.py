@@ -2,8 +2,8 @@
 
 from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
 from jax_ttt.config.settings import Config
+from jax_ttt.reports import painting
 from jax_ttt.results.grades import Exact, Grades
-from jax_ttt.runtime import streams
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
@@ -65,7 +65,7 @@ class ProgressTable:
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
             text = cell if width > 0 else f"  {cell}"
             if styles and styles[place] and self._coloured:
-                text = text.replace(cell, streams.painted(cell, styles[place]))
+                text = text.replace(cell, painting.painted(cell, styles[place]))
             spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
             parts.append(spaces + text if width > 0 else text + spaces)
         return "".join(parts).rstrip()
@@ -104,7 +104,7 @@ class RoundTable:
         verdict = known if grades.has_verdict else "open"
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:
-            text = text.replace(verdict, streams.painted(verdict, _COLOURS[verdict]))
+            text = text.replace(verdict, painting.painted(verdict, _COLOURS[verdict]))
         return line + text
 
 
@@ -112,5 +112,5 @@ def coloured_verdict(verdict: str) -> str:
     """Return a verdict whose first word has a colour, for a terminal."""
     word, colon, rest = verdict.partition(":")
     if word in _COLOURS:
-        word = streams.painted(word, f"bold {_COLOURS[word]}")
+        word = painting.painted(word, f"bold {_COLOURS[word]}")
     return word + colon + rest

@@ -1,7 +1,6 @@
 """Standard streams that may be closed or full, or whose terminal was closed."""
 
 import contextlib
-import io
 import os
 import stat
 import sys
@@ -80,17 +79,3 @@ def tell_written(path: Path, size: str = "", as_json: bool = False) -> None:
         tell(text)
     else:
         print(text, flush=True)
-
-
-def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
-    """Return whether to colour a stream: a terminal, without NO_COLOR."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return stream.isatty() and not plain
-
-
-def painted(text: str, style: str) -> str:
-    """Return text in a style of rich, for instance `bold green`, for a terminal."""
-    from rich.color import ColorSystem
-    from rich.style import Style
-
-    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)

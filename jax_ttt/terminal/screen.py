@@ -4,7 +4,8 @@ import dataclasses
 import sys
 from collections.abc import Callable
 
-from jax_ttt.runtime import interrupts, streams
+from jax_ttt.reports import painting
+from jax_ttt.runtime import interrupts
 
 LINES, PLAIN_LINES = "│─┼", "|-+"
 """A board's vertical and horizontal lines and crossings; those of ASCII."""
@@ -21,12 +22,12 @@ class Screen:
 
     def paint(self, text: str, style: str) -> str:
         """Return text in a style of rich where there are colours; "" is no style."""
-        return streams.painted(text, style) if self.coloured and style else text
+        return painting.painted(text, style) if self.coloured and style else text
 
 
 def of_streams() -> Screen:
     """Return the screen of stdin and stdout."""
-    coloured = streams.is_coloured(sys.stdout)
+    coloured = painting.is_coloured(sys.stdout)
     try:
         LINES.encode(sys.stdout.encoding or "ascii")
     except UnicodeError:

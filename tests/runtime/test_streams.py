@@ -1,7 +1,6 @@
 """Commands whose stdin, stdout or stderr is closed or full."""
 
 import importlib
-import io
 import json
 import os
 import subprocess
@@ -86,29 +85,6 @@ sys.exit(command([]))
         env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
     )
     assert done.returncode == 0
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_colours_are_for_terminals_without_no_color(monkeypatch):
-    for name in ("NO_COLOR", "TERM"):
-        monkeypatch.delenv(name, raising=False)
-    assert not streams.is_coloured(io.StringIO())
-    assert streams.is_coloured(Terminal())
-    monkeypatch.setenv("NO_COLOR", "")  # as good as unset
-    assert streams.is_coloured(Terminal())
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not streams.is_coloured(Terminal())
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("TERM", "dumb")
-    assert not streams.is_coloured(Terminal())
-
-
-def test_painted_text_is_the_text_between_two_codes():
-    assert streams.painted("proven", "bold green") == "\x1b[1;32mproven\x1b[0m"
 
 
 @pytest.mark.parametrize(
