@@ -28,6 +28,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
+from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.evaluation.crosstable import CrossTable
@@ -147,4 +148,4 @@ def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -30,6 +30,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades, Reached
 from jax_ttt.runtime import interrupts, streams
+from jax_ttt.scaling import supervised
 from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
@@ -257,4 +258,4 @@ def as_json(
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

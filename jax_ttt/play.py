@@ -10,7 +10,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import dataclasses
 import secrets
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -22,6 +21,7 @@ from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
 from jax_ttt.runtime import compile_events
+from jax_ttt.scaling import supervised
 from jax_ttt.terminal.words import SideName
 
 SHIPPED = "shipped:network"
@@ -93,4 +93,4 @@ def main(argv: Sequence[str] | None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

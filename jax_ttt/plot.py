@@ -10,7 +10,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import dataclasses
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from jax_ttt.results import reading, rows
 from jax_ttt.results.rows import Chunk, Row
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
+from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -226,4 +226,4 @@ def check_board(env_id: str, cells: str | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -10,7 +10,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import dataclasses
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.results import plain, saved_runs
 from jax_ttt.results.commands import RunsResult, RunSummary
+from jax_ttt.scaling import supervised
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,4 +78,4 @@ def _cells(run: RunSummary) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -277,4 +277,4 @@ def write(
 
 
 if __name__ == "__main__":
-    sys.exit(supervised.run(main))
+    supervised.run(main)

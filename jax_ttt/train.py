@@ -10,7 +10,6 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import contextlib
 import dataclasses
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -277,4 +276,4 @@ def finish(
 
 
 if __name__ == "__main__":
-    sys.exit(supervised.run(main))
+    supervised.run(main)

@@ -10,6 +10,7 @@ import pytest
 
 import jax_ttt
 from jax_ttt import __version__
+from jax_ttt.runtime import process
 from jax_ttt.scaling import supervised
 
 ROOT = Path(__file__).parents[1]
@@ -31,7 +32,10 @@ def test_the_commands_are_listed_a_line_each(words, monkeypatch, capsys):
 
 
 def test_a_first_word_runs_the_command_of_this_name(monkeypatch, capsys, tmp_path):
-    assert run(monkeypatch, "runs", str(tmp_path / "none")) == 2
+    monkeypatch.setattr(process, "end", sys.exit)  # this process stays
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, "runs", str(tmp_path / "none"))
+    assert ended.value.code == 2
     assert capsys.readouterr().err == f"error: {tmp_path / 'none'}: no such folder\n"
     assert sys.argv == ["jax-ttt runs", str(tmp_path / "none")]
 

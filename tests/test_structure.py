@@ -350,6 +350,8 @@ NOT_PRIVATE = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 PRIVATE_OF_OTHERS = {
     "benchmarks.openspiel": {"_q_values"},
+    # The standard library ends the processes of multiprocessing in the same way.
+    "runtime.process": {"_run_exitfuncs"},
 }
 """Private fields of other packages that a module has to read."""
 

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 
@@ -47,6 +48,18 @@ def collect_rarely() -> None:
     """
     gc.set_threshold(500_000)
     atexit.register(gc.freeze)
+
+
+def end(code: int) -> NoReturn:
+    """End the process sooner than `sys.exit`: its memory is not freed (50 ms).
+
+    Functions of `atexit` are called. Threads that still work end too.
+    """
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with contextlib.suppress(OSError, ValueError):  # full or closed
+            stream.flush()
+    os._exit(code)
 
 
 @functools.cache

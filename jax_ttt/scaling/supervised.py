@@ -10,8 +10,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from typing import NoReturn
 
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import process, streams
 
 PATIENCE = 60
 """Seconds in which all processes have to come."""
@@ -29,16 +30,18 @@ _notes: int | None = None
 """In a child, the pipe that tells its parent that all processes came."""
 
 
-def run(command: Callable[[None], int]) -> int:
-    """Run the command of this process; a distributed one in a child process.
+def run(command: Callable[[None], int]) -> NoReturn:
+    """Run the command of this process, and end the process with its exit code.
 
-    What JAX's runtime itself writes to stdout and stderr is dropped there. Returns the
-    exit code; if the runtime ended the child, 1, or 2 if not all processes came.
+    A distributed command runs in a child process. What JAX's runtime itself writes to
+    stdout and stderr is dropped there. If the runtime ended the child, the exit code
+    is 1, or 2 if not all processes came.
     """
     if "--distributed" not in sys.argv or not hasattr(os, "fork"):
-        return command(None)
+        process.end(command(None))
     with streams.usable():
-        return _run_in_child(command)
+        code = _run_in_child(command)
+    process.end(code)
 
 
 def _run_in_child(command: Callable[[None], int]) -> int:

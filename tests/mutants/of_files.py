@@ -241,6 +241,29 @@ DISK = (
         ],
     ),
     *mutants(
+        "runtime/process.py",
+        "runtime/test_process.py::test_a_process_ends_with_its_code_after_what_is_"
+        "registered",
+        [
+            (
+                "    atexit._run_exitfuncs()\n",
+                "",
+                "what is registered with atexit is not called",
+            ),
+            (
+                "            stream.flush()\n",
+                "            pass\n",
+                "what was printed last is lost",
+            ),
+            ("os._exit(code)", "os._exit(0)", "the exit code is lost"),
+            (
+                "filter(None, (sys.stdout, sys.stderr))",
+                "(sys.stdout, sys.stderr)",
+                "a closed stdout ends the process with an error",
+            ),
+        ],
+    ),
+    *mutants(
         "runtime/kept_files.py",
         "runtime/test_kept_files.py",
         [

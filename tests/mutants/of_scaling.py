@@ -312,8 +312,8 @@ MUTANTS = (
                 "Ctrl-C ends the parent before the child has saved",
             ),
             (
-                "    with streams.usable():\n        return _run_in_child(command)\n",
-                "    return _run_in_child(command)\n",
+                "    with streams.usable():\n        code = _run_in_child(command)\n",
+                "    code = _run_in_child(command)\n",
                 "a closed stdout ends a distributed run",
             ),
         ],

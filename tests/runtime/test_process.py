@@ -1,5 +1,6 @@
 """The age, memory and library versions of the process."""
 
+import os
 import subprocess
 import sys
 import time
@@ -65,3 +66,20 @@ process.collect_rarely()
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert done.stdout == "500000 True\n"
+
+
+def test_a_process_ends_with_its_code_after_what_is_registered():
+    code = """
+import atexit, threading, time
+from jax_ttt.runtime import process
+atexit.register(print, "registered")
+threading.Thread(target=time.sleep, args=(60,)).start()
+print("not flushed", end=", ")
+process.end(7)
+"""
+    run, env = [sys.executable, "-c", code], os.environ | {"PYTHONUNBUFFERED": ""}
+    done = subprocess.run(run, capture_output=True, text=True, timeout=30, env=env)
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout == "not flushed, registered\n"
+    shell = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *run]  # no stdout, no stderr
+    assert subprocess.run(shell, timeout=30).returncode == 7
