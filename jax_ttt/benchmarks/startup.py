@@ -4,6 +4,7 @@ Each command runs in its own process, so it starts as cold as for a user. The pa
 a run's time are those of its `times.json`.
 """
 
+import compileall
 import json
 import subprocess
 import sys
@@ -65,6 +66,8 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     ours: dict[str, list[Run]] = {"cold": [], "warm": []}
     others: dict[str, list[Child]] = {name: [] for name in COMMANDS}
     baselines = min(rounds, BASELINES) if with_baseline else 0
+    # As pip does when it installs a package; a checkout may have none.
+    compileall.compile_dir(Path(__file__).parents[1], quiet=2)
     total = baselines + (len(ours) + len(others)) * rounds + len(others)
     with tempfile.TemporaryDirectory() as name, Steps(total, "process") as bar:
         folder = Path(name)
