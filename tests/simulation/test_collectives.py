@@ -89,5 +89,6 @@ def test_an_update_adds_up_the_gradient_of_each_parameter_once(size, spread):
     params = named_arrays.part(start.result, "params").values()
     gradient = [4 * int(np.prod(leaf.shape)) for leaf in params]
     summed = [n for exchange in found for n in exchange.num_bytes]
-    assert sorted(n for n in summed if n > 4) == sorted(gradient)
-    assert set(summed) - {*gradient} == {4}  # the metrics: a number each
+    counts = 4 * 4  # moves, games, wins and losses are added up together
+    assert sorted(n for n in summed if n > counts) == sorted(gradient)
+    assert set(summed) - {*gradient} == {4, counts}  # other metrics: a number each
