@@ -13,7 +13,6 @@ import dataclasses
 import json
 import os
 import platform
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -26,6 +25,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing import pictures
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, interrupts, process, streams
+from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.benchmarks.timing import Figures
@@ -250,4 +250,4 @@ def machine_name() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -23,6 +23,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.rows import Row, searches
 from jax_ttt.runtime import streams
+from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from pgx import State
@@ -212,4 +213,4 @@ def lost_line(seed: int) -> tuple[list["State"], list["State"]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -31,6 +31,7 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
+from jax_ttt.scaling import supervised
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 _BEFORE = "interrupted before an agent was finished"
@@ -204,4 +205,4 @@ def as_json(args: Args, device: str, found: dict[Preset, list[AgentResult]]) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    supervised.run(main)

@@ -350,8 +350,8 @@ NOT_PRIVATE = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 PRIVATE_OF_OTHERS = {
     "benchmarks.openspiel": {"_q_values"},
-    # The standard library ends the processes of multiprocessing in the same way.
-    "runtime.process": {"_run_exitfuncs"},
+    # What Python itself does at its end; multiprocessing's processes end with both.
+    "runtime.process": {"_run_exitfuncs", "_shutdown"},
 }
 """Private fields of other packages that a module has to read."""
 
@@ -465,7 +465,7 @@ def test_modules_beside_each_other_differ_in_more_than_an_ending():
 
 
 CACHES = {
-    "envs.enumeration.programs": "env",
+    "envs.enumeration.compile_programs": "env",
     "envs.pgx_games.make_env": "env_id",
     "envs.pgx_games.sizes": "env_id",
     "envs.positions._cells": "env_id",

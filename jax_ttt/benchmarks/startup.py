@@ -66,7 +66,7 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
     ours: dict[str, list[Run]] = {"cold": [], "warm": []}
     others: dict[str, list[Child]] = {name: [] for name in COMMANDS}
     baselines = min(rounds, BASELINES) if with_baseline else 0
-    # As pip does when it installs a package; a checkout may have none.
+    # As pip does when it installs a package; a checkout may have no byte code.
     compileall.compile_dir(Path(__file__).parents[1], quiet=2)
     total = baselines + (len(ours) + len(others)) * rounds + len(others)
     with tempfile.TemporaryDirectory() as name, Steps(total, "process") as bar:

@@ -65,6 +65,7 @@ def play_epsilon_greedy(
     after, move = opponent.reply(env, hyper.gamma, turn.reply_key, before, after, move)
     ended = move.live & pgx_games.finished(after)
     result = opponent.result(before, move.reward)
+    # Stacked for the same reason as in `metrics.of_chunk`.
     counted = move.live, ended, ended & (result > 0), ended & (result < 0)
     moves, games, wins, losses = jnp.stack(counted).sum(axis=1)
     return after, Played(

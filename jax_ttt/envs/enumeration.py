@@ -37,7 +37,8 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     Raises:
         ValueError: there are more than `max_positions` positions.
     """
-    compiled = programs(env)
+    compiled = compile_programs(env)
+    compile_programs.cache_clear()  # they are used once
     level = jax.device_get(compiled.start.result()())
     first = int(level.current_player[0])
     step = compiled.step.result()
@@ -59,7 +60,7 @@ def find_positions(env: pgx.Env, max_positions: int, views: Views | None) -> Fou
     return _assemble(levels, moves, first, views)
 
 
-class Programs(NamedTuple):
+class Compiling(NamedTuple):
     """The programs under compilation, with their arguments and results."""
 
     start: Future[jax.stages.Compiled]  # () -> one game before its first move
@@ -67,7 +68,7 @@ class Programs(NamedTuple):
 
 
 @functools.cache
-def programs(env: pgx.Env) -> Programs:
+def compile_programs(env: pgx.Env) -> Compiling:
     """Start to compile what `find_positions` runs; return before compilation ends."""
 
     def step(env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
@@ -80,7 +81,7 @@ def programs(env: pgx.Env) -> Programs:
     moves = jax.jit(step).lower(batch, jax.ShapeDtypeStruct((_BATCH,), np.int32))
     pool = ThreadPoolExecutor()
     found = (pool.submit(compiling.compiled, one, "least") for one in (start, moves))
-    return Programs(*found)
+    return Compiling(*found)
 
 
 def _play(step: Callable, env_state: pgx.State, action: np.ndarray) -> pgx.State:
@@ -102,9 +103,10 @@ def _distinct(env_state: pgx.State) -> tuple[pgx.State, np.ndarray]:
         for leaf in jax.tree.leaves(env_state)
     ]
     rows = np.concatenate(leaves, axis=1)
-    whole = rows.view((np.void, rows.shape[1]))[:, 0]  # sorted 20 times as fast
+    # Bytes are sorted 20 times as fast as rows of numbers.
+    whole = rows.view((np.void, rows.shape[1]))[:, 0]
     _, first, index = np.unique(whole, return_index=True, return_inverse=True)
-    return jax.tree.map(lambda x: x[first], env_state), index.reshape(-1)
+    return jax.tree.map(lambda x: x[first], env_state), index
 
 
 def _assemble(

@@ -117,16 +117,16 @@ def env_states(env_id: EnvId) -> "pgx.State":
     return jax.device_put(named_arrays.unflat(_kept(env_id)[1], like))
 
 
-def is_known(env_id: EnvId) -> bool:
-    """Return whether the game need not be enumerated: it is kept, or too large."""
-    return not GAMES[env_id].enumerable or kept_files.read(_name(env_id)) is not None
+def needs_enumeration(env_id: EnvId) -> bool:
+    """Return whether the game is enumerable and its tree is not kept as a file."""
+    return GAMES[env_id].enumerable and kept_files.read(_name(env_id)) is None
 
 
 def compile_enumeration(env_id: EnvId) -> None:
     """Start to compile what enumerates a game; return before compilation ends."""
     from jax_ttt.envs import enumeration, pgx_games
 
-    enumeration.programs(pgx_games.make_env(env_id))
+    enumeration.compile_programs(pgx_games.make_env(env_id))
 
 
 def _name(env_id: EnvId) -> str:

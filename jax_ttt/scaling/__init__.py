@@ -1,1 +1,1 @@
-"""Many devices and many processes: where arrays lie, and who writes."""
+"""Many devices and many processes: where arrays lie, who writes, what fits."""

@@ -1,4 +1,4 @@
-"""A process of a distributed run; it always ends with a line and an exit code.
+"""The process of a command; a distributed one also ends with a line and an exit code.
 
 JAX's runtime aborts a process when another one is lost, and a Python program can't
 catch that. So the work is done in a child process, and its parent prints the line.

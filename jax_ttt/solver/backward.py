@@ -30,8 +30,8 @@ def backward(
     for begin, end in reversed(levels[:-1]):
         here = slice(begin, end)
         # A finished game has no successor; the row read for it is not used.
-        successor = (tree.successor[here] - end).clip(0)
-        inner = node_value(here, values[-1][successor])
+        after = xp.take(values[-1], tree.successor[here] - end, axis=0, mode="clip")
+        inner = node_value(here, after)
         over = tree.terminal[here, None]
         values.append(xp.where(over, leaf_values[here], inner))
     return xp.concatenate(values[::-1])

@@ -18,8 +18,9 @@ class Keys(NamedTuple):
 def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
     """Return the key of the run with this seed as its data, 2 words by default."""
     algorithm = jax.config.jax_default_prng_impl  # type: ignore[attr-defined]
-    if algorithm == "threefry2x32":
-        return np.array([0, seed], np.uint32)  # JAX would compile a program for it
+    offset = jax.config.jax_random_seed_offset  # type: ignore[attr-defined]
+    if algorithm == "threefry2x32" and not offset:
+        return np.array([0, seed], np.uint32)  # as JAX's, without compiling a program
     return np.array(jax.random.key_data(jax.random.key(seed)))
 
 

@@ -69,7 +69,7 @@ def compile_ahead(
     """
     args = run_key(seed), programs.hyper_arrays(config), opponent
     with times.recording("compile"):
-        if not trees.is_known(config.env_id):
+        if trees.needs_enumeration(config.env_id):
             programs.import_functions(config.env_id)
             trees.compile_enumeration(config.env_id)
         Programs(config).compile_training(chunks.lengths(config), *args)

@@ -11,7 +11,6 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -43,21 +42,22 @@ _AXES: dict[Name, tuple[int | None, ...]] = {
 _EFFORTS: dict[Name, Effort] = {"start_run": "least"}  # it runs once
 _LONG = 1_000_000
 """Moves of a run from which full optimization pays off: some seconds of training."""
+_FUNCTIONS = "jax_ttt.training.functions"
 _WITH_OPPONENT: tuple[Name, ...] = ("start_run", "run_updates")
 """Functions whose last argument is the opponent."""
 
 
-def import_functions(env_id: EnvId) -> ModuleType:
-    """Return the module of the programs' functions.
+def import_functions(env_id: EnvId) -> None:
+    """Import the programs' functions; meanwhile a thread makes the game.
 
-    PGX compiles a game's constants; another thread does it while libraries load.
+    PGX compiles the constants of a game, which takes half as long as the imports. The
+    thread has the global settings of JAX, not those of a context.
     """
-    from jax_ttt.envs import pgx_games
+    from jax_ttt.envs import pgx_games  # and PGX: two threads must not import it
 
-    game = _pool().submit(pgx_games.make_env, env_id)
-    functions = importlib.import_module("jax_ttt.training.functions")
-    game.result()
-    return functions
+    making = _pool().submit(pgx_games.make_env, env_id)
+    importlib.import_module(_FUNCTIONS)
+    making.result()
 
 
 def hyper_arrays(config: Config) -> Hyper:
@@ -215,7 +215,7 @@ def _compiling(
     keep: bool,
 ) -> _Program:
     def make() -> Callable:
-        functions = import_functions(static[0].env_id)
+        functions = importlib.import_module(_FUNCTIONS)
         body = functools.partial(getattr(functions, name), *static)
         mapped = jax.vmap(body, in_axes=_AXES[name]) if many else body
         return lambda *flat: mapped(*jax.tree.unflatten(structure, flat))

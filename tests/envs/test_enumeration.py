@@ -11,7 +11,7 @@ from pgx._src.struct import dataclass
 
 from jax_ttt.envs import enumeration, pgx_games
 from jax_ttt.envs import tree as trees
-from jax_ttt.runtime import compile_events
+from jax_ttt.runtime import compiling
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
 
@@ -121,20 +121,24 @@ def test_the_first_player_may_have_either_id(monkeypatch):
     for seed in (seeds[0], seeds[1]):
         key = jax.random.key(seed)
         monkeypatch.setattr(pgx_games, "init", lambda env, _, n, k=key: init(env, k, n))
-        enumeration.programs.cache_clear()
         fields = enumeration.find_positions(env, 10_000, None).fields
         assert [int((fields["outcome"] == end).sum()) for end in (1, -1)] == [626, 316]
         assert fields["first_to_move"][:2].tolist() == [True, False]
-    enumeration.programs.cache_clear()
 
 
-def test_what_was_compiled_ahead_is_not_compiled_again():
-    env, events = Nim(3), []
-    with compile_events.durations(lambda event, _: events.append(event)):
-        for program in enumeration.programs(env):
-            program.result()
-        ahead = len(events)
-        found = enumeration.find_positions(env, 10, None)
-    assert ahead > 0
-    assert len(events) == ahead
+def test_what_was_compiled_ahead_is_not_compiled_again(monkeypatch):
+    env = Nim(3)
+    ahead = enumeration.compile_programs(env)
+    monkeypatch.delattr(compiling, "compiled")
+    for program in ahead:
+        program.result()
+    found = enumeration.find_positions(env, 10, None)
     assert len(found.fields["terminal"]) == 1 + 3 + 2 + 1  # after 0 to 3 moves
+
+
+def test_programs_are_used_once():
+    env = Nim(1)
+    ahead = enumeration.compile_programs(env)
+    assert enumeration.compile_programs(env) is ahead
+    enumeration.find_positions(env, 10, None)
+    assert enumeration.compile_programs(env) is not ahead

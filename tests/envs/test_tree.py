@@ -61,7 +61,7 @@ def test_a_successor_is_one_level_below_its_parent(tree):
 
 def test_only_small_games_have_a_tree():
     assert trees.game_tree("connect_four") is None
-    assert trees.is_known("connect_four"), "it is never enumerated"
+    assert not trees.needs_enumeration("connect_four")
 
 
 def leaves_of(found):
@@ -73,9 +73,9 @@ def test_a_kept_tree_is_the_same_and_is_not_enumerated_again(monkeypatch, host_t
     monkeypatch.setattr(kept_files, "read", files.get)
     monkeypatch.setattr(kept_files, "keep", files.__setitem__)
     read = trees._kept.__wrapped__
-    assert not trees.is_known("tic_tac_toe")
+    assert trees.needs_enumeration("tic_tac_toe")
     first = read("tic_tac_toe")
-    assert trees.is_known("tic_tac_toe")
+    assert not trees.needs_enumeration("tic_tac_toe")
     monkeypatch.delattr(enumeration, "find_positions")
     second = read("tic_tac_toe")
     assert list(files) == ["tree of tic_tac_toe"]

@@ -554,6 +554,11 @@ ROLLOUT = (
                 "the last move of a game is not learned",
             ),
             ("ended & (result > 0)", "ended & (result >= 0)", "draws count as wins"),
+            (
+                "moves, games, wins, losses = jnp.stack",
+                "moves, games, losses, wins = jnp.stack",
+                "wins are losses",
+            ),
             ("ended & (result < 0)", "ended & (result <= 0)", "draws count as losses"),
             (
                 "jnp.where(legal, q_values, -jnp.inf).max(axis=1)",
@@ -708,14 +713,14 @@ OTHERS = (
         "dqn/test_metrics.py",
         [
             ("rows.epsilon[-1]", "rows.epsilon[0]", "epsilon of the first update"),
-            ("counts.sum(axis=1)", "counts.max(axis=1)", "games of one update"),
+            ("counts.sum(axis=1)", "counts.max(axis=1)", "counts of one update"),
             (
                 "games, wins, losses, env_steps = counts",
                 "games, losses, wins, env_steps = counts",
                 "wins are losses",
             ),
             ("rows.rows[-1]", "rows.rows.sum()", "visited rows are added up"),
-            ("values.mean(axis=1)", "values[:, -1]", "the loss of the last update"),
+            ("values.mean(axis=1)", "values[:, -1]", "values of the last update"),
             (
                 "finite_losses, finite_grads = _num_finite",
                 "finite_grads, finite_losses = _num_finite",

@@ -251,6 +251,11 @@ DISK = (
                 "what is registered with atexit is not called",
             ),
             (
+                "    threading._shutdown()",
+                "",
+                "a thread that still works is not waited for",
+            ),
+            (
                 "            stream.flush()\n",
                 "            pass\n",
                 "what was printed last is lost",

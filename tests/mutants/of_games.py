@@ -204,6 +204,16 @@ ENVS = (
                 "the seat to move is the other one",
             ),
             (
+                "kept_files.read(_name(env_id)) is None",
+                "kept_files.read(_name(env_id)) is not None",
+                "a game is compiled ahead if its tree is kept",
+            ),
+            (
+                "return GAMES[env_id].enumerable and",
+                "return",
+                "a game that is too large is enumerated",
+            ),
+            (
                 'return self.first_to_move == (seat == "first")',
                 'return self.first_to_move != (seat == "first")',
                 "the moves of the other seat",
@@ -248,6 +258,16 @@ ENVS = (
                 "if count > max_positions:",
                 "if begin > 10 * max_positions:",
                 "the limit of positions is ten times too large",
+            ),
+            (
+                "    compile_programs.cache_clear()  # they are used once\n",
+                "",
+                "the programs stay in memory",
+            ),
+            (
+                "level, index = _distinct(after)",
+                "level, index = after, np.arange(len(action))",
+                "a position is listed once for each way to it",
             ),
         ],
     ),

@@ -364,6 +364,11 @@ TRAINING = (
                 "every round draws the same sample",
             ),
             (
+                "if trees.needs_enumeration(config.env_id):",
+                "if not trees.needs_enumeration(config.env_id):",
+                "only a game that is known is compiled ahead",
+            ),
+            (
                 "and (regular or ended)",
                 "and regular",
                 "the last agent is not evaluated",
@@ -428,9 +433,14 @@ TRAINING = (
                 "a seed's key is not JAX's",
             ),
             (
-                'if algorithm == "threefry2x32":',
-                "if algorithm:",
+                'if algorithm == "threefry2x32" and',
+                "if algorithm and",
                 "the key of another generator has its wrong length",
+            ),
+            (
+                " and not offset:",
+                ":",
+                "JAX's offset of seeds is ignored",
             ),
         ],
     ),
@@ -454,6 +464,11 @@ TRAINING = (
         "training/programs.py",
         "training/test_programs.py",
         [
+            (
+                "    importlib.import_module(_FUNCTIONS)\n    making.result()\n",
+                "    making.result()\n    importlib.import_module(_FUNCTIONS)\n",
+                "the functions are imported after the game is made",
+            ),
             (
                 "keep = name not in _WITH_OPPONENT or args[-1] is None",
                 "keep = True",

@@ -312,6 +312,11 @@ MUTANTS = (
                 "Ctrl-C ends the parent before the child has saved",
             ),
             (
+                "        process.end(command(None))\n",
+                "        process.end(0 * command(None))\n",
+                "the exit code of a command on one host is lost",
+            ),
+            (
                 "    with streams.usable():\n        code = _run_in_child(command)\n",
                 "    code = _run_in_child(command)\n",
                 "a closed stdout ends a distributed run",

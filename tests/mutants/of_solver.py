@@ -18,8 +18,8 @@ PROOF = (
                 "results before the last level are lost",
             ),
             (
-                "(tree.successor[here] - end).clip(0)",
-                "(tree.successor[here] - begin).clip(0, len(values[-1]) - 1)",
+                "tree.successor[here] - end,",
+                "tree.successor[here] - begin,",
                 "successors are counted from the wrong level",
             ),
         ],

@@ -73,13 +73,16 @@ def test_a_process_ends_with_its_code_after_what_is_registered():
 import atexit, threading, time
 from jax_ttt.runtime import process
 atexit.register(print, "registered")
-threading.Thread(target=time.sleep, args=(60,)).start()
-print("not flushed", end=", ")
+def work():
+    time.sleep(0.2)
+    print("thread", end=", ")
+threading.Thread(target=work).start()
+print("main", end=", ")
 process.end(7)
 """
     run, env = [sys.executable, "-c", code], os.environ | {"PYTHONUNBUFFERED": ""}
     done = subprocess.run(run, capture_output=True, text=True, timeout=30, env=env)
     assert (done.returncode, done.stderr) == (7, "")
-    assert done.stdout == "not flushed, registered\n"
+    assert done.stdout == "main, thread, registered\n"
     shell = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *run]  # no stdout, no stderr
     assert subprocess.run(shell, timeout=30).returncode == 7

@@ -18,7 +18,7 @@ def command(argv):
     print("told")
     {end}
 
-sys.exit(supervised.run(command))
+supervised.run(command)
 """
 LOST = f"error: {supervised.LOST}\n"
 ABSENT = f"error: {supervised.ABSENT}\n"

@@ -25,3 +25,16 @@ def test_a_runs_key_is_the_data_of_its_seeds_key(algorithm, seed):
         assert (data == jax.random.key_data(jax.random.key(seed))).all()
         typed = jax.random.wrap_key_data(jax.numpy.array(data))
         assert jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))
+
+
+@pytest.fixture
+def offset():
+    """Add 5 to all seeds."""
+    jax.config.update("jax_random_seed_offset", 5)
+    yield
+    jax.config.update("jax_random_seed_offset", 0)
+
+
+@pytest.mark.usefixtures("offset")
+def test_an_offset_of_all_seeds_counts():
+    assert run_key(1).tolist() == [0, 6]

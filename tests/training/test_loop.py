@@ -114,13 +114,13 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     assert drawn[6:] == drawn[:3]
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_what_enumerates_a_game_is_compiled_ahead_unless_it_is_known(
-    known, monkeypatch
-):
+@pytest.mark.parametrize("needed", [True, False])
+def test_what_enumerates_a_game_is_compiled_ahead_if_it_is_needed(needed, monkeypatch):
     compiled = []
-    monkeypatch.setattr(trees, "is_known", lambda env_id: known)
+    monkeypatch.setattr(trees, "needs_enumeration", lambda env_id: needed)
     monkeypatch.setattr(trees, "compile_enumeration", compiled.append)
     config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_every=4)
     loop.compile_ahead(config, 1, None, TimeSpans())
-    assert compiled == ([] if known else ["tic_tac_toe"])
+    assert compiled == ["tic_tac_toe"] * needed
+    for _ in loop.train_from_scratch(config, 1, None, lambda: True):
+        pass  # with the same programs: no thread compiles any more

@@ -15,7 +15,7 @@ from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import kept_files
-from jax_ttt.training import functions, loop, programs
+from jax_ttt.training import loop, programs
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
@@ -148,17 +148,18 @@ def test_games_of_any_length_share_one_kept_program(store):
 
 
 def test_a_game_is_made_while_the_functions_are_imported(monkeypatch):
-    importing, made = threading.Event(), []
+    making, importing, met = threading.Event(), threading.Event(), []
+
+    def make_env(env_id):
+        making.set()
+        met.append((env_id, importing.wait(10)))
 
     def import_module(name):
         importing.set()
-        return importlib.import_module(name)
-
-    def make_env(env_id):
-        made.append((env_id, importing.wait(10)))
+        met.append((name, making.wait(10)))
 
     fake = SimpleNamespace(import_module=import_module)
     monkeypatch.setattr(programs, "importlib", fake)
     monkeypatch.setattr(pgx_games, "make_env", make_env)
-    assert programs.import_functions("tic_tac_toe") is functions
-    assert made == [("tic_tac_toe", True)]
+    programs.import_functions("tic_tac_toe")
+    assert set(met) == {("tic_tac_toe", True), ("jax_ttt.training.functions", True)}
