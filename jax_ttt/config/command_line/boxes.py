@@ -1,4 +1,4 @@
-"""The boxes of a command's help, which are what the parser parses. Imports no JAX.
+"""What the parser parses, and the boxes in which it shows help. Imports no JAX.
 
 The first box has what matters most. The others are topics, in order of use.
 """
@@ -51,7 +51,12 @@ class _Box:
 
 
 def parser_type(found: Mapping[str, Argument]) -> type:
-    """Return what the parser parses; the result is a dictionary, the boxes nested."""
+    """Return what the parser parses; the result is a dictionary by argument."""
+    return _box("Arguments", [_field(argument) for argument in found.values()])
+
+
+def help_type(found: Mapping[str, Argument]) -> type:
+    """Return what the parser shows in boxes as help."""
     trains = any(argument.topic in _PARTS for argument in found.values())
     first = [name for name in FIRST if name in found] if trains else []
     above = [n for n in found if not found[n].topic and n not in first]
@@ -129,11 +134,3 @@ def _box_rule(info: StructTypeInfo) -> StructConstructorSpec | None:
     if isinstance(info.type, type) and issubclass(info.type, _Box):
         return StructConstructorSpec(instantiate=dict, fields=info.type.FIELDS)
     return None
-
-
-def flat_values(nested: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parsed values by the names of their arguments."""
-    found: dict[str, Any] = {}
-    for name, value in nested.items():
-        found |= flat_values(value) if isinstance(value, dict) else {name: value}
-    return found

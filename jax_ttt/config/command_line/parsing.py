@@ -47,7 +47,7 @@ def parse(
         raise UsageError(wrong)
     printed = _Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        values, unknown = _parsed(found, given)
+        values, unknown = _parsed(found, given, asks)
     if values is None and asks:
         head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
         text = printed.text().partition("\n")[2].replace(boxes.UNBROKEN, " ")
@@ -58,17 +58,27 @@ def parse(
         wrong = [wrong_words.unexpected(prog, found, word) for word in unknown]
         wrong += wrong_words.left_out(prog, found, given)
         raise UsageError(wrong[0] if wrong else _in_a_line(printed.text()))
-    return args_type(**_fields(args_type, boxes.flat_values(values), defaults))
+    usual = {name: argument.default for name, argument in found.items()}
+    return args_type(**_fields(args_type, usual | values, defaults))
+
+
+def _used(found: dict[str, Argument], given: list[str]) -> dict[str, Argument]:
+    """Return the arguments that must be parsed; each takes 0.2 ms."""
+    typed = {word.replace("_", "-") for word in given}
+    named = {a.name for flag, a in wrong_words.flags(found).items() if flag in typed}
+    return {
+        n: a for n, a in found.items() if n in named or a.is_needed or a.is_positional
+    }
 
 
 def _parsed(
-    found: dict[str, Argument], given: list[str]
+    found: dict[str, Argument], given: list[str], asks: bool
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the values, and the words that are none; no values for help, or refused.
 
     The parser prints why.
     """
-    if {"-h", "--help"} & set(given):
+    if asks:
         tyro.extras.set_accent_color("cyan")  # white frames are unseen on white
     # tyro ignores NO_COLOR. It has this switch in some releases only.
     options = getattr(tyro, "_experimental_options", {})
@@ -76,7 +86,7 @@ def _parsed(
         options["ansi_codes"] = not os.environ.get("NO_COLOR")
     try:
         return tyro.cli(
-            boxes.parser_type(found),
+            boxes.help_type(found) if asks else boxes.parser_type(_used(found, given)),
             args=given,
             description="",  # printed before
             config=(tyro.conf.OmitArgPrefixes,),
@@ -98,11 +108,7 @@ class _Printed(io.TextIOWrapper):
     def __init__(self) -> None:
         # Encoding and terminal decide on the frames and on the colours.
         super().__init__(io.BytesIO(), sys.stdout.encoding, sys.stdout.errors)
-        self._is_terminal = sys.stdout.isatty()
-
-    def isatty(self) -> bool:
-        """Return whether standard output is a terminal."""
-        return self._is_terminal
+        self.isatty = sys.stdout.isatty
 
     def text(self) -> str:
         """Return what has been printed."""

@@ -1,4 +1,4 @@
-"""The boxes of a command's help, and what the parser makes of them."""
+"""What the parser makes of arguments, and the boxes of a command's help."""
 
 import dataclasses
 import subprocess
@@ -25,14 +25,13 @@ class Args:
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
 
 
-def parsed(*words):
-    nested = tyro.cli(
-        boxes.parser_type(arguments.arguments(Args)),
+def parsed(*words, form=boxes.parser_type):
+    return tyro.cli(
+        form(arguments.arguments(Args)),
         args=words,
         config=(tyro.conf.OmitArgPrefixes,),
         registry=boxes.REGISTRY,
     )
-    return boxes.flat_values(nested)
 
 
 def test_the_parser_returns_every_value_by_its_name():
@@ -52,7 +51,7 @@ def test_what_is_not_given_has_its_default():
 
 def test_the_help_shows_the_defaults_of_several_values(capsys):
     with pytest.raises(SystemExit):
-        parsed("--help")
+        parsed("--help", form=boxes.help_type)
     out = capsys.readouterr().out.replace(boxes.UNBROKEN, " ")
     assert "(default: a b)" in out
     assert "[RUN ...]" in out

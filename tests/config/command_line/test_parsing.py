@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import tyro
 
-from jax_ttt.config.command_line import parsing
+from jax_ttt.config.command_line import boxes, parsing
 from jax_ttt.config.errors import UsageError
 
 
@@ -31,6 +31,19 @@ def test_what_is_not_given_is_as_in_the_defaults():
     assert parsing.parse(Args, ["--slow"], "count", usual) == Args(
         count=7, slow=True, secret=9
     )
+
+
+def test_what_is_not_given_is_not_parsed(monkeypatch):
+    parsed, whole = [], boxes.parser_type
+
+    def parser_type(found):
+        parsed.append(list(found))
+        return whole(found)
+
+    monkeypatch.setattr(boxes, "parser_type", parser_type)
+    for words in ([], ["--count", "3"], ["--count=3"], ["--slow"]):
+        parsing.parse(Args, words, "count")
+    assert parsed == [[], ["count"], ["count"], ["slow"]]
 
 
 def test_a_refusal_is_a_line_without_frames(capsys):
