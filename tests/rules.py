@@ -10,6 +10,7 @@ from fractions import Fraction
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
+@functools.cache
 def winner(board):
     """Return the player with three in a line, or None."""
     for line in LINES:

@@ -43,17 +43,17 @@ def test_a_process_that_waits_is_timed_until_it_asks(script):
     script(
         "import sys, time",
         "print('a board', end=' ', flush=True)",
-        "time.sleep(0.2)",
+        "time.sleep(0.1)",
         "print('asks', flush=True)",
         "answer = sys.stdin.read()",
-        "time.sleep(0.3)",
+        "time.sleep(0.2)",
         "print('left', repr(answer))",
     )
     begin = time.perf_counter()
     child = processes.run_module("given", [], None, until="asks")
     whole = time.perf_counter() - begin
     assert child.output == "a board asks\nleft ''\n"
-    assert 0.2 < child.wall < whole - 0.2
+    assert 0.1 < child.wall < whole - 0.15
 
 
 def test_a_process_that_never_asks_is_refused(script):

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from jax_ttt.serving import connections
 
-SOON = 0.3
+SOON = 0.2
 """Seconds until the deadline of a request in tests of deadlines."""
 
 

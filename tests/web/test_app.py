@@ -373,7 +373,7 @@ def test_requests_wait_for_the_services_and_are_refused_at_the_end():
         socket.create_connection(("127.0.0.1", port), 5) as client,
     ):
         client.sendall(served.request(port, path="/api/agents"))
-        client.settimeout(0.3)
+        client.settimeout(0.1)
         with pytest.raises(TimeoutError):
             client.recv(10)
         loading.end()
