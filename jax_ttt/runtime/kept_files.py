@@ -33,17 +33,14 @@ def keep_in(folder: Path | None) -> None:
 def read(name: str) -> bytes | None:
     """Return the contents kept under a name, or None."""
     path = _path(name)
-    if path is None:
-        return None
-    return read_checked(path)
+    return None if path is None else read_checked(path)
 
 
 def keep(name: str, contents: bytes) -> None:
     """Keep the contents under a name, if this process keeps files."""
     path = _path(name)
-    if path is None or _digest() != _sources():  # sources were edited meanwhile
-        return
-    write_checked(path, contents)
+    if path is not None and not _edited():
+        write_checked(path, contents)
 
 
 def read_checked(path: Path) -> bytes | None:
@@ -96,7 +93,8 @@ def drop_oldest(folder: Path, most: int) -> int:
 
 def _path(name: str) -> Path | None:
     """Return the path of a file, or None if this process keeps no files."""
-    if not _FOLDERS or not _sources():
+    sources, _ = _sources()
+    if not _FOLDERS or not sources:
         return None
     device = devices.current()
     settings = {
@@ -105,7 +103,7 @@ def _path(name: str) -> Path | None:
         if "cache" not in key and "log" not in key
     }
     made_of = (
-        *(name, _sources(), process.versions(), settings, os.environ.get("XLA_FLAGS")),
+        *(name, sources, process.versions(), settings, os.environ.get("XLA_FLAGS")),
         *(device.platform, device.device_kind, devices.has_bfloat16()),
     )
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()
@@ -113,16 +111,20 @@ def _path(name: str) -> Path | None:
 
 
 @functools.cache
-def _sources() -> str:
-    """Return the digest of the sources that this process runs."""
-    return _digest()
-
-
-def _digest() -> str:
-    """Return the digest of all modules of the package; empty if there are none."""
-    package = Path(__file__).parents[1]
-    digest, paths = hashlib.sha256(), sorted(package.rglob("*.py"))
-    for path in paths:
+def _sources() -> tuple[str, dict[Path, int]]:
+    """Return the digest of our modules, "" without any, and the time of each in ns."""
+    package, digest = Path(__file__).parents[1], hashlib.sha256()
+    times = {path: path.stat().st_mtime_ns for path in sorted(package.rglob("*.py"))}
+    for path in times:
         digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest() if paths else ""
+    return digest.hexdigest() if times else "", times
+
+
+def _edited() -> bool:
+    """Return whether a module has changed since `_sources` read it."""
+    _, times = _sources()
+    try:
+        return any(path.stat().st_mtime_ns != time for path, time in times.items())
+    except OSError:  # it was removed
+        return True

@@ -279,23 +279,23 @@ DISK = (
                 "a damaged file is used",
             ),
             (
-                "(name, _sources(), process.versions(), settings,",
-                "(name, _sources(), settings,",
+                "(name, sources, process.versions(), settings,",
+                "(name, sources, settings,",
                 "the key has no versions of the libraries",
             ),
             (
-                "(name, _sources(), process.versions(), settings,",
+                "(name, sources, process.versions(), settings,",
                 "(name, process.versions(), settings,",
                 "the key has no version of our sources",
             ),
             (
-                "(name, _sources(), process.versions(), settings,",
-                "(name, _sources(), process.versions(),",
+                "(name, sources, process.versions(), settings,",
+                "(name, sources, process.versions(),",
                 "the key has no settings of JAX",
             ),
             (
-                "if path is None or _digest() != _sources():",
-                "if path is None:",
+                "if path is not None and not _edited():",
+                "if path is not None:",
                 "what edited sources made is kept",
             ),
             (

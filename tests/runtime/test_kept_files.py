@@ -1,11 +1,13 @@
 """Files kept for later processes: when they are found, and when they are not."""
 
+import functools
 import os
 import re
 import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import jax
 import pytest
@@ -137,7 +139,7 @@ def test_dropping_takes_little_time_with_hundreds_of_files(folder):
 def test_a_file_of_other_sources_or_settings_is_not_found(change, monkeypatch):
     kept_files.keep("a", b"content")
     if change == "sources":
-        monkeypatch.setattr(kept_files, "_sources", lambda: "other")
+        monkeypatch.setattr(kept_files, "_sources", lambda: ("other", {}))
     elif change == "versions":
         monkeypatch.setattr(process, "versions", lambda: {"jax": "0.0"})
     elif change == "flags":
@@ -173,24 +175,34 @@ def test_the_folder_is_made_for_the_first_kept_file(folder):
     assert kept_files.read("a") == b"content"
 
 
-def test_nothing_is_kept_after_the_sources_were_edited(folder, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(kept_files, "_digest", lambda: "edited")
-        kept_files.keep("a", b"content")
-    assert not kept(folder)
+@pytest.fixture
+def module(monkeypatch, tmp_path_factory):
+    """Return the only module of a package whose sources are those of this process."""
+    package = tmp_path_factory.mktemp("package")
+    monkeypatch.setattr(kept_files, "__file__", str(package / "runtime" / "here.py"))
+    sources = functools.cache(kept_files._sources.__wrapped__)
+    monkeypatch.setattr(kept_files, "_sources", sources)
+    module = package / "one.py"
+    module.write_text("x = 1")
+    return module
+
+
+@pytest.mark.parametrize("edit", [Path.unlink, lambda module: os.utime(module, (1, 1))])
+def test_nothing_is_kept_after_the_sources_were_edited(edit, folder, module):
     kept_files.keep("a", b"content")
+    edit(module)
+    kept_files.keep("b", b"content")
     assert len(kept(folder)) == 1
 
 
-def test_the_digest_covers_every_module_of_the_package(monkeypatch, tmp_path):
-    package = tmp_path / "package"
-    (package / "runtime").mkdir(parents=True)
-    (package / "one.py").write_text("x = 1")
-    monkeypatch.setattr(kept_files, "__file__", str(package / "runtime" / "here.py"))
-    digest = kept_files._digest
+def test_the_digest_covers_every_module_of_the_package(module):
+    def digest():
+        kept_files._sources.cache_clear()
+        return kept_files._sources()[0]
+
     first = digest()
     assert digest() == first
-    (package / "one.py").write_text("x = 2")
+    module.write_text("x = 2")
     second = digest()
-    (package / "two.py").write_text("")
+    module.with_name("two.py").write_text("")
     assert len({first, second, digest()}) == 3
