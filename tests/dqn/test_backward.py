@@ -77,7 +77,7 @@ def assert_near(count, num_draws, chance):
 @pytest.fixture(scope="module")
 def changed():
     """Return for each game which of two tables learned from which of three moves."""
-    states = learned(DOUBLE, keys(), Versus("scripted", Partial(_reply)))
+    states = learned(DOUBLE, keys(1000), Versus("scripted", Partial(_reply)))
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
     cells[2, [1, 5]] = 1, -1
@@ -103,13 +103,13 @@ def test_exactly_one_table_learns_from_a_move_that_is_not_the_last(changed):
 
 def test_either_table_learns_with_probability_one_half(changed):
     for move in (0, 1):
-        assert_near(changed[:, 0, move].sum(), NUM_GAMES, 1 / 2)
+        assert_near(changed[:, 0, move].sum(), len(changed), 1 / 2)
 
 
 def test_the_choice_of_a_table_is_independent_for_each_move_of_a_game(changed):
     for pair in itertools.product((False, True), repeat=2):
         both = (changed[:, 0, :2] == pair).all(axis=1)
-        assert_near(both.sum(), NUM_GAMES, 1 / 4)
+        assert_near(both.sum(), len(changed), 1 / 4)
 
 
 def test_the_choice_of_a_table_is_independent_for_each_game_of_a_batch():
