@@ -151,7 +151,7 @@ def keep_memory_bounded():
     jax.clear_caches()
     _contexts.kept = None
     gc.collect()
-    gc.freeze()  # what is still used stays: the next collection need not look at it
+    gc.freeze()  # the next collection skips what is still used
     with contextlib.suppress(OSError, AttributeError):  # return the memory to the OS
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 

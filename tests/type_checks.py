@@ -8,8 +8,8 @@ _local = {}
 def checked(function):
     """Return the function with checked types, as beartype does.
 
-    jaxtyping passes a function without a body, which has only the signature. So one
-    check serves a local function however often it is defined: 20,000 times.
+    jaxtyping passes a function that has a signature and no body. So all definitions of
+    a local function share one check; a run of the tests makes 20,000 definitions.
     """
     if "<locals>" not in function.__qualname__:
         return beartype(function)

@@ -39,8 +39,12 @@ def read(name: str) -> bytes | None:
 def keep(name: str, contents: bytes) -> None:
     """Keep the contents under a name, if this process keeps files."""
     path = _path(name)
-    if path is not None and not _edited():
-        write_checked(path, contents)
+    if path is None:
+        return
+    _, paths, times = _sources()
+    with contextlib.suppress(OSError):  # a module was removed
+        if _times(paths) == times:  # else sources were edited meanwhile
+            write_checked(path, contents)
 
 
 def read_checked(path: Path) -> bytes | None:
@@ -93,8 +97,7 @@ def drop_oldest(folder: Path, most: int) -> int:
 
 def _path(name: str) -> Path | None:
     """Return the path of a file, or None if this process keeps no files."""
-    sources, _ = _sources()
-    if not _FOLDERS or not sources:
+    if not _FOLDERS or not (sources := _sources()[0]):
         return None
     device = devices.current()
     settings = {
@@ -111,20 +114,17 @@ def _path(name: str) -> Path | None:
 
 
 @functools.cache
-def _sources() -> tuple[str, dict[Path, int]]:
-    """Return the digest of our modules, "" without any, and the time of each in ns."""
+def _sources() -> tuple[str, list[Path], list[tuple[int, int]]]:
+    """Return the digest of our modules ("" without any), their paths and `_times`."""
     package, digest = Path(__file__).parents[1], hashlib.sha256()
-    times = {path: path.stat().st_mtime_ns for path in sorted(package.rglob("*.py"))}
-    for path in times:
+    paths = sorted(package.rglob("*.py"))
+    times = _times(paths)
+    for path in paths:
         digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest() if times else "", times
+    return digest.hexdigest() if paths else "", paths, times
 
 
-def _edited() -> bool:
-    """Return whether a module has changed since `_sources` read it."""
-    _, times = _sources()
-    try:
-        return any(path.stat().st_mtime_ns != time for path, time in times.items())
-    except OSError:  # it was removed
-        return True
+def _times(paths: list[Path]) -> list[tuple[int, int]]:
+    """Return when each file was written, and when it was last changed in any way."""
+    return [(s.st_mtime_ns, s.st_ctime_ns) for s in map(Path.stat, paths)]

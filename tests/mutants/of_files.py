@@ -294,8 +294,8 @@ DISK = (
                 "the key has no settings of JAX",
             ),
             (
-                "if path is not None and not _edited():",
-                "if path is not None:",
+                "if _times(paths) == times:",
+                "if True:",
                 "what edited sources made is kept",
             ),
             (

@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jax
 import pytest
@@ -139,7 +138,7 @@ def test_dropping_takes_little_time_with_hundreds_of_files(folder):
 def test_a_file_of_other_sources_or_settings_is_not_found(change, monkeypatch):
     kept_files.keep("a", b"content")
     if change == "sources":
-        monkeypatch.setattr(kept_files, "_sources", lambda: ("other", {}))
+        monkeypatch.setattr(kept_files, "_sources", lambda: ("other", [], []))
     elif change == "versions":
         monkeypatch.setattr(process, "versions", lambda: {"jax": "0.0"})
     elif change == "flags":
@@ -187,12 +186,25 @@ def module(monkeypatch, tmp_path_factory):
     return module
 
 
-@pytest.mark.parametrize("edit", [Path.unlink, lambda module: os.utime(module, (1, 1))])
+@pytest.mark.parametrize("edit", ["removed", "written", "other contents, same time"])
 def test_nothing_is_kept_after_the_sources_were_edited(edit, folder, module):
     kept_files.keep("a", b"content")
-    edit(module)
+    before = module.stat().st_mtime_ns
+    time.sleep(0.02)  # the system counts in some milliseconds
+    if edit == "removed":
+        module.unlink()
+    else:
+        module.write_text("x = 2")
+    if edit == "other contents, same time":
+        os.utime(module, ns=(before, before))
     kept_files.keep("b", b"content")
     assert len(kept(folder)) == 1
+
+
+def test_without_a_folder_no_source_is_read(module):
+    keep_in(None)
+    assert kept_files.read("a") is None
+    assert kept_files._sources.cache_info().currsize == 0
 
 
 def test_the_digest_covers_every_module_of_the_package(module):

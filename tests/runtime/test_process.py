@@ -73,11 +73,14 @@ def test_a_process_ends_with_its_code_after_what_is_registered():
 import atexit, threading, time
 from jax_ttt.runtime import process
 atexit.register(print, "registered")
+printed = threading.Event()
 def work():
+    printed.wait()
     time.sleep(0.05)
     print("thread", end=", ")
 threading.Thread(target=work).start()
 print("main", end=", ")
+printed.set()
 process.end(7)
 """
     run, env = [sys.executable, "-c", code], os.environ | {"PYTHONUNBUFFERED": ""}

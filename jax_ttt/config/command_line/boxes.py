@@ -45,7 +45,7 @@ _SHORT = 24  # characters of a default that stay in a line
 
 
 class _Box:
-    """What the parser fills a box from."""
+    """What the parser fills a box, or all arguments, from."""
 
     FIELDS: tuple[StructFieldSpec, ...] = ()
 
@@ -56,7 +56,7 @@ def parser_type(found: Mapping[str, Argument]) -> type:
 
 
 def help_type(found: Mapping[str, Argument]) -> type:
-    """Return what the parser shows in boxes as help."""
+    """Return the type whose help the parser shows in boxes."""
     trains = any(argument.topic in _PARTS for argument in found.values())
     first = [name for name in FIRST if name in found] if trains else []
     above = [n for n in found if not found[n].topic and n not in first]

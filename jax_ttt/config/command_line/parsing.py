@@ -48,6 +48,8 @@ def parse(
     printed = _Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         values, unknown = _parsed(found, given, asks)
+        if asks and values is not None:  # after "--", it is a positional value
+            values, unknown = _parsed(found, given, asks=False)
     if values is None and asks:
         head = [_wrapped(description or args_type.__doc__ or ""), examples(prog)]
         text = printed.text().partition("\n")[2].replace(boxes.UNBROKEN, " ")
@@ -64,8 +66,8 @@ def parse(
 
 def _used(found: dict[str, Argument], given: list[str]) -> dict[str, Argument]:
     """Return the arguments that must be parsed; each takes 0.2 ms."""
-    typed = {word.replace("_", "-") for word in given}
-    named = {a.name for flag, a in wrong_words.flags(found).items() if flag in typed}
+    flags = {word.partition("=")[0].replace("_", "-") for word in given}
+    named = {a.name for flag, a in wrong_words.flags(found).items() if flag in flags}
     return {
         n: a for n, a in found.items() if n in named or a.is_needed or a.is_positional
     }

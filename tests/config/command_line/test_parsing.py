@@ -20,6 +20,18 @@ class Args:
     secret: tyro.conf.Suppress[int] = 5
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Places:
+    """Look at places."""
+
+    places: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Where to look."""
+    seen: tuple[str, ...] = ("here",)
+    """What is known."""
+    count: int = 1
+    """How often."""
+
+
 def test_flags_are_read_in_both_spellings():
     for words in (["--count", "3"], ["--count=3"]):
         assert parsing.parse(Args, words, "count") == Args(count=3)
@@ -34,16 +46,23 @@ def test_what_is_not_given_is_as_in_the_defaults():
 
 
 def test_what_is_not_given_is_not_parsed(monkeypatch):
-    parsed, whole = [], boxes.parser_type
+    parsed, original = [], boxes.parser_type
 
     def parser_type(found):
         parsed.append(list(found))
-        return whole(found)
+        return original(found)
 
     monkeypatch.setattr(boxes, "parser_type", parser_type)
     for words in ([], ["--count", "3"], ["--count=3"], ["--slow"]):
         parsing.parse(Args, words, "count")
     assert parsed == [[], ["count"], ["count"], ["slow"]]
+
+
+def test_a_value_may_look_like_a_flag():
+    """A word for help after `--` is a value; so is a flag after `=`, if it can be."""
+    assert parsing.parse(Places, ["--", "-h"], "look").places == ("-h",)
+    found = parsing.parse(Places, ["--seen=--count=3"], "look")
+    assert (found.seen, found.count) == ((), 3)
 
 
 def test_a_refusal_is_a_line_without_frames(capsys):
