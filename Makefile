@@ -26,11 +26,8 @@ test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large games, the page
 	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
-faults: $(VENV)/.dev ## cause each fault that must be survived, and print the results
-	$(RUN) -m pytest -m fault -n 2 --dist worksteal $(ARGS)
-
-mutants: $(VENV)/.dev ## break the source in hundreds of ways, and see the tests fail
-	PYTHONPATH=tests $(RUN) -m mutants $(ARGS)
+faults: $(VENV)/.dev ## cause each fault that must be survived
+	$(RUN) -m pytest -m fault -v -n 2 --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
@@ -82,4 +79,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults mutants check format bench api agents figures clean outdated
+.PHONY: help train test test-slow faults check format bench api agents figures clean outdated

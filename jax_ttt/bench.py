@@ -71,7 +71,7 @@ class Args:
     proof: the time to a proof; ceiling: the agents of the default preset that are
     proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
     grades; arena: matches; tabular: a table; growth: the time at growing sizes and on
-    several devices, and simulated rates on more; reach: all positions that a network
+    several devices; reach: all positions that a network
     reaches on a small board; openspiel: OpenSpiel's tabular
     Q-learner and ours, minutes for each seed, with the extra `openspiel`."""
     presets: tuple[Preset, ...] = ("default", "article", "table")

@@ -25,9 +25,6 @@ _ROOT = Path(__file__).parents[1]
 _KEPT = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 """The cache of all workers and commands of the tests, never the user's. `make clean`
 removes it. `.ci/run` sets `TEST_PROGRAMS` to a folder outside the checkout."""
-TRACED = _KEPT / "traced"
-"""The traced programs of the tests' own processes, which check shapes; the commands
-keep theirs elsewhere."""
 SETTINGS = {
     "jax_enable_compilation_cache": True,
     "jax_compilation_cache_dir": str(_KEPT / compile_cache.folder().name),

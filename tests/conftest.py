@@ -6,13 +6,11 @@ import signal
 from pathlib import Path
 
 import compiling  # before JAX
-import fault_table
 import hypothesis
 import jax
 import jax.numpy as jnp
 import layout
 import numpy as np
-import patched
 import pytest
 
 import jax_ttt
@@ -41,8 +39,6 @@ hypothesis.settings.load_profile("tests")
 for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
-
-pytest_configure = fault_table.pytest_configure
 
 TESTS = Path(__file__).parent
 LONGEST = (
@@ -99,21 +95,11 @@ def bounded_memory():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_folder_of_programs():
-    """Let no command choose where this process keeps its traced programs."""
+def no_kept_programs():
+    """Let no command keep traced programs here: tests replace parts of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_files, "keep_in", lambda folder: None)
-        patched.KEEP_IN(compiling.TRACED)
         yield
-
-
-@pytest.fixture
-def monkeypatch(one_folder_of_programs):
-    """Replace things until the test ends; see `patched.Patch` for what is traced."""
-    patch = patched.Patch()
-    yield patch
-    patch.undo()
-    patched.KEEP_IN(compiling.TRACED)
 
 
 @pytest.fixture(autouse=True, scope="session")

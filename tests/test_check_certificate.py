@@ -163,7 +163,7 @@ def places(certificates, seed):
     return found
 
 
-@pytest.mark.fault("certificate", "100 certificates with a different legal move")
+@pytest.mark.fault
 def test_another_legal_move_is_refused_unless_it_is_as_good(certificates, check):
     """Another move leads to other boards, except shortly before the end of a game."""
     refused, accepted = [], 0
@@ -183,7 +183,7 @@ def test_another_legal_move_is_refused_unless_it_is_as_good(certificates, check)
     assert kinds == {"it has lost", "it has no legal move"}
 
 
-@pytest.mark.fault("certificate", "100 certificates without one of the positions")
+@pytest.mark.fault
 def test_a_dropped_position_is_refused(certificates, check):
     for certificate, seat, board in places(certificates, 2)[:100]:
         code, line = check(without(certificate, seat, board))
@@ -207,7 +207,7 @@ def replayed(game):
 NO_MOVES = (True, False, 4.0, "4", None, [4], {}, -1, 9, 10**40, float("nan"))
 
 
-@pytest.mark.fault("certificate", "100 certificates with an illegal move")
+@pytest.mark.fault
 def test_an_illegal_move_is_refused(certificates, check):
     for number, (certificate, seat, board) in enumerate(places(certificates, 3)[:100]):
         taken = [cell for cell in range(9) if board[cell] != "-"]
@@ -217,7 +217,7 @@ def test_an_illegal_move_is_refused(certificates, check):
         assert line.startswith(f"it has no legal move as {STONES[seat]} on {board} aft")
 
 
-@pytest.mark.fault("certificate", "20 certificates with a move that is never needed")
+@pytest.mark.fault
 def test_a_position_that_never_comes_up_is_refused(certificates, check):
     for certificate, seat, board in places(certificates, 5)[:20]:
         moves = certificate["moves"][seat]
@@ -232,7 +232,7 @@ def test_a_position_that_never_comes_up_is_refused(certificates, check):
             assert line == refusal
 
 
-@pytest.mark.fault("certificate", "complete certificates of players that can lose")
+@pytest.mark.fault
 @pytest.mark.parametrize("count", [8, pytest.param(25, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("own", ["X", "O"])
 def test_a_complete_certificate_of_a_beatable_player_is_refused(own, count, check):
@@ -301,16 +301,14 @@ FALSE_CLAIMS = [
 ]
 
 
-@pytest.mark.fault(
-    "certificate", f"{len(FALSE_CLAIMS)} certificates with a false claim"
-)
+@pytest.mark.fault
 @pytest.mark.parametrize("claim", FALSE_CLAIMS, ids=json.dumps)
 def test_a_false_claim_is_refused(claim, certificates, check):
     assert certificates[0]["num_positions"] == 397
     assert check(certificates[0] | claim)[0] == 1
 
 
-@pytest.mark.fault("certificate", "certificates without one of the fields")
+@pytest.mark.fault
 def test_a_missing_field_is_refused(certificates, check):
     for name in certificates[0]:
         found = {key: certificates[0][key] for key in certificates[0] if key != name}
@@ -319,7 +317,7 @@ def test_a_missing_field_is_refused(certificates, check):
         assert line.startswith("it must have exactly the fields format_version, ")
 
 
-@pytest.mark.fault("certificate", "certificates with other moves in a seat")
+@pytest.mark.fault
 def test_swapped_seats_are_refused(certificates, check):
     for certificate in certificates:
         first, second = certificate["moves"].values()
@@ -342,7 +340,7 @@ def test_a_game_that_the_checker_does_not_know_is_named(certificates, check):
 NO_NUMBERS = ("NaN", "Infinity", "1e999", "00", "0x0", "0.0", "-0.0", "9" * 6000)
 
 
-@pytest.mark.fault("certificate", "certificates that are no strict JSON, in 30 ways")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("text", "becomes"),
     [
@@ -377,7 +375,7 @@ def test_a_file_that_is_no_strict_json_is_refused(text, becomes, honest, check):
     assert len(line) < 200
 
 
-@pytest.mark.fault("certificate", "a certificate is truncated at 300 lengths")
+@pytest.mark.fault
 def test_a_truncated_file_is_refused(honest, check):
     written = honest["network"].read_bytes()
     for length in range(0, len(written) - 1, len(written) // 300):
@@ -385,7 +383,7 @@ def test_a_truncated_file_is_refused(honest, check):
     assert check(written.rstrip())[0] == 0
 
 
-@pytest.mark.fault("certificate", "300 bits of a certificate are flipped")
+@pytest.mark.fault
 def test_a_flipped_bit_is_refused_where_it_matters(honest, check):
     """A flip in a text that nothing depends on, or in white space, may do no harm."""
     written, pick = honest["table"].read_bytes(), random.Random(6)
@@ -405,7 +403,7 @@ def still_true(written):
     return is_true(found)
 
 
-@pytest.mark.fault("certificate", "a file that is missing, a folder, a FIFO, /dev/zero")
+@pytest.mark.fault
 def test_what_is_no_file_is_refused(tmp_path, capsys):
     os.mkfifo(tmp_path / "pipe")
     big = tmp_path / "big"
@@ -418,7 +416,7 @@ def test_what_is_no_file_is_refused(tmp_path, capsys):
         assert line.endswith(" is refused: not a file of at most 10,000,000 bytes")
 
 
-@pytest.mark.fault("certificate", "a file that may not be read")
+@pytest.mark.fault
 def test_a_file_that_cannot_be_read_is_refused(honest, capsys, monkeypatch):
     def forbidden(path):
         raise PermissionError(13, "Permission denied", path)

@@ -126,7 +126,7 @@ def empty_dir(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.fault("F12", "nonsense for each flag of each command")
+@pytest.mark.fault
 @pytest.mark.parametrize(("flags", "named"), BAD, ids=[flags for flags, _ in BAD])
 def test_bad_flags_are_refused_by_name(flags, named, empty_dir, capsys):
     assert exit_code([*flags.split(), "--run-dir", "new"]) == 2
@@ -145,7 +145,7 @@ def test_an_empty_value_is_refused(empty_dir, capsys):
     assert list(empty_dir.iterdir()) == []
 
 
-@pytest.mark.fault("F14", "a device or a platform that is absent")
+@pytest.mark.fault
 @pytest.mark.parametrize("kind", ["gpu", "tpu"])
 def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
 
@@ -160,7 +160,7 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
     assert list(empty_dir.iterdir()) == []
 
 
-@pytest.mark.fault("F14", "a device or a platform that is absent")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("command", "platform"),
     [
@@ -197,7 +197,7 @@ def test_a_platform_that_is_absent_is_refused(command, platform, empty_dir):
     assert [path.name for path in empty_dir.iterdir()] == ["run"]
 
 
-@pytest.mark.fault("F12", "nonsense for each flag of each command")
+@pytest.mark.fault
 def test_flags_are_refused_before_jax_is_imported(empty_dir):
     """A wrong flag costs a blink: no half second, no device."""
     program = """
@@ -575,7 +575,7 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         assert err.count("\n") == 1
 
 
-@pytest.mark.fault("F25", "a planted link where a file is to be written")
+@pytest.mark.fault
 def test_a_link_is_neither_followed_nor_removed_before_it_is_replaced(tmp_path):
     link, other = tmp_path / "out.csv", tmp_path / "other"
     link.symlink_to(other)

@@ -1,16 +1,13 @@
 """The pages: their links lead somewhere, their code runs, their commands are taken."""
 
-import ast
 import dataclasses
 import importlib
-import json
 import operator
 import os
 import re
 import runpy
 import shlex
 import sys
-import tokenize
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,15 +51,7 @@ NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?jax_ttt/([\w/]+)\.py\)")
 COMMAND = re.compile(r"python3? -m jax_ttt\.(\w+)(.*)")
 
 NOTEBOOK = ROOT / "notebooks" / "jax_ttt.ipynb"
-SOURCE = re.compile(r"\[(\d+)\](?!\()")
-MOST_README_LINES = 200
 CACHES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
-OLD_WORDS = re.compile(
-    r"\b(mend(s|ed)?|redone?|walk(s|ed)?|anew|by lot|by sample|for good|v (random|mini)"
-    r"|everybody|in a blink|aside|ties|roster|fleet|told|errs?|be had|at hand)\b",
-    re.IGNORECASE,
-)
-"""Words that a reader has to read twice, or that stand for a term of the glossary."""
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -143,35 +132,12 @@ def test_relative_links_lead_to_files_and_headings(page):
 
 
 @every_page
-def test_external_links_are_well_formed(page):
-    text = prose(page.read_text("utf-8"))
-    for target in filter(is_external, targets(text)):
-        url = urlsplit(target)
-        assert url.scheme == "https", target
-        assert re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", url.netloc), target
-    assert "http://" not in text
-
-
-@every_page
-def test_references_are_defined_and_used(page):
-    text = prose(page.read_text("utf-8"))
-    defined = re.findall(r"^\[([^\]]+)\]: ", text, re.MULTILINE)
-    used = re.findall(r"\]\[([^\]]+)\]", SPAN.sub("code", text))
-    assert sorted(defined) == sorted(set(used))
-
-
-@every_page
 def test_what_a_link_names_is_in_that_module(page):
     for name, module in NAMED.findall(page.read_text("utf-8")):
         path = f"jax_ttt.{module.replace('/', '.')}"
         named = operator.attrgetter(name)(importlib.import_module(path))
         # Defined there, not only imported.
         assert getattr(named, "__module__", path) in (path, "builtins"), name
-
-
-def test_slugs_are_those_of_github():
-    assert slug("Two plies: who trembles?") == "two-plies-who-trembles"
-    assert slug("`train_chunk` & [links](x.md)") == "train_chunk--links"
 
 
 @pytest.fixture
@@ -302,30 +268,6 @@ def test_extras_exist(page):
             assert set(named.split(",")) <= extras.keys(), line
 
 
-def test_the_code_map_names_every_folder_and_command():
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    section = text.partition("\n## Code map\n")[2].partition("\n## ")[0]
-    *folders, root = re.findall(
-        r"^\| (\[`\w+/`\].*|root .*) \|$", section, re.MULTILINE
-    )
-    named = [re.match(r"\[`(\w+)/`\]\(jax_ttt/\1\) \| \S", row) for row in folders]
-    assert {row[1] for row in named if row} == {
-        path.parent.name for path in PACKAGE.glob("*/__init__.py")
-    }
-    assert len(named) == len({row[1] for row in named if row})
-    commands = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
-    commands |= {path.parent.name for path in PACKAGE.glob("*/__main__.py")}
-    assert set(SPAN.findall(root)) == commands
-    assert commands == {*COMMANDS, "cli", "__main__"}
-
-
-def test_the_readme_stays_short_and_links_to_help():
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert len(text.splitlines()) <= MOST_README_LINES
-    for page in ("docs/troubleshooting.md", "docs/glossary.md"):
-        assert page in targets(text)
-
-
 def test_the_address_stands_in_one_place():
     """The badge, the clone line and the first cell are made from `project.urls`."""
     links = runpy.run_path(str(ROOT / "docs" / "make_links.py"))
@@ -345,79 +287,6 @@ def test_the_address_stands_in_one_place():
     for text in (readme, notebook):
         assert badge.format(NOTEBOOK.relative_to(ROOT).as_posix()) in text
     assert f'REPO = \\"https://github.com/{ours}\\"' in notebook
-
-
-def words_of(page):
-    """Return a page's text without code."""
-    text = page.read_text("utf-8")
-    if page == NOTEBOOK:
-        cells = [c for c in json.loads(text)["cells"] if c["cell_type"] == "markdown"]
-        text = "\n\n".join("".join(cell["source"]) for cell in cells)
-    return SPAN.sub("", prose(text))
-
-
-@pytest.mark.parametrize("page", [*PAGES, NOTEBOOK], ids=lambda page: page.name)
-def test_sources_have_the_numbers_of_the_readme(page):
-    text = (ROOT / "README.md").read_text("utf-8")
-    section = text.partition("\n## Sources\n")[2]
-    listed = re.findall(r"^\| \[(\d+)\] \| (?:.*?\[)?(\S+)", section, re.MULTILINE)
-    numbers = [number for number, _ in listed]
-    assert numbers == [str(n) for n in range(1, len(listed) + 1)]
-    found = words_of(page)
-    assert set(SOURCE.findall(found)) <= set(numbers)
-    # A number and its author stand side by side wherever a source is introduced.
-    assert "J. Antognini" not in found or "[1]" in found
-
-
-@pytest.mark.parametrize(
-    "page", [page for page in (*PAGES, NOTEBOOK) if page != API], ids=lambda p: p.name
-)
-def test_pages_use_plain_words(page):
-    assert [match[0] for match in OLD_WORDS.finditer(words_of(page))] == []
-
-
-def texts_of(path):
-    """Yield a module's comments, docstrings, help and messages, without code."""
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type == tokenize.COMMENT:
-                yield token.string
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield SPAN.sub("", node.value)
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(PACKAGE.rglob("*.py")),
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_modules_use_plain_words(path):
-    # J. Antognini's program calls draws so, in a line that is shown as it prints it.
-    texts = [text.replace("  Ties: ", "") for text in texts_of(path)]
-    found = {m[0]: text for text in texts for m in OLD_WORDS.finditer(text)}
-    assert found == {}
-
-
-def test_the_outputs_of_the_notebook_use_plain_words():
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    shown = [output for cell in cells for output in cell.get("outputs", ())]
-    parts = [output.get("text", output.get("data", {})) for output in shown]
-    assert parts
-    text = re.sub(r"base64,[\w+/=\\]+", "", json.dumps(parts))
-    assert [match[0] for match in OLD_WORDS.finditer(text)] == []
-
-
-def test_the_glossary_is_in_order_and_has_the_terms_of_the_learner():
-    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
-    terms = re.findall(r"^\| (.+?) \| .+ \|$", text, re.MULTILINE)[1:]
-    plain = [re.sub(r"[^\w ,-]", "", term).casefold() for term in terms]
-    assert plain == sorted(plain)
-    needed = {
-        *("TD target", "Polyak average", "exploitability", "two-ply target"),
-        *("epsilon-greedy", "self-play", "canonical board", "proof"),
-    }
-    assert needed <= set(terms)
 
 
 def test_the_cache_is_where_the_page_says(monkeypatch):

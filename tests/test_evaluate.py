@@ -375,7 +375,7 @@ def test_a_note_names_the_seat_that_is_not_proven(
     assert note.startswith(start)
 
 
-@pytest.mark.fault("certificate", "a certificate is asked for a player that can lose")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -407,7 +407,7 @@ def test_the_certificate_of_a_game_that_the_checker_does_not_know_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.fault("certificate", "FILE is a folder, a FIFO, the agent's own file")
+@pytest.mark.fault
 def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
     before = one_seat.read_bytes()
     os.mkfifo(tmp_path / "pipe")
@@ -422,7 +422,7 @@ def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
     assert one_seat.read_bytes() == before
 
 
-@pytest.mark.fault("certificate", "the agent's file is replaced while it is proven")
+@pytest.mark.fault
 def test_a_certificate_is_of_the_file_that_was_read(
     one_seat, tmp_path, capsys, monkeypatch
 ):

@@ -54,7 +54,7 @@ def test_the_hook_hears_a_connection(dialled):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F25", "train and evaluate: Python connects to nothing")
+@pytest.mark.fault
 def test_training_and_evaluating_dial_nowhere(dialled, tmp_path):
     run = str(tmp_path / "run")
     assert train([*tiny.flags(), "--quiet", "--run-dir", run]) == 0
@@ -85,7 +85,7 @@ def run_command(before, module, flags):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F25", "whole processes of train and evaluate: imports, start, end")
+@pytest.mark.fault
 def test_whole_processes_dial_nowhere(tmp_path):
     for module, *flags in commands(tmp_path):
         assert run_command([sys.executable, "-c", HOOK], module, flags) == ""
@@ -93,9 +93,7 @@ def test_whole_processes_dial_nowhere(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-@pytest.mark.fault(
-    "F25", "train and evaluate under strace: no connection of the system"
-)
+@pytest.mark.fault
 def test_the_system_sees_no_connection(tmp_path):
     """Libraries that are not written in Python are seen too."""
     for number, (module, *flags) in enumerate(commands(tmp_path)):
@@ -112,7 +110,7 @@ def test_the_system_sees_no_connection(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-@pytest.mark.fault("F25", "the files that a run makes: their modes, no link followed")
+@pytest.mark.fault
 def test_a_run_writes_no_file_elsewhere_and_syncs_before_it_renames(tmp_path):
     """The system sees fsync of the agent, the rename, then fsync of the folder."""
     module, *flags = commands(tmp_path)[0]

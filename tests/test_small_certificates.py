@@ -93,7 +93,7 @@ def places(certificate, seed):
     return found
 
 
-@pytest.mark.fault("certificate", "a position of 4x4 is left out, in 20 ways")
+@pytest.mark.fault
 def test_a_position_that_is_left_out_is_refused(certificate):
     for seat, board in places(certificate, 1)[:20]:
         reason = refusal(changed(certificate, seat, board, None))
@@ -101,7 +101,7 @@ def test_a_position_that_is_left_out_is_refused(certificate):
         assert reason.startswith(start)
 
 
-@pytest.mark.fault("certificate", "a move of 4x4 is changed to a losing one")
+@pytest.mark.fault
 def test_a_move_that_loses_is_refused_with_the_game(certificate):
     """The rest is complete: the moves after it are the best ones."""
     tried = 0
@@ -129,7 +129,7 @@ def test_a_move_that_loses_is_refused_with_the_game(certificate):
     assert tried == 10
 
 
-@pytest.mark.fault("certificate", "an illegal move, and a move that is never needed")
+@pytest.mark.fault
 def test_what_does_not_belong_there_is_refused(certificate):
     seat, board = next(
         (seat, board)

@@ -284,7 +284,7 @@ def contents(folder):
     return {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
 
 
-@pytest.mark.fault("F4", "a run in a folder that can't be made, or with an odd name")
+@pytest.mark.fault
 @pytest.mark.parametrize("where", ["run", "file", "file/below", "x" * 300, "../proc"])
 def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
     (tmp_path / "file").write_text("mine")
@@ -318,7 +318,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
     assert [row["update"] for row in rows(tmp_path / "run")] == [0]
 
 
-@pytest.mark.fault("F11", "a learning rate of 1e30")
+@pytest.mark.fault
 def test_steps_that_are_far_too_large_end_the_run(tmp_path):
     flags = ("--learning-rate", "1e30", "--num-updates", "50", "--eval-every", "25")
     code, out, err = run(tmp_path / "run", *flags)
@@ -386,7 +386,7 @@ def signalling(monkeypatch, *numbers):
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
-@pytest.mark.fault("F2", "signals between chunks")
+@pytest.mark.fault
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_an_interrupted_run_grades_and_saves_what_it_has(
     number, code, tmp_path, monkeypatch
@@ -409,7 +409,7 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.fault("F2", "signals between chunks")
+@pytest.mark.fault
 def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     code, out, _ = run(tmp_path / "run", "--json")
@@ -417,7 +417,7 @@ def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
     assert (code, about["stopped"], about["update"]) == (130, "interrupted", 2)
 
 
-@pytest.mark.fault("F2", "signals between chunks")
+@pytest.mark.fault
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT, signal.SIGINT)
     before = signal.getsignal(signal.SIGINT)
@@ -430,7 +430,7 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.fault("F2", "signals between chunks")
+@pytest.mark.fault
 def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
     path = tmp_path / "run"
@@ -448,7 +448,7 @@ def test_another_process_writes_nothing(tmp_path, monkeypatch):
     assert not [*path.iterdir()]
 
 
-@pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP while a run trains")
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_path):
@@ -498,7 +498,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     assert agents.load_agent(path).num_updates == 0
 
 
-@pytest.mark.fault("F4", "files of others in the run's folder")
+@pytest.mark.fault
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
@@ -538,7 +538,7 @@ time.sleep(600)
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F9", "two runs in one folder, and kill -9 of the first")
+@pytest.mark.fault
 def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     path, process = dead
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
@@ -567,7 +567,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert run(path)[0] == 2  # it holds an agent now
 
 
-@pytest.mark.fault("F4", "files of others in the run's folder")
+@pytest.mark.fault
 def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
     (tmp_path / "config.json").write_text('{"versions": {}, "seed": 1}')
     (tmp_path / "metrics.jsonl").write_text("")
@@ -592,7 +592,7 @@ def test_snapshots_change_no_other_file(tiny, tmp_path):
     assert timeless[0] == timeless[1]
 
 
-@pytest.mark.fault("F2", "signals between chunks")
+@pytest.mark.fault
 def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     assert run(tmp_path / "run")[0] == 130

@@ -385,7 +385,7 @@ def files(path):
     return sorted(str(file) for file in path.rglob("*"))
 
 
-@pytest.mark.fault("F12", "typing mistakes, contradictions and missing files")
+@pytest.mark.fault
 @pytest.mark.parametrize(("line", "first", "listed"), WRONG, ids=[w[0] for w in WRONG])
 def test_a_wrong_command_line_is_refused(
     line, first, listed, folder, monkeypatch, capsys
@@ -451,7 +451,7 @@ def own_seconds(code, exit_code=2):
     return float(done.stdout)
 
 
-@pytest.mark.fault("F12", "the seconds until a refusal, without JAX")
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize("line", KINDS)
 def test_a_refusal_is_quick_and_loads_no_jax(line, folder):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import jax
+import numpy as np
 
 from jax_ttt.benchmarks import many_devices
 from jax_ttt.benchmarks.timing import Figures, in_turn, show, show_ms
@@ -10,7 +11,6 @@ from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.simulation.traffic import arguments_of_many
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 
@@ -24,19 +24,15 @@ ROUNDS = 3
 
 
 def measure_growth(quick: bool) -> Figures:
-    """Time the default preset's updates for all sizes; `quick` uses two of each.
-
-    Rates on more devices are simulated.
-    """
+    """Time the default preset's updates for all sizes; `quick` uses two of each."""
     some = slice(None, 2 if quick else None)
     config = PRESETS["default"]
-    figures = {
+    return {
         "num_envs": by_setting(config, "num_envs", NUM_ENVS[some]),
         "hidden_size": by_setting(config, "hidden_size", HIDDEN_SIZES[some]),
         "num_seeds": by_seeds(config, NUM_SEEDS[some]),
         "devices": many_devices.measure_devices(quick),
     }
-    return figures | {"simulated": many_devices.simulate(figures, quick)}
 
 
 def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
@@ -110,7 +106,8 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
 def together(config: Config, num_seeds: int) -> Callable[[], Named]:
     """Return a function that trains agents at once in one program."""
     program = Programs(config, many=True)
-    keys, hyper = arguments_of_many(config, num_seeds)
+    keys = np.stack([run_key(seed) for seed in range(num_seeds)])
+    hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
     states = program.start(keys, hyper)
 
     def run() -> Named:

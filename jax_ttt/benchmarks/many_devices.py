@@ -1,11 +1,10 @@
-"""Updates on many devices: timed on those of this machine, simulated on more.
+"""Updates on the devices of this machine.
 
 A CPU has virtual devices, which share its cores. Their number is fixed when JAX starts,
 so a child process uses them.
 """
 
 import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import jax
 
 from jax_ttt.benchmarks import processes
-from jax_ttt.benchmarks.progress import Steps, say
 from jax_ttt.benchmarks.timing import Figures, Timed, in_turn, ratios, show, show_ms
 from jax_ttt.benchmarks.updates import fused
 from jax_ttt.config.presets import PRESETS
@@ -21,14 +19,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
-from jax_ttt.simulation import rates
-from jax_ttt.simulation.collectives import Exchange
-from jax_ttt.simulation.rates import Traffic
-from jax_ttt.simulation.traffic import traffic_in_use
-from jax_ttt.training.chunks import longest_chunk
 
 TIMED = (1, 2, 4, 8)
-SIMULATED = (1, 8, 64, 256)
 NUM_UPDATES = 50
 """Updates in a round."""
 ROUNDS = 5
@@ -101,50 +93,6 @@ def spread_over(size: int) -> None:
     mesh.use_devices("auto", Spread(devices=str(size)))
 
 
-def measure_traffic(quick: bool) -> dict[int, Traffic]:
-    """Return what the programs of the default preset exchange, by number of devices.
-
-    They are compiled for virtual devices of a CPU. One device exchanges nothing.
-    """
-    sizes = SIMULATED[1 : 2 if quick else None]
-    with Steps(1, "process") as bar:
-        found = bar.step("counting exchanges", in_child, "count_exchanges", sizes)
-    counted = [
-        Traffic(*([Exchange(kind, tuple(n)) for kind, n in part] for part in parts))
-        for parts in found
-    ]
-    return {1: Traffic([], [])} | dict(zip(sizes, counted, strict=True))
-
-
-def count_exchanges(sizes: Sequence[int]) -> list[Traffic]:
-    """Return the exchanges of the default preset's programs, in this process."""
-    found = []
-    try:
-        for size in sizes:
-            spread_over(size)
-            found.append(traffic_in_use(PRESETS["default"]))
-    finally:
-        spread_over(1)
-    return found
-
-
-def simulate(figures: Figures, quick: bool) -> Figures:
-    """Print and return rates on more devices, given the other figures of `growth`."""
-    config = PRESETS["default"]
-    times = {row["size"]: row["median"] / 1000 for row in figures["num_envs"]}
-    # In a sweep, a CPU trains one agent at a time.
-    way = "loop" if devices.current().platform == "cpu" else "vmap"
-    rate = figures["num_seeds"][f"agents_a_minute_{way}"]["median"]
-    num_chunks = math.ceil(config.run.num_updates / longest_chunk(config))
-    measured = rates.Measured(times, 60 / rate, num_chunks)
-    rows = rates.table(measured, measure_traffic(quick))
-    say("simulated, from the times on one device and the exchanges over a link")
-    for text, values in rows.items():
-        cells = ("-" if value is None else f"{value:,.0f}" for value in values)
-        say(f"{text:<44}" + "".join(f"{cell:>14}" for cell in cells))
-    return dict(rows)
-
-
 def in_child(task: str, sizes: Sequence[int]) -> Any:  # noqa: ANN401
     """Return what a task returns in a process with virtual devices, as JSON values."""
     args = [task, *map(str, sizes)]
@@ -155,7 +103,7 @@ def in_child(task: str, sizes: Sequence[int]) -> Any:  # noqa: ANN401
 def main(argv: Sequence[str] | None) -> int:
     """Run a task on the devices of this process, and print its result as JSON."""
     task, *numbers = sys.argv[1:] if argv is None else argv
-    tasks = {"time_sizes": time_sizes, "count_exchanges": count_exchanges}
+    tasks = {"time_sizes": time_sizes}
     print(json.dumps(tasks[task]([int(number) for number in numbers])))
     return 0
 

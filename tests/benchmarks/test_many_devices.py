@@ -1,4 +1,4 @@
-"""Updates on many devices: what is timed, counted and simulated."""
+"""Updates on many devices."""
 
 import json
 from typing import Any
@@ -10,8 +10,6 @@ from jax_ttt.benchmarks.processes import Child
 from jax_ttt.benchmarks.timing import Timed
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.scaling import mesh
-from jax_ttt.simulation.collectives import Exchange
-from jax_ttt.simulation.rates import Traffic
 
 ALONE = Timed(1.0, [0.1, 0.2, 0.3], [0.1, 0.2, 0.3])
 TWICE = Timed(1.0, [0.2, 0.4, 0.6], [0.4, 0.8, 1.2])
@@ -86,44 +84,3 @@ def test_a_process_prints_the_result_of_its_task_as_json(monkeypatch, capsys):
     monkeypatch.setattr(many_devices, "time_sizes", lambda sizes: [TWICE] * len(sizes))
     assert many_devices.main(["time_sizes", "1", "8"]) == 0
     assert json.loads(capsys.readouterr().out) == [list(TWICE)] * 2
-
-
-def test_exchanges_are_counted_on_each_number_of_devices(monkeypatch):
-    def in_use(config):
-        return Traffic([Exchange("all-reduce", (mesh.num_devices(),))], [])
-
-    monkeypatch.setattr(many_devices, "traffic_in_use", in_use)
-    found = many_devices.count_exchanges([2, 8])
-    assert [one.update[0].num_bytes for one in found] == [(2,), (8,)]
-    assert mesh.in_use() is None
-
-
-def test_exchanges_are_counted_for_virtual_devices(child):
-    child["prints"] = [[[["all-reduce", [8, 4]]], [["all-gather", [1]]]]]
-    found = many_devices.measure_traffic(quick=True)
-    assert child["args"] == ["count_exchanges", "8"]
-    assert child["also"] == {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8"}
-    assert found == {
-        1: Traffic([], []),
-        8: Traffic([Exchange("all-reduce", (8, 4))], [Exchange("all-gather", (1,))]),
-    }
-
-
-def test_simulated_rates_are_printed_and_returned(monkeypatch, growth_figures, capsys):
-    config = PRESETS["default"].replace(num_updates=101, eval_every=101)
-    monkeypatch.setitem(PRESETS, "default", config)  # chunks of 50, 50 and 1
-    gathered = [Exchange("all-gather", (5_000_000_000,))]
-    traffic = {1: Traffic([], []), 256: Traffic([], gathered)}
-    monkeypatch.setattr(many_devices, "measure_traffic", lambda quick: traffic)
-    growth_figures["num_seeds"]["agents_a_minute_loop"] = {"median": 2.0}
-    figures = many_devices.simulate(growth_figures, quick=False)
-    assert figures["devices"] == [1, 256]
-    moving = 3 * (5e9 * 255 / 256 / 3.125e9 + 8 * 25e-6)
-    found = figures["agents/min, 25 Gbit Ethernet"]
-    assert found == pytest.approx([2, 256 * 60 / (30 + moving)])
-    # An update takes 2 ms, with one game or four.
-    found = figures["moves/s, 1 games each, 25 Gbit Ethernet"]
-    assert found == pytest.approx([500, 128_000])
-    first, second, *_ = capsys.readouterr().out.splitlines()
-    assert first.startswith("simulated, ")
-    assert second.split() == ["devices", "1", "256"]

@@ -122,7 +122,7 @@ def runs(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F1", f"kill -9 at {NUM_KILLS} random moments, inside saves too")
+@pytest.mark.fault
 def test_a_run_that_is_killed_again_and_again_ends_bit_for_bit_the_same(tmp_path):
     whole, path = tmp_path / "whole", tmp_path / "run"
     command = [sys.executable, "-m", "jax_ttt.train", *FLAGS, *OFTEN]

@@ -113,7 +113,7 @@ def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
 
 
 @pytest.mark.parametrize("update", [0, 2])
-@pytest.mark.fault("F15", "nobody reads the output any more")
+@pytest.mark.fault
 def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tree):
     recorder, path = begun(shown=Shown(broken=update))
     with pytest.raises(BrokenPipeError):
@@ -124,7 +124,7 @@ def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tre
     assert (path / "agent.safetensors").exists()
 
 
-@pytest.mark.fault("F3", "the disk or the memory is full when a checkpoint is saved")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("error", "why"),
     [
@@ -147,7 +147,7 @@ def test_a_state_that_can_not_be_saved_is_a_warning(
     assert set(lines) == {f"warning: no checkpoint was saved: {why}"}
 
 
-@pytest.mark.fault("F11", "the training diverges after a checkpoint")
+@pytest.mark.fault
 def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
     recorder, path = begun(every=1e-9)
 

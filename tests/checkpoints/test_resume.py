@@ -119,7 +119,7 @@ def whole(tmp_path_factory):
         for name in VARIANTS
     ],
 )
-@pytest.mark.fault("F1", "a run ends between any two chunks, and continues")
+@pytest.mark.fault
 def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path, monkeypatch):
     path, done = tmp_path / "run", whole(variant)
     for number in (3, 4, 5):  # after a chunk, an evaluation, the last chunk
@@ -132,7 +132,7 @@ def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP in a chunk, and continue")
+@pytest.mark.fault
 def test_an_interruption_leaves_no_trace(number, whole, tmp_path, monkeypatch):
     """Not even the evaluation that it adds, which is no evaluation of the schedule."""
     path, done = tmp_path / "run", whole("default")
@@ -256,7 +256,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("flags", "first", "second"), REFUSED)
-@pytest.mark.fault("F7", "a run is continued with other flags")
+@pytest.mark.fault
 def test_changed_flags_are_listed_and_refused(
     flags, first, second, killed, monkeypatch
 ):
@@ -282,7 +282,7 @@ def test_flags_that_change_nothing_are_allowed(flags, killed, whole):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
-@pytest.mark.fault("F5", "the newest checkpoint is damaged, and the run continues")
+@pytest.mark.fault
 def test_a_damaged_checkpoint_is_replaced_by_the_one_before(damage, twice_saved, whole):
     new, old = saved.paths(twice_saved)
     content = bytearray(new.read_bytes())
@@ -300,7 +300,7 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(damage, twice_saved,
     assert (twice_saved / f"{new.name}.damaged").read_bytes() == content
 
 
-@pytest.mark.fault("F5", "no checkpoint of a run is good")
+@pytest.mark.fault
 def test_without_a_good_checkpoint_nothing_is_changed(twice_saved):
     for path in saved.paths(twice_saved):
         path.write_bytes(path.read_bytes()[:-1])
@@ -319,7 +319,7 @@ def test_a_folder_without_checkpoints_is_refused(tmp_path):
         assert err.startswith(f"error: --resume {path}: {why}")
 
 
-@pytest.mark.fault("F6", "a checkpoint of another run is in the folder")
+@pytest.mark.fault
 def test_a_checkpoint_of_another_run_is_refused(killed, whole):
     (other,) = saved.paths(whole("random"))
     shutil.copy(other, killed / "checkpoint-9.safetensors")
@@ -329,7 +329,7 @@ def test_a_checkpoint_of_another_run_is_refused(killed, whole):
     assert "opponent random, not self" in err
 
 
-@pytest.mark.fault("F9", "a run is continued while it is running")
+@pytest.mark.fault
 def test_a_running_run_is_not_continued(killed):
     lock = train.free_folders.FolderLock(killed)
     try:
@@ -350,7 +350,7 @@ def test_a_new_run_names_the_way_to_continue(killed):
     assert f"to continue it: python -m jax_ttt.train --resume {killed}" in err
 
 
-@pytest.mark.fault("F8", "a run continues with other threads or versions")
+@pytest.mark.fault
 def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
     real = environment.environment()
     about = json.loads(json.dumps(real))

@@ -30,7 +30,7 @@ def test_the_latest_stay_and_no_other_file_is_removed(checkpoint, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {*others, *names(tmp_path)}
 
 
-@pytest.mark.fault("F10", "the clock jumps back, and times of files are shuffled")
+@pytest.mark.fault
 def test_the_latest_has_the_most_updates_whatever_the_times_are(checkpoint, tmp_path):
     for age, update in enumerate((10, 9, 8)):
         path = saved.save_checkpoint(tmp_path, at(checkpoint, update), 3)
@@ -52,7 +52,7 @@ def test_what_can_not_be_used_is_set_aside(checkpoint, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "device"])
-@pytest.mark.fault("F5", "a checkpoint is a folder, a FIFO, /dev/zero or a broken link")
+@pytest.mark.fault
 def test_what_is_no_file_is_refused_and_nothing_waits(kind, tmp_path):
     path = saved.path_of(tmp_path, 5)
     match kind:

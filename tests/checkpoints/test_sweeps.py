@@ -62,7 +62,7 @@ def test_only_what_is_missing_is_trained(kept, monkeypatch):
     assert set(agents_of(kept)) == set(JOBS[:5])
 
 
-@pytest.mark.fault("F1", "a sweep's file ends at any byte")
+@pytest.mark.fault
 def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(kept):
     whole = kept.read_bytes()
     ends = [place for place, byte in enumerate(whole) if byte == ord("\n")]
@@ -80,7 +80,7 @@ def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(kept):
     assert list(agents_of(kept)) == [*JOBS[:2], (1, 9)]
 
 
-@pytest.mark.fault("F5", "a character of a sweep's file is changed")
+@pytest.mark.fault
 def test_a_changed_character_is_noticed(kept):
     whole = kept.read_bytes()
     for place in range(0, len(whole) - 1, 7):
@@ -92,7 +92,7 @@ def test_a_changed_character_is_noticed(kept):
             sweeps.continued(kept)
 
 
-@pytest.mark.fault("F9", "two sweeps with one file")
+@pytest.mark.fault
 def test_one_process_at_a_time_writes_to_a_file(kept):
     file = sweeps.continued(kept)
     with pytest.raises(UsageError, match="another run is writing to it"):

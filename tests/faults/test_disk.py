@@ -51,7 +51,7 @@ def boxed(code, python):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F3", "the disk gets full while a run goes on")
+@pytest.mark.fault
 @pytest.mark.parametrize(("kib", "ended"), [(0, 1), (12, 1), (40, 0)])
 def test_a_full_disk_harms_no_earlier_file(kib, ended, small_disk, trained, python):
     """The run goes on once there is room again; a checkpoint may be left out."""
@@ -77,7 +77,7 @@ def test_a_full_disk_harms_no_earlier_file(kib, ended, small_disk, trained, pyth
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F3", "files may not grow (`ulimit -f`)")
+@pytest.mark.fault
 @pytest.mark.parametrize(("blocks", "ended"), [(1, 1), (6, 1), (16, 0)])
 def test_a_limit_of_the_size_of_files_costs_a_line_of_text(
     blocks, ended, tmp_path, run
@@ -95,7 +95,7 @@ def test_a_limit_of_the_size_of_files_costs_a_line_of_text(
         assert run(f"{TRAIN} --run-dir new")[0] == 0
 
 
-@pytest.mark.fault("F4", "a run in a folder on a read-only disk")
+@pytest.mark.fault
 def test_a_read_only_disk_is_refused_before_training(tmp_path, python):
     (tmp_path / "disk").mkdir()
     mount = f"mount -t tmpfs -o ro none {tmp_path}/disk"
@@ -122,7 +122,7 @@ NAMES = {
 }
 
 
-@pytest.mark.fault("F4", "a run in a folder that can't be made, or with an odd name")
+@pytest.mark.fault
 @pytest.mark.parametrize("name", NAMES, ids=[ascii(name)[:20] for name in NAMES])
 def test_a_folder_that_cannot_be_made_is_refused(
     name, tmp_path, monkeypatch, capsys, contents
@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_made_is_refused(
     assert contents(tmp_path) == before
 
 
-@pytest.mark.fault("F4", "a run in a folder that can't be made, or with an odd name")
+@pytest.mark.fault
 def test_a_folder_may_have_a_name_of_any_script(tmp_path):
     path = tmp_path / "Läufe ☃ 走" / "-x"
     assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0

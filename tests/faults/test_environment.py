@@ -19,7 +19,7 @@ WORKS = [
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F15", WHAT)
+@pytest.mark.fault
 @pytest.mark.parametrize("variable", REFUSED)
 @pytest.mark.parametrize("command", [TRAIN, "evaluate random", "arena"])
 def test_a_variable_that_prevents_training_is_named(variable, command, run, tmp_path):
@@ -32,7 +32,7 @@ def test_a_variable_that_prevents_training_is_named(variable, command, run, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F15", WHAT)
+@pytest.mark.fault
 @pytest.mark.parametrize("env", WORKS, ids=[" ".join(env) for env in WORKS])
 def test_a_run_works_all_the_same(env, run, tmp_path):
     code, out, err = run(TRAIN, env=env)
@@ -43,7 +43,7 @@ def test_a_run_works_all_the_same(env, run, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F15", "flags that XLA does not know")
+@pytest.mark.fault
 def test_unknown_flags_of_xla_are_named(run):
     """XLA itself ends the process, and names the flag."""
     code, out, err = run(TRAIN, env={"XLA_FLAGS": "--xla_nonsense=1"})
@@ -54,7 +54,7 @@ def test_unknown_flags_of_xla_are_named(run):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F15", "standard streams that are closed, and no terminal")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("before", "said"),
     [("exec >&-;", ""), ("exec >&- 2>&- <&-;", ""), ("exec <&-;", "beatable")],

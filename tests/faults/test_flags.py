@@ -11,7 +11,7 @@ from jax_ttt.config.command_line.arguments import arguments
 from jax_ttt.config.settings import PART_OF
 from jax_ttt.web import __main__ as web
 
-pytestmark = pytest.mark.fault("F12", "nonsense for each flag of each command")
+pytestmark = pytest.mark.fault
 
 NO_NUMBERS = ("1e39", "9" * 39, "nan", "inf", "", "x", "1_0", " 1", "٣", "1e-400")
 """No flag takes them: too large, no number, or one that only Python reads. The last

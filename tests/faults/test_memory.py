@@ -14,7 +14,7 @@ train = importlib.import_module("jax_ttt.train")
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F13", "too many games, too large a network or a replay buffer")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     "flags",
     [
@@ -31,7 +31,7 @@ def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_pa
     assert err.endswith(f" GB are free: {loop.LESS_MEMORY}\n")
 
 
-@pytest.mark.fault("F13", "a run that needs more memory than is free")
+@pytest.mark.fault
 def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(devices, "free_bytes", lambda: 10_000)
     argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
@@ -43,7 +43,7 @@ def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
     assert train.main(argv) == 0, "the folder is free again"
 
 
-@pytest.mark.fault("F13", "JAX has no memory left")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     "error",
     [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9")],

@@ -30,7 +30,7 @@ def wait_for(process, words):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP while programs are compiled")
+@pytest.mark.fault
 @pytest.mark.parametrize(("number", "code"), SIGNALS, ids=CODES)
 def test_a_signal_while_programs_are_compiled_ends_the_run(
     number, code, start, tmp_path
@@ -49,7 +49,7 @@ def test_a_signal_while_programs_are_compiled_ends_the_run(
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "SIGINT, SIGTERM or SIGHUP while a run trains")
+@pytest.mark.fault
 @pytest.mark.parametrize(("number", "code"), SIGNALS, ids=CODES)
 def test_a_run_that_is_interrupted_is_saved_and_continues(
     number, code, start, tmp_path
@@ -87,7 +87,7 @@ sys.exit(train.main(None))
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "one or two signals while a file is saved")
+@pytest.mark.fault
 @pytest.mark.parametrize("name", ["agent", "checkpoint"])
 @pytest.mark.parametrize(
     "numbers", [[signal.SIGINT], [signal.SIGTERM, signal.SIGINT]], ids=["one", "two"]
@@ -121,7 +121,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "the reader of a run's output ends (`train | head -1`)")
+@pytest.mark.fault
 def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
     program, env = python
     code = f'"{program}" -m jax_ttt.{ENDLESS} --run-dir run 2>err'
@@ -137,7 +137,7 @@ def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
         assert train.main(argv) == 0
 
 
-@pytest.mark.fault("F2", "signals to a program that uses us as a library")
+@pytest.mark.fault
 def test_a_program_that_calls_us_keeps_its_handlers(tmp_path):
     before = [signal.getsignal(number) for number, _ in SIGNALS]
     assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]) == 0

@@ -242,7 +242,7 @@ def test_agents_of_the_first_format_load_and_see_boards_as_they_did(env_id, cano
     assert [agent.score.sampled.seat(seat).num_games for seat in SEATS] == [1, 1]
 
 
-@pytest.mark.fault("F6", "agent files of all earlier formats, kept since then")
+@pytest.mark.fault
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_agent_of_each_format_loads_and_gives_a_file_of_this_one(version, tmp_path):
     """The same agent gives the same bytes, but for settings that came later."""

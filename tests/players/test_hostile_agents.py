@@ -156,7 +156,7 @@ def mutated_files_are_equal_or_refused(path, original, count):
     return refused
 
 
-@pytest.mark.fault("F16", "100 mutated agent files: flips, cuts, splices, header edits")
+@pytest.mark.fault
 def test_a_mutated_file_is_equal_or_refused(path, original):
     loaded(path, WHOLE)
     tracemalloc.start()
@@ -168,7 +168,7 @@ def test_a_mutated_file_is_equal_or_refused(path, original):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F16", "10,000 mutated agent files, and what they cost")
+@pytest.mark.fault
 def test_ten_thousand_mutated_files_are_equal_or_refused(path, original):
     loaded(path, WHOLE)
     with contextlib.suppress(OSError):  # Linux: the peak begins again
@@ -178,13 +178,13 @@ def test_ten_thousand_mutated_files_are_equal_or_refused(path, original):
     assert (process.peak_mib() or 0) - before < GROWTH / 2**20
 
 
-@pytest.mark.fault("F5", "an agent file is truncated at every length")
+@pytest.mark.fault
 def test_a_truncated_file_is_refused_at_every_length(path):
     for length in range(len(WHOLE)):
         assert loaded(path, WHOLE[:length]) is None, length
 
 
-@pytest.mark.fault("F5", "500 bit flips in an agent file, in its description too")
+@pytest.mark.fault
 def test_no_flipped_bit_is_loaded_as_good(path, original):
     draw = random.Random(1)
     for _ in range(500):
@@ -194,7 +194,7 @@ def test_no_flipped_bit_is_loaded_as_good(path, original):
         assert agent is None or (place < HEADER and is_same(agent, original))
 
 
-@pytest.mark.fault("F5", "a digit of the seed in an agent file is flipped")
+@pytest.mark.fault
 def test_a_changed_digit_of_the_description_is_refused(path):
     for field in (b'seed\\": 7', b'num_updates\\": 2', b'win_rate\\": 0.5'):
         assert WHOLE.count(field) >= 1, field
@@ -205,7 +205,7 @@ def test_a_changed_digit_of_the_description_is_refused(path):
 
 
 @pytest.mark.parametrize("checked", [True, False])
-@pytest.mark.fault("F16", "a description has wrong values and a right checksum")
+@pytest.mark.fault
 def test_every_value_of_a_description_may_be_wrong(checked, path, original):
     """A right checksum proves nothing: anybody can compute it."""
     about, draw = tensor_files.description(FILE), random.Random(2)
@@ -278,7 +278,7 @@ def bombs():
 
 
 @pytest.mark.parametrize(("content", "why"), [*bombs()], ids=map(str, range(99)))
-@pytest.mark.fault("F16", "an agent file of a few bytes claims to be huge")
+@pytest.mark.fault
 def test_a_bomb_is_refused_before_anything_large_is_made(content, why, path):
     path.write_bytes(content)
     tracemalloc.start()
@@ -294,7 +294,7 @@ def test_a_bomb_is_refused_before_anything_large_is_made(content, why, path):
     assert loaded(path, content) is None
 
 
-@pytest.mark.fault("F16", "a sparse file of 1 TiB, and one of 1 GiB")
+@pytest.mark.fault
 def test_a_large_file_is_refused_by_its_size(path):
     """Files that take no space on the disk; only their sizes are read."""
     for size in (2**40, 2**30):
@@ -305,7 +305,7 @@ def test_a_large_file_is_refused_by_its_size(path):
             agents.load_agent(path)
 
 
-@pytest.mark.fault("F5", "a folder, a FIFO, a socket, a device in place of an agent")
+@pytest.mark.fault
 def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
@@ -320,7 +320,7 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch):
         agents.load_agent(Path("empty"))
 
 
-@pytest.mark.fault("F6", "an agent file of another game, width or future version")
+@pytest.mark.fault
 def test_another_game_width_or_version_is_named(path):
     about = tensor_files.description(FILE)
     path.write_bytes(WHOLE)
@@ -341,7 +341,7 @@ def test_another_game_width_or_version_is_named(path):
             agents.load_agent(path)
 
 
-@pytest.mark.fault("F6", "an agent file claims an older version, to avoid the checksum")
+@pytest.mark.fault
 def test_a_file_of_this_version_does_not_pass_as_an_older_one(path):
     """One flipped bit makes a 2 of the 3."""
     field = b'format_version\\": 3'
@@ -364,7 +364,7 @@ def test_what_we_read_safetensors_reads_too(path, original):
     assert again.keys() == theirs.keys()
 
 
-@pytest.mark.fault("F16", "an agent file names code and paths")
+@pytest.mark.fault
 def test_a_file_names_no_code(path):
     """The readers of the file import and run nothing that it names."""
     code = (

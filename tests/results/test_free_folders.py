@@ -71,7 +71,7 @@ def test_a_folder_is_locked_until_it_is_closed(tmp_path):
     free_folders.FolderLock(tmp_path).close()
 
 
-@pytest.mark.fault("F9", "the process that locked a folder was killed")
+@pytest.mark.fault
 def test_a_lock_ends_with_its_process(tmp_path):
     program = """
 import sys, time
@@ -124,7 +124,7 @@ def test_a_link_is_not_followed_to_lock_it(tmp_path):
     assert (tmp_path / "precious").read_text() == "mine"
 
 
-@pytest.mark.fault("F5", "a pipe in a run's folder, which would be waited for")
+@pytest.mark.fault
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / ".lock")
     free_folders.check_unlocked(tmp_path)

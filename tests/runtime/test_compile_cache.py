@@ -63,7 +63,7 @@ def test_another_users_folder_is_not_used(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
-@pytest.mark.fault("F25", "the cache folder is planted, or others can write above it")
+@pytest.mark.fault
 def test_a_folder_below_one_of_others_is_not_used(tmp_path, monkeypatch):
     """Whoever can write to the folder above can put another one in its place."""
     above = tmp_path / "above"
@@ -99,7 +99,7 @@ def test_a_program_is_kept_with_its_checksum(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut off", "a bit flipped", "empty", "JAX's own"])
-@pytest.mark.fault("F5", "a compiled program in the cache is damaged")
+@pytest.mark.fault
 def test_a_damaged_program_is_absent_and_then_replaced(damage, tmp_path):
     cache = compile_cache.CheckedPrograms(str(tmp_path))
     cache.put("a", b"program" * 100)
@@ -190,7 +190,7 @@ def test_a_second_process_compiles_nothing(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F5", "all compiled programs are cut off, flipped or empty")
+@pytest.mark.fault
 def test_a_damaged_cache_costs_a_compile_and_no_run(tmp_path):
     """Nothing is printed, and the next process compiles nothing again."""
     compiled, read_back = programs(tmp_path)

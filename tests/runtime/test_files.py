@@ -38,7 +38,7 @@ def modes(folder):
     return {path.name: stat.S_IMODE(path.lstat().st_mode) for path in folder.iterdir()}
 
 
-@pytest.mark.fault("F25", "the modes of files, with several umasks")
+@pytest.mark.fault
 def test_a_file_has_its_mode_unless_the_umask_reduces_it(tmp_path):
     for umask, usual in ((0, 0o644), (0o022, 0o644), (0o077, 0o600)):
         old = os.umask(umask)
@@ -50,7 +50,7 @@ def test_a_file_has_its_mode_unless_the_umask_reduces_it(tmp_path):
         assert modes(tmp_path) == {"usual": usual, "own": 0o600}
 
 
-@pytest.mark.fault("F25", "the path of a file is a planted link")
+@pytest.mark.fault
 def test_a_link_in_place_of_the_file_is_replaced_not_followed(tmp_path):
     secret, path = tmp_path / "secret", tmp_path / "file"
     secret.write_bytes(b"secret")
@@ -60,7 +60,7 @@ def test_a_link_in_place_of_the_file_is_replaced_not_followed(tmp_path):
     assert not path.is_symlink()
 
 
-@pytest.mark.fault("F25", "a link, or a file, is planted at the temporary name")
+@pytest.mark.fault
 def test_a_link_at_the_temporary_name_is_not_followed(tmp_path, monkeypatch):
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
@@ -112,7 +112,7 @@ def test_the_file_is_synced_before_it_is_renamed_and_its_folder_after(
     ],
 )
 @pytest.mark.parametrize("name", ["write", "fsync", "replace"])
-@pytest.mark.fault("F3", "writing fails: no space, too large, read-only")
+@pytest.mark.fault
 def test_a_failed_write_names_the_file_and_leaves_nothing(
     code, text, name, tmp_path, monkeypatch
 ):
@@ -144,7 +144,7 @@ def test_a_failed_write_names_the_file_and_leaves_nothing(
         ("x" * 300, "File name too long"),
     ],
 )
-@pytest.mark.fault("F4", "a file's path can't be written")
+@pytest.mark.fault
 def test_a_path_that_cannot_be_written_is_named(name, why, tmp_path):
     (tmp_path / "taken").write_bytes(b"x")
     (tmp_path / "folder").mkdir()
@@ -154,7 +154,7 @@ def test_a_path_that_cannot_be_written_is_named(name, why, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["folder", "taken"]
 
 
-@pytest.mark.fault("F4", "a file's name has 255 bytes, a line break, no ASCII")
+@pytest.mark.fault
 def test_odd_names_are_written(tmp_path):
     for name in ("x" * 255, "a\nb", "\u00e9\u2603", " "):
         files.write_whole(tmp_path / name, b"x")
@@ -174,7 +174,7 @@ except files.WriteError as error:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
-@pytest.mark.fault("F3", "a limit on the size of files")
+@pytest.mark.fault
 def test_a_limit_of_the_system_keeps_the_old_file(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
@@ -202,7 +202,7 @@ def of_process(number):
     return re.sub(r"-\d+-([0-9a-f]+\.)", rf"-{number}-\1", files._temporary_name())
 
 
-@pytest.mark.fault("F1", "temporary files of processes that were killed")
+@pytest.mark.fault
 def test_only_temporary_files_of_ended_processes_are_removed(tmp_path, monkeypatch):
     dead, alive = ended_process(), os.getppid()
     gone = [of_process(dead), of_process(dead), files._temporary_name()]
@@ -245,7 +245,7 @@ files.write_whole(Path(sys.argv[1]), b"new")
 
 
 @pytest.mark.parametrize("stage", ["fsync", "replace"])
-@pytest.mark.fault("F1", "kill -9 while a file is written")
+@pytest.mark.fault
 def test_a_killed_process_leaves_the_old_file_and_a_leftover(stage, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
@@ -290,7 +290,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch
     assert path.read_text() == "old"
 
 
-@pytest.mark.fault("F25", "a planted link, or a FIFO, in place of the metrics")
+@pytest.mark.fault
 def test_a_link_or_a_pipe_is_not_appended_to(tmp_path):
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")

@@ -62,7 +62,7 @@ def trains(path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "a second signal while an update takes seconds")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 )
@@ -84,7 +84,7 @@ def test_a_second_signal_ends_a_process_at_once(number, code, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "a signal that is sent twice, as by `timeout`")
+@pytest.mark.fault
 def test_a_signal_sent_twice_at_once_counts_as_one(tmp_path):
     """`timeout` sends each signal to the process, then to its group."""
     path = tmp_path / "run"
@@ -97,7 +97,7 @@ def test_a_signal_sent_twice_at_once_counts_as_one(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "Ctrl-C on a terminal")
+@pytest.mark.fault
 def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
     path = tmp_path / "run"
     ours, its = pty.openpty()
@@ -114,7 +114,7 @@ def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "the terminal of a run is closed")
+@pytest.mark.fault
 def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
     path = tmp_path / "run"
     ours, its = pty.openpty()
@@ -129,7 +129,7 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F2", "the terminal of a run under nohup is closed")
+@pytest.mark.fault
 def test_a_run_under_nohup_ignores_a_hangup(tmp_path):
     path = tmp_path / "run"
     with training(path, SMALL, "trap '' HUP;") as process:
@@ -141,7 +141,7 @@ def test_a_run_under_nohup_ignores_a_hangup(tmp_path):
         assert process.poll() is None
 
 
-@pytest.mark.fault("F2", "signals to a program that uses us as a library")
+@pytest.mark.fault
 def test_a_second_signal_raises_and_the_handlers_are_restored():
     before = [signal.getsignal(number) for number in (2, 15, 1)]
     with (  # noqa: PT012
@@ -181,7 +181,7 @@ def importing(module, times, command, tmp_path, stream: int = subprocess.PIPE):
     )
 
 
-@pytest.mark.fault("F2", "Ctrl-C while a command imports its libraries")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("module", "command"),
     [
@@ -198,7 +198,7 @@ def test_ctrl_c_during_imports_is_one_line(module, command, tmp_path):
     assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
 
 
-@pytest.mark.fault("F2", "Ctrl-C while a command imports its libraries")
+@pytest.mark.fault
 def test_ctrl_c_while_train_imports_jax_leaves_at_once(tmp_path):
     ours, its = pty.openpty()
     with importing("jax", 1, "jax_ttt.train", tmp_path, stream=its) as process:

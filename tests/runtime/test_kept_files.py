@@ -36,7 +36,7 @@ def test_a_kept_file_is_found_only_under_its_name(folder):
 
 
 @pytest.mark.parametrize("damage", ["cut off", "a bit flipped", "empty", "other"])
-@pytest.mark.fault("F5", "a kept file is damaged")
+@pytest.mark.fault
 def test_a_damaged_file_is_ignored_and_replaced(folder, damage):
     kept_files.keep("a", b"content" * 100)
     (path,) = kept(folder)
@@ -54,7 +54,7 @@ def test_a_damaged_file_is_ignored_and_replaced(folder, damage):
     assert kept_files.read("a") == b"content"
 
 
-@pytest.mark.fault("F5", "a folder, or a link to nothing, in place of a kept file")
+@pytest.mark.fault
 def test_a_folder_in_place_of_a_file_is_no_error(folder):
     kept_files.keep("a", b"content")
     (path,) = kept(folder)
@@ -72,7 +72,7 @@ def test_a_folder_in_place_of_a_file_is_no_error(folder):
     assert not path.is_symlink()
 
 
-@pytest.mark.fault("F25", "the mode of kept files")
+@pytest.mark.fault
 def test_only_the_user_can_read_a_kept_file(folder):
     old = os.umask(0)
     try:

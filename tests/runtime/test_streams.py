@@ -32,7 +32,7 @@ def shell(command, redirections):
     )
 
 
-@pytest.mark.fault("F15", "standard streams that are closed or full, and no terminal")
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
 def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
@@ -46,13 +46,13 @@ def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
         json.loads(line)
 
 
-@pytest.mark.fault("F15", "standard streams that are closed or full, and no terminal")
+@pytest.mark.fault
 def test_an_error_without_stderr_is_not_printed_on_stdout():
     done = shell("evaluate nobody", "2>&-")
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.fault("F15", "standard streams that are closed or full, and no terminal")
+@pytest.mark.fault
 def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", None)
     assert play.main(["random"]) == 0
@@ -60,7 +60,7 @@ def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
     assert sys.stdin is None
 
 
-@pytest.mark.fault("F15", "standard streams that are closed or full, and no terminal")
+@pytest.mark.fault
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 def test_a_full_stdout_or_stderr_gives_no_traceback():
     done = shell("train --version", ">/dev/full")
@@ -69,7 +69,7 @@ def test_a_full_stdout_or_stderr_gives_no_traceback():
     assert shell("evaluate nobody", "2>/dev/full").returncode == 2
 
 
-@pytest.mark.fault("F15", "standard streams that are closed or full, and no terminal")
+@pytest.mark.fault
 def test_descriptors_of_closed_streams_are_not_given_to_files():
     program = """
 import os, sys

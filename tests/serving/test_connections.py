@@ -102,7 +102,7 @@ def is_answered(port):
     return served.body_of(reply) == b"answered" and time.monotonic() - begin < 4
 
 
-@pytest.mark.fault("F20", "slow clients")
+@pytest.mark.fault
 def test_half_a_request_is_refused_in_time(port, soon):
     def exchange(sent):
         begin = time.monotonic()
@@ -117,7 +117,7 @@ def test_half_a_request_is_refused_in_time(port, soon):
             assert "content-security-policy" in served.headers_of(reply)
 
 
-@pytest.mark.fault("F20", "slow clients")
+@pytest.mark.fault
 def test_a_byte_now_and_then_does_not_move_the_deadline(port, soon):
     client = opened(port, served.request(port, "POST", "/echo", "x" * 100)[:-90])
     begin = time.monotonic()
@@ -138,7 +138,7 @@ def test_an_answer_may_take_longer_than_a_request(port, soon):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F20", "slow clients")
+@pytest.mark.fault
 def test_a_client_that_does_not_read_is_left(port, soon):
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -154,7 +154,7 @@ def test_a_client_that_reads_gets_everything(port):
     assert len(served.body_of(reply)) == 2**23
 
 
-@pytest.mark.fault("F20", "slow clients")
+@pytest.mark.fault
 def test_waiting_connections_make_room_for_a_new_one(port):
     held = [opened(port, b"GET") for _ in range(connections.MOST_CONNECTIONS + 5)]
     begin = time.monotonic()
@@ -166,7 +166,7 @@ def test_waiting_connections_make_room_for_a_new_one(port):
         client.close()
 
 
-@pytest.mark.fault("F20", "slow clients")
+@pytest.mark.fault
 def test_more_requests_than_places_are_refused_and_the_others_answered(port):
     request = served.request(port, path="/held")
     most = connections.MOST_CONNECTIONS
@@ -200,7 +200,7 @@ def num_descriptors():
     return len([*Path("/proc/self/fd").iterdir()])
 
 
-@pytest.mark.fault("F20", "500 slow clients")
+@pytest.mark.fault
 @pytest.mark.slow
 def test_500_slow_clients_do_not_keep_anybody_out(port, monkeypatch):
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 4)

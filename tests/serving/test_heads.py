@@ -21,7 +21,7 @@ def test_the_length_of_the_body():
     assert heads.body_length(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", False) == 0
 
 
-@pytest.mark.fault("F18", "heads that are no HTTP")
+@pytest.mark.fault
 @pytest.mark.parametrize("length", [heads.MOST_BODY_BYTES, heads.MOST_LARGE_BYTES])
 def test_bodies_have_a_longest_length(length):
     large = length == heads.MOST_LARGE_BYTES
@@ -32,7 +32,7 @@ def test_bodies_have_a_longest_length(length):
     assert refusal.value.status == 413
 
 
-@pytest.mark.fault("F18", "heads that are no HTTP")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("data", "status"),
     [

@@ -34,7 +34,7 @@ def listeners(port):
     return found
 
 
-@pytest.mark.fault("F24", "the default address, and another one")
+@pytest.mark.fault
 def test_the_default_host_is_reached_from_this_machine_only():
     with servers.listening("127.0.0.1", 0) as bound:
         assert listeners(bound.getsockname()[1]) == ["0100007F"]
@@ -45,7 +45,7 @@ def test_every_address_if_asked_for():
         assert listeners(bound.getsockname()[1]) == ["00000000"]
 
 
-@pytest.mark.fault("F9", "two servers on one port")
+@pytest.mark.fault
 def test_the_next_port_if_one_is_taken():
     with servers.listening("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
@@ -53,7 +53,7 @@ def test_the_next_port_if_one_is_taken():
             assert port < second.getsockname()[1] < port + servers.MOST_PORTS
 
 
-@pytest.mark.fault("F9", "two servers on one port")
+@pytest.mark.fault
 def test_a_port_that_is_the_last_and_taken(monkeypatch):
     monkeypatch.setattr(servers, "MOST_PORTS", 1)
     with (
@@ -68,7 +68,7 @@ def test_a_host_of_another_machine():
         servers.listening("192.0.2.1", 0)
 
 
-@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
+@pytest.mark.fault
 def test_a_signal_ends_the_server_and_the_handlers_come_back():
     before = signal.getsignal(signal.SIGTERM)
     ended = []
@@ -80,7 +80,7 @@ def test_a_signal_ends_the_server_and_the_handlers_come_back():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
+@pytest.mark.fault
 def test_connections_do_not_delay_the_end():
     with served.serving(APP) as port:
         held = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(5)]

@@ -25,7 +25,7 @@ def folder(tmp_path):
     return static
 
 
-@pytest.mark.fault("F19", "paths that lead out of the page's folder")
+@pytest.mark.fault
 def test_only_the_files_of_the_page_are_read_and_no_links(folder):
     assert static_files.read_files(folder).keys() == {
         *("a.js", "index.html", "other.html")

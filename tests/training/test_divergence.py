@@ -47,13 +47,13 @@ NAN = float("nan")
         ),
     ],
 )
-@pytest.mark.fault("F11", "a loss, a gradient or weights are not finite")
+@pytest.mark.fault
 def test_the_first_update_and_the_weights_are_named(found, text):
     advice = "; try a lower --learning-rate"
     assert divergence.reason(found, 50) == f"training diverged: {text}{advice}"
 
 
-@pytest.mark.fault("F11", "a weight is NaN before a chunk")
+@pytest.mark.fault
 def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
     config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_games=0)
     first = run_state.on_host(next(loop.train_from_scratch(config, 1, tree)).state)

@@ -215,7 +215,7 @@ TABLE = {
 }
 
 
-@pytest.mark.fault("F18", "requests that are no HTTP, or come from other sites")
+@pytest.mark.fault
 @pytest.mark.parametrize(("made", "status"), TABLE.values(), ids=[*TABLE])
 def test_a_request_of_the_table(port, made, status, capfd):
     begin = time.monotonic()
@@ -247,7 +247,7 @@ def check_headers(headers):
     assert not [name for name in headers if name.startswith("access-control")]
 
 
-@pytest.mark.fault("F18", "requests that are no HTTP, or come from other sites")
+@pytest.mark.fault
 def test_requests_in_one_go_have_one_reply(port):
     """The second one could belong to somebody else, behind a proxy."""
     both = served.request(port, path="/api/statistics") * 2
@@ -260,7 +260,7 @@ def test_requests_in_one_go_have_one_reply(port):
     assert served.status_of(reply) == 201
 
 
-@pytest.mark.fault("F18", "a request in pieces")
+@pytest.mark.fault
 def test_a_request_may_come_in_pieces(port):
     whole = served.request(port, **POST, body=GAME)
     with socket.create_connection(("127.0.0.1", port), 5) as client:
@@ -273,7 +273,7 @@ def test_a_request_may_come_in_pieces(port):
     assert served.status_of(found) == 201
 
 
-@pytest.mark.fault("F22", "a client goes away")
+@pytest.mark.fault
 def test_a_client_that_goes_away_costs_nothing(port):
     for sent in (b"", b"GET", served.request(port, **POST, body=GAME)[:-3]):
         with socket.create_connection(("127.0.0.1", port), 5) as client:
@@ -293,7 +293,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.fault("F19", "paths that lead out of the page's folder")
+@pytest.mark.fault
 @pytest.mark.parametrize("path", PATHS)
 def test_no_file_but_the_pages_own_is_sent(port, path, monkeypatch):
     opened = []
@@ -352,7 +352,7 @@ def test_the_tree_is_sent_once(port):
     check_headers(served.headers_of(reply))
 
 
-@pytest.mark.fault("F23", "an error of the server is shown")
+@pytest.mark.fault
 def test_a_fault_of_the_server_is_told_without_its_contents(port, monkeypatch, capfd):
     def broken(*args):
         raise ZeroDivisionError("secret")

@@ -67,7 +67,7 @@ class Person(threading.Thread):
         self.ends.append((level, game["result"]))
 
 
-@pytest.mark.fault("F21", "64 people play 20 games each at once")
+@pytest.mark.fault
 @pytest.mark.slow
 def test_64_people_play_20_games_each_at_once(tmp_path):
     with served.command("--port", "0", folder=tmp_path) as (process, port):

@@ -31,7 +31,7 @@ def wait_for_training(port, phase):
     served.wait_until(lambda: wanted in served.exchange(port, status), 120)
 
 
-@pytest.mark.fault("F12", "nonsense for each flag of each command")
+@pytest.mark.fault
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
@@ -89,9 +89,9 @@ def ended(process, number):
 
 
 @pytest.mark.slow
-@pytest.mark.fault("F9", "two servers on one port")
-@pytest.mark.fault("F24", "the default address, and another one")
-@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
+@pytest.mark.fault
+@pytest.mark.fault
+@pytest.mark.fault
 def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_path):
     with (
         served.command("--port", "0", folder=tmp_path) as (first, port),
@@ -111,7 +111,7 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
             assert "warning" not in err
 
 
-@pytest.mark.fault("F24", "the default address, and another one")
+@pytest.mark.fault
 def test_another_host_is_warned_of(tmp_path):
     with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (
         process,
@@ -170,7 +170,7 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 """
 
 
-@pytest.mark.fault("F25", "the server and its page: nothing dials out")
+@pytest.mark.fault
 @pytest.mark.slow
 def test_nothing_dials_out(tmp_path):
     """Neither while it starts, nor while it plays and trains."""
@@ -200,7 +200,7 @@ def test_nothing_dials_out(tmp_path):
     assert dialled == {"dialled 127.0.0.1"}
 
 
-@pytest.mark.fault("F22", "signals to the server, also while it loads or trains")
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]

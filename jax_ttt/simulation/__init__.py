@@ -1,1 +1,0 @@
-"""Rates on more devices than there are: what is exchanged, and how long it takes."""

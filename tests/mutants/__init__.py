@@ -1,1 +1,0 @@
-"""Mutants: faults in the source that the fast tests must notice."""
