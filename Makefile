@@ -12,6 +12,8 @@ PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two installs into one .venv must not run at once, whatever -j says.
 .NOTPARALLEL:
+# Compiling all sources takes seconds in each process, so byte code is always written.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \

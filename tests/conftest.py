@@ -1,20 +1,17 @@
 """Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
 
-import functools
 import gc
 import signal
-from pathlib import Path
 
-import compiling  # before JAX
 import hypothesis
 import jax
 import jax.numpy as jnp
 import layout
 import numpy as np
 import pytest
+import quick  # before jax_ttt
 
 import jax_ttt
-from jax_ttt.config.command_line import field_texts
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import positions
@@ -23,12 +20,11 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import compile_events, devices, kept_files
+from jax_ttt.runtime import devices, kept_files
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
 from jax_ttt.solver import minimax
 
-compiling.set_up()
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # Without a deadline, since the machine may be busy.
 hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
@@ -40,30 +36,6 @@ for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
-TESTS = Path(__file__).parent
-LONGEST = (
-    "test_notebook.py",  # its slow tests
-    "solver/test_proof.py",
-    "checkpoints/test_resume.py",
-    "test_check_certificate.py",
-    "training/test_programs.py",
-    "live/test_live_training.py",
-    "dqn/test_learner.py",
-    "plotting/test_curves.py",
-    "test_evaluate.py",
-    "test_train.py",
-    "test_cli.py",
-    "dqn/test_backward.py",
-    "training/test_run_state.py",
-)
-"""The slowest test files; they run first, so that all workers end at about one time."""
-
-
-def pytest_collection_modifyitems(items):
-    """Put the slowest files first."""
-    place = {TESTS / name: n for n, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
-
 
 def pytest_collection_finish():
     """Freeze the objects so far and collect less often: tracing makes many objects."""
@@ -71,13 +43,6 @@ def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
     gc.enable()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish():
-    """Collect once for the errors of finalizers; pytest would do it five times."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -91,55 +56,25 @@ def programs_are_kept():
 def bounded_memory():
     """Keep the memory of a worker below 1.5 GB."""
     yield
-    compiling.keep_memory_bounded()
+    quick.keep_memory_bounded()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_kept_programs():
-    """Let no command keep traced programs here: tests replace parts of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_files, "keep_in", lambda folder: None)
-        yield
+def quick_product():
+    """Compute in float32 on every CPU, and keep no traced programs on disk.
 
-
-@pytest.fixture(autouse=True, scope="session")
-def found_once():
-    """Find the shapes of each network once, and not for each agent that is read.
-
-    The texts of settings are read once too, and not for each command line.
+    Tests replace parts of what is traced. `TESTS_AS_USERS=1` leaves this out.
     """
-    traced, found = network.shapes, {}
-
-    def once(of):
-        if of.architecture not in found:
-            found[of.architecture] = traced(of)
-        return found[of.architecture]
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network, "shapes", once)
-        patch.setattr(field_texts, "_texts", functools.cache(field_texts._texts))
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def no_notices():
-    """Make no `Notice` in the tests' commands: each listens until the process ends."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compile_events, "Notice", lambda say: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def no_bfloat16():
-    """Use float32 by default on every CPU."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(devices, "has_bfloat16", lambda: False)
+        if not quick.AS_USERS:
+            patch.setattr(devices, "has_bfloat16", lambda: False)
+            patch.setattr(kept_files, "keep_in", lambda folder: None)
         yield
 
 
 @pytest.fixture
 def optimized():
-    with compiling.optimized():
+    with quick.optimized():
         yield
 
 
@@ -154,7 +89,7 @@ def spread():
 def trained_once(monkeypatch):
     """Let examples with the same training share its result."""
     for name in ("train", "train_many"):
-        once = compiling.train_once(getattr(jax_ttt, name))
+        once = quick.train_once(getattr(jax_ttt, name))
         monkeypatch.setattr(jax_ttt, name, once)
 
 

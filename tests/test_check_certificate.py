@@ -16,8 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import compiling
 import pytest
+import quick
 import rules
 
 import jax_ttt
@@ -34,7 +34,7 @@ NAMES = (*CERTIFICATES, "minimax-first", "minimax-quick", "trained", "one seat")
 def trained(tmp_path_factory):
     """Return the file of an agent that was trained here."""
     path = tmp_path_factory.mktemp("trained") / "agent.safetensors"
-    train = compiling.train_once(jax_ttt.train)
+    train = quick.train_once(jax_ttt.train)
     jax_ttt.save(train(seed=1, preset="table").agent, path)
     return path
 

@@ -1,15 +1,15 @@
 """Fixtures of the tests of the public functions, for instance a proven table."""
 
-import compiling
 import jaxtyping
 import pytest
+import quick
 
 import jax_ttt
 
 
 @pytest.fixture(scope="session")
 def run():
-    train = compiling.train_once(jax_ttt.train)
+    train = quick.train_once(jax_ttt.train)
     return train(seed=1, preset="table", keep_agents=True)
 
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import compiling
 import jax
 import pytest
+import quick
 import tiny
 
 from jax_ttt import cli
@@ -233,7 +233,7 @@ def test_a_start_drops_the_oldest_programs_of_the_users_folder(
         os.utime(folder / f"{number}-cache", (number, number))
     monkeypatch.setattr(compile_cache, "MAX_BYTES", 999)
     monkeypatch.setattr(compile_cache, "folder", lambda: folder)
-    of_tests = compiling.SETTINGS["jax_compilation_cache_dir"]
+    of_tests = quick.CACHE["jax_compilation_cache_dir"]
     jax.config.update("jax_compilation_cache_dir", str(folder) if named else None)
     try:
         assert compile_cache.use()
