@@ -434,7 +434,8 @@ def test_a_setting_without_effect_has_its_default(others, field, value, cause):
     config = Config.of(**useful, **{field: value})
     usual = {name: default(name) for name in useful}
     assert config.value(field) == value
-    assert config.replace(**usual | others) == Config.of(**others)
+    rate = {"learning_rate": default("learning_rate")}  # a table's is of its own kind
+    assert config.replace(**usual | others | rate) == Config.of(**others)
     fields = config.as_dict() | usual | others
     assert config_from_dict(fields) == Config.of(**others)
     parts = Config.of(**others).parts

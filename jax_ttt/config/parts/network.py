@@ -19,7 +19,8 @@ class NetworkSettings(Part):
 
     network: NetworkKind = "mlp"
     """mlp: a multilayer perceptron. table: a lookup table, see table_key; only in
-    enumerable games."""
+    enumerable games. With a preset that trains a table, mlp needs a learning_rate too:
+    a table's is a share of the error."""
     canonical: bool = True
     """Map rotated and mirrored boards to one canonical board."""
     hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
