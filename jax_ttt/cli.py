@@ -5,12 +5,11 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung
 """
 
 import argparse
-import contextlib
 import dataclasses
 import importlib.util
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -19,10 +18,10 @@ import tyro
 from jax_ttt.config import presets, suggestions
 from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.command_line import parsing
-from jax_ttt.config.command_line.origins import origin
 from jax_ttt.config.command_line.parsing import parse as parse  # the commands' too
 from jax_ttt.config.command_line.wrong_words import flag as flag  # the commands' too
 from jax_ttt.config.errors import Refused, SettingError, UsageError
+from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
@@ -53,7 +52,9 @@ class Run(Parts, Machine):
 
     preset: Preset = "default"
     """Named settings, which the other flags change. Without this flag: default for
-    self-play in tic_tac_toe, else plain. This help shows the values of default."""
+    self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
+    preset is refused; settings of the preset that have no effect beside the flags are
+    dropped. This help shows the values of default."""
 
     given: tyro.conf.Suppress[tuple[str, ...]] = ()  # settings whose flags are given
     source: tyro.conf.Suppress[str] = ""  # what sets the others, in words
@@ -62,17 +63,6 @@ class Run(Parts, Machine):
     def config(self) -> Config:
         """The settings; raises `SettingError`."""
         return self.checked()
-
-    @contextlib.contextmanager
-    def naming_origins(
-        self, grid: Mapping[str, Sequence[Any]] | None = None
-    ) -> Iterator[None]:
-        """Say of a setting that is refused meanwhile where it comes from."""
-        try:
-            yield
-        except SettingError as error:
-            error.origin = origin(error, self.source, self, self.given, grid or {})
-            raise
 
 
 RunT = TypeVar("RunT", bound=Run)
@@ -89,8 +79,8 @@ def parse_settings(
     usual = _usual(args_type, parsing.words(argv))
     args = parsing.parse(args_type, argv, prog, usual)
     args = dataclasses.replace(args, given=_given(argv))
-    with args.naming_origins():
-        changes = {name: args.value(name) for name in args.given}
+    changes = {name: args.value(name) for name in args.given}
+    with naming_origins(usual, usual.source, changes):
         config = usual.config.replace(**changes)
         config.check_effect(args.given)
     return dataclasses.replace(args, **config.parts)
@@ -196,8 +186,7 @@ def _refusal(error: SettingError) -> str:
     name, rule = flag(error.field), RULES.get(error.field)
     if isinstance(rule, Words) and error.rule == str(rule):
         return suggestions.one_of(name, rule.allowed, str(error.value))
-    text = f"{name} must be {error.rule}, got {error.value!r}"
-    return f"{text} ({error.origin})" if error.origin else text
+    return error.text(name)
 
 
 def interrupted(signal_number: int) -> int:

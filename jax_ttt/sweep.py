@@ -27,6 +27,7 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.grid import Point
+from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
@@ -160,9 +161,9 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read_grid(args.grid)
-    with args.naming_origins(settings):
+    with naming_origins(args, args.source, args.given, settings):
         points = grid.points(args.config, settings, args.given)
-    check_evaluation(args)
+    check_evaluation(args, points)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
@@ -175,11 +176,16 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     return points
 
 
-def check_evaluation(args: Args) -> None:
+def check_evaluation(args: Args, points: list[tuple[Point, Config]]) -> None:
     """Raise `SettingError` if a setting of the evaluations is given in vain."""
-    evaluation = args.config.evaluation
-    if "eval_every" in args.given:
-        rule = "left out: it has no effect in a sweep, which grades at the end"
+    point, config = points[0]
+    evaluation = config.evaluation
+    is_useful = any(config.evaluations_change_training for _, config in points)
+    if "eval_every" in {*args.given, *point} and not is_useful:
+        rule = (
+            "left out: a sweep grades at the end, so it has an effect only with "
+            "start_share, or with learning_rate_decay below 1"
+        )
         raise SettingError("eval_every", rule, evaluation.eval_every)
     if "eval_games" in args.given and GAMES[args.config.env_id].enumerable:
         rule = f"left out: it has no effect in {args.config.env_id}, graded exactly"

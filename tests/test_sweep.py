@@ -9,7 +9,7 @@ import made
 import pytest
 import tiny
 
-from jax_ttt import sweep
+from jax_ttt import cli, sweep
 from jax_ttt.scaling import processes
 from jax_ttt.training import many_agents
 from jax_ttt.training.programs import Programs
@@ -60,14 +60,14 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
 
 def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
     path = tmp_path / "grid.svg"
-    grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.001,0.002", "--svg", str(path)]
+    grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.002,0.004", "--svg", str(path)]
     code, out, _ = run(capsys, "--num-seeds", "1", "--json", *grid)
     assert code == 0
     found = json.loads(out)
     assert [group["settings"] for group in found["groups"]] == [
         {"tau": tau, "learning_rate": rate}
         for tau in (0.1, 0.2)
-        for rate in (1e-3, 2e-3)
+        for rate in (2e-3, 4e-3)
     ]
     for group in found["groups"]:
         assert (group["num_agents"], group["proven"]) == (1, 0)
@@ -78,7 +78,7 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         )
     drawn = path.read_text(encoding="utf-8")
     assert drawn.count("0 of 1") == 4
-    for text in ("tau", "learning_rate", "0.001", "0.2"):
+    for text in ("tau", "learning_rate", "0.004", "0.2"):
         assert f">{text}</text>" in drawn
 
 
@@ -172,6 +172,30 @@ def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
 
 
 @pytest.mark.parametrize(
+    "flags",
+    [
+        "--learning-rate-decay 0.9 --eval-every 5",
+        "--eval-every 5 --grid learning_rate_decay=1,0.9",
+        "--env-id connect_4x4 --start-share 0.5 --eval-every 5",
+        "--preset connect-4x4 --eval-every 5",
+        "--learning-rate-decay 0.9 --grid eval_every=5",
+    ],
+)
+def test_eval_every_is_taken_where_the_training_depends_on_it(flags):
+    args = cli.parse_settings(sweep.Args, flags.split(), "sweep")
+    configs = [config for _, config in sweep.checked_points(args)]
+    assert {config.evaluation.eval_every for config in configs} == {5}
+
+
+def test_eval_every_changes_the_agents_of_a_falling_learning_rate(capsys):
+    flags = ["--num-seeds", "1", "--json", "--learning-rate-decay", "0.01"]
+    code, out, _ = run(capsys, *flags, "--grid", "eval_every=1,100")
+    assert code == 0
+    often, once = (group["agents"][0] for group in json.loads(out)["groups"])
+    assert often["exact"] != once["exact"]
+
+
+@pytest.mark.parametrize(
     ("flags", "message"),
     [
         ("--num-seeds 0", "--num-seeds must be a whole number from 1 to 100,000"),
@@ -185,7 +209,7 @@ def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
         ("--grid opponent=runs/nobody", "runs/nobody: no such file or folder"),
         (
             "--eval-every 5",
-            "--eval-every must be left out: it has no effect in a sweep",
+            "--eval-every must be left out: a sweep grades at the end",
         ),
         (
             "--eval-games 5",
@@ -199,7 +223,10 @@ def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
             "--grid network=mlp,table hidden_size=8",
             "--hidden-size must be left out: it has no effect with network table",
         ),
-        ("--grid eval_every=1,2", "--grid can't vary eval_every: a sweep is of"),
+        ("--grid eval_every=1,2", "--eval-every must be left out: a sweep"),
+        ("--grid eval_games=1,2", "--grid can't vary eval_games: a sweep is of"),
+        ("--grid num_envs=1_000", "--num-envs must be a whole number from 1"),
+        ("--learning-rate 0.001", "got 0.002 (from preset default)"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         ("--csv nowhere/x.csv", "--csv nowhere/x.csv: no folder nowhere"),
         (

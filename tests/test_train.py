@@ -312,7 +312,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatc
     assert code == 3
     assert err.startswith("error: training diverged: ")
     assert "update 2" in err
-    assert "--learning-rate" in err
+    assert "learning rate" in err
     assert "saved" not in out
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - AT_END
     assert [row["update"] for row in rows(tmp_path / "run")] == [0]

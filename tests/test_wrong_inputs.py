@@ -226,41 +226,56 @@ VALUES = [
 CONTRADICTIONS = [
     (
         "train --preset table --opponent minimax",
-        f"{AGAINST} got 'two-ply' (set by preset table; add --backup one-ply)",
+        f"{AGAINST} got 'two-ply' (from preset table)",
     ),
     (
         "train --preset default --opponent random",
-        f"{AGAINST} got 'two-ply' (set by preset default; add --backup one-ply)",
+        f"{AGAINST} got 'two-ply' (from preset default)",
     ),
     (
         "train --preset table --env-id connect_four",
         "--network must be mlp in connect_four: too many boards for a table, got "
-        "'table' (set by preset table; add --network mlp)",
+        "'table' (from preset table)",
     ),
     (
         "train --preset table --hidden-size 64",
         f"--hidden-size {NO_EFFECT} network table, got 64 "
-        "(network table is set by preset table; add --network mlp)",
+        "(network table is from preset table)",
     ),
     (
         "train --preset table --double",
         "--double must be false with a two-ply backup, got True "
-        "(backup two-ply is set by preset table; add --backup one-ply)",
+        "(backup two-ply is from preset table)",
     ),
     (
         "train --learning-rate-end 0.5",
         "--learning-rate-end must be at most 0.006 (learning_rate), got 0.5 "
-        "(learning_rate 0.006 is set by preset default; --learning-rate changes it)",
+        "(learning_rate 0.006 is from preset default)",
+    ),
+    (
+        "train --learning-rate 0.001",
+        "--learning-rate-end must be at most 0.001 (learning_rate), got 0.002 "
+        "(from preset default)",
+    ),
+    (
+        "train --preset default --epsilon-start 0.05",
+        "--epsilon-end must be at most 0.05 (epsilon_start), got 0.1 "
+        "(from preset default)",
+    ),
+    (
+        "train --preset matlab --network mlp",
+        "--network must be table, or given with a learning_rate for an mlp, got 'mlp' "
+        "(learning_rate 1.0 is from preset matlab)",
     ),
     (
         "train --replay-batch 64",
         f"--replay-batch {NO_EFFECT} replay_capacity 0, got 64 "
-        "(replay_capacity 0 is set by preset default; --replay-capacity changes it)",
+        "(replay_capacity 0 is from preset default)",
     ),
     (
         "train --table-key hash",
         f"--table-key {NO_EFFECT} network mlp, got 'hash' "
-        "(network mlp is set by preset default; add --network table)",
+        "(network mlp is from preset default)",
     ),
     (
         "train --tau 0.1 --target-update-every 5",
@@ -269,7 +284,7 @@ CONTRADICTIONS = [
     ("train --seat first", "--seat must be both in self-play, where it plays both sid"),
     (
         "train --config runs/one --opponent minimax",
-        f"{AGAINST} got 'two-ply' (set by runs/one; add --backup one-ply)",
+        f"{AGAINST} got 'two-ply' (from runs/one)",
     ),
     (
         "train --config runs/one --preset table",
@@ -319,15 +334,16 @@ CONTRADICTIONS = [
     ),
     (
         "sweep --grid opponent=self,minimax backup=two-ply",
-        f"{AGAINST} got 'two-ply' (set by --grid backup=two-ply)",
+        f"{AGAINST} got 'two-ply' (from --grid backup=two-ply; "
+        "opponent is from --grid opponent=self,minimax)",
     ),
     (
         "sweep --preset table --grid opponent=minimax",
-        f"{AGAINST} got 'two-ply' (set by preset table; add --backup one-ply)",
+        f"{AGAINST} got 'two-ply' (from preset table)",
     ),
     (
         "sweep --eval-every 5",
-        "--eval-every must be left out: it has no effect in a sweep",
+        "--eval-every must be left out: a sweep grades at the end",
     ),
 ]
 FILES = [

@@ -12,6 +12,7 @@ from jax_ttt.api.run import Run, Runs
 from jax_ttt.config import presets, suggestions
 from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
@@ -48,7 +49,7 @@ def train(
         keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
         progress: Show a progress bar on stderr.
         **settings: Settings to change, by the fields of `Config`: for instance
-            `env_id="connect_four"`, `learning_rate=1e-3` or `opponent="random"`.
+            `env_id="connect_four"`, `learning_rate=5e-3` or `opponent="random"`.
 
     Returns:
         The run: the trained agent and the metrics of its training.
@@ -146,7 +147,9 @@ def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
         preset = presets.usual(fields.get("env_id"), fields.get("opponent"))
     if preset not in PRESETS:
         raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
-    return PRESETS[preset].replace(**fields)
+    config = PRESETS[preset]
+    with naming_origins(config, f"preset {preset}", fields):
+        return config.replace(**fields)
 
 
 def _alone(

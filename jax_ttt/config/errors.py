@@ -8,13 +8,24 @@ class Refused(ValueError):  # noqa: N818  what it says to a user
 class SettingError(Refused):
     """A setting outside its range: names the field, the rule and the value.
 
-    `origin` says what sets the value, for instance a preset, where no flag does.
+    `others` are the fields that the rule depends on. `origin` says where values come
+    from that the user did not give, for instance from a preset.
     """
 
-    def __init__(self, field: str, rule: str, value: object) -> None:
-        self.field, self.rule, self.value = field, rule, value
+    def __init__(
+        self, field: str, rule: str, value: object, others: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(field, rule, value, others)
+        self.field, self.rule, self.value, self.others = field, rule, value, others
         self.origin = ""
-        super().__init__(f"{field} must be {rule}, got {value!r}")
+
+    def __str__(self) -> str:
+        return self.text(self.field)
+
+    def text(self, name: str) -> str:
+        """Return the message with this name for the field, for instance its flag."""
+        text = f"{name} must be {self.rule}, got {self.value!r}"
+        return f"{text} ({self.origin})" if self.origin else text
 
 
 class PlayerError(Refused):

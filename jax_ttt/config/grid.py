@@ -19,8 +19,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
         UsageError: a word is not of that kind, or names no setting, or one twice.
         SettingError: a value can't be read.
     """
-    # A sweep is of one game, and grades at the end.
-    known = RULES.keys() - {"env_id", "eval_every", "eval_games"}
+    known = RULES.keys() - {"env_id", "eval_games"}
     grid: dict[str, tuple[Any, ...]] = {}
     for word in words:
         name, equals, values = word.partition("=")
@@ -31,7 +30,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
         if name in grid:
             raise UsageError(f"--grid must name each setting once, got {name} twice")
         if name in RULES.keys() - known:
-            why = "a sweep is of one game, and grades once, at the end"
+            why = "a sweep is of one game, and grades all agents alike"
             raise UsageError(f"--grid can't vary {name}: {why}")
         if name not in known:
             raise UsageError(one_of("a setting of --grid", sorted(known), name))

@@ -7,9 +7,17 @@ import dataclasses
 import math
 import typing
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from jax_ttt.config.errors import SettingError
+
+
+def number(kind: type[int] | type[float], text: str) -> int | float:
+    """Return the number that a text stands for; raises `ValueError`."""
+    # Python also reads "1_000", " 1" and the digits of all scripts.
+    if not text.isascii() or set(text) & set("_ "):
+        raise ValueError(text)
+    return kind(text)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +42,7 @@ class Range:
 
     def parsed(self, text: str) -> int | float | None:
         """Return the number, or None, that a text stands for; raises `ValueError`."""
-        return None if self.optional and text == "None" else self.type(text)
+        return None if self.optional and text == "None" else number(self.type, text)
 
     def __str__(self) -> str:
         noun = "a whole number" if self.type is int else "a number"
@@ -106,6 +114,20 @@ class Name:
 
 Rule = Range | Words | Switch | Name
 
+
+class Conflict(NamedTuple):
+    """A field that other fields rule out: what it must be, and the other fields."""
+
+    field: str
+    rule: str
+    others: tuple[str, ...]
+
+
+def without_effect(field: str, cause: str, *others: str) -> Conflict:
+    """Return the conflict of a field that other fields leave without effect."""
+    return Conflict(field, f"left out: it has no effect with {cause}", others)
+
+
 Fraction = Annotated[float, Range(float, 0, 1)]
 """A number from 0 to 1."""
 Result = Annotated[float, Range(float, -1, 1)]
@@ -125,18 +147,16 @@ class Part:
         cls.RULES = {field: _rule(hints[field]) for field in cls.__annotations__}
 
     def check(self) -> None:
-        """Raise `SettingError` if a field, alone or with the others, is not allowed."""
+        """Raise `SettingError` if a field, alone, is not allowed."""
         for field, rule in self.RULES.items():
             rule.check(field, getattr(self, field))
-        for field, text in self.conflicts():
-            raise SettingError(field, text, getattr(self, field))
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         yield from ()
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         yield from ()
 
 

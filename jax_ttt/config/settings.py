@@ -22,7 +22,7 @@ from jax_ttt.config.parts.optimizer import OptimizerSettings
 from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
-from jax_ttt.config.ranges import Part
+from jax_ttt.config.ranges import Conflict, Part, without_effect
 
 FORMAT_VERSION = 3  # of agents' files and of config.json
 READABLE = (1, 2, 3)  # format versions that this program reads
@@ -91,34 +91,41 @@ class Config(Parts):
             if not isinstance(part, PARTS[name]):
                 raise SettingError(name, f"a {PARTS[name].__name__}", part)
             part.check()
-        for name, rule in _conflicts(self):
-            raise SettingError(name, rule, self.value(name))
-        for name, cause in _unused(self):
-            if self.value(name) != default(name):
-                raise _useless(self, name, cause)
+        for conflict in _conflicts(self):
+            raise _refusal(self, conflict)
+        for conflict in _unused(self):
+            if self.value(conflict.field) != default(conflict.field):
+                raise _refusal(self, conflict)
 
     @classmethod
     def of(cls, **fields: Any) -> "Config":  # noqa: ANN401
         """Return the settings with these fields and defaults for the others."""
-        return Config().replace(**fields)
+        return _made(fields, fields)
 
     def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
         """Return the settings with these fields changed.
 
-        Other fields that then contradict them or have no effect get their defaults.
+        Other fields that then have no effect get their defaults, which changes nothing
+        in the training. No other field changes.
 
         Raises:
-            SettingError: one of the fields is unknown, not allowed, or has no effect
-                although it differs from its default.
+            SettingError: one of the fields is unknown, not allowed, contradicts
+                another field, or has no effect although it differs from its default;
+                or a table becomes an mlp without a `learning_rate`, as that of a table
+                is a share of the error.
         """
+        becomes_mlp = self.network.is_table and fields.get("network") == "mlp"
+        if becomes_mlp and "learning_rate" not in fields:
+            rule = "table, or given with a learning_rate for an mlp"
+            raise SettingError("network", rule, "mlp", ("learning_rate",))
         return _made(self.as_dict() | fields, fields)
 
     def check_effect(self, names: Iterable[str]) -> None:
         """Raise `SettingError` if a field of these names has no effect."""
-        causes = dict(_unused(self))
+        useless = {conflict.field: conflict for conflict in _unused(self)}
         for name in names:
-            if name in causes:
-                raise _useless(self, name, causes[name])
+            if name in useless:
+                raise _refusal(self, useless[name])
 
     @property
     def env_id(self) -> EnvId:
@@ -150,6 +157,11 @@ class Config(Parts):
             activation=self.network.activation,
             table_key=self.network.table_key,
         )
+
+    @property
+    def evaluations_change_training(self) -> bool:
+        """Whether the training depends on `eval_every`."""
+        return self.finds_counterexamples or self.optimizer.learning_rate_decay < 1
 
     @property
     def finds_counterexamples(self) -> bool:
@@ -199,81 +211,90 @@ def _parts(fields: Mapping[str, Any]) -> Parts:
 
 def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
     """Return checked settings; refuse fields `given` without effect unless default."""
-    try:
-        for part in (draft := _parts(fields)).parts.values():
-            part.check()
-    except SettingError as error:
-        if not given or error.field in given or error.field not in fields:
-            raise
-        return _made({k: v for k, v in fields.items() if k != error.field}, given)
-    causes = dict(_unused(draft))
+    draft = _parts(fields)
+    for part in draft.parts.values():
+        part.check()
+    useless = {conflict.field: conflict for conflict in _unused(draft)}
     for name in given:
-        if name in causes and draft.value(name) != default(name):
-            raise _useless(draft, name, causes[name])
-    return _parts({k: v for k, v in fields.items() if k not in causes}).checked()
+        if name in useless and draft.value(name) != default(name):
+            raise _refusal(draft, useless[name])
+    return _parts({k: v for k, v in fields.items() if k not in useless}).checked()
 
 
-def _useless(config: Parts, name: str, cause: str) -> SettingError:
-    rule = f"left out: it has no effect with {cause}"
-    return SettingError(name, rule, config.value(name))
+def _refusal(config: Parts, conflict: Conflict) -> SettingError:
+    value = config.value(conflict.field)
+    return SettingError(conflict.field, conflict.rule, value, conflict.others)
 
 
-def _unused(config: Parts) -> Iterator[tuple[str, str]]:
-    """Yield each field without effect, and the setting that is the reason."""
+def _unused(config: Parts) -> Iterator[Conflict]:
+    """Yield each field that others leave without effect."""
     for part in config.parts.values():
         yield from part.unused()
     run = config.run
     game = GAMES[run.env_id]
     if not game.symmetries:
-        yield "canonical", f"env_id {run.env_id}: its symmetries are not listed"
+        cause = f"env_id {run.env_id}: its symmetries are not listed"
+        yield without_effect("canonical", cause, "env_id")
     if not game.stones:
-        yield "two_planes", f"env_id {run.env_id}: it does not show stones"
+        cause = f"env_id {run.env_id}: it does not show stones"
+        yield without_effect("two_planes", cause, "env_id")
     if not run.start_share:
-        yield "max_positions", "start_share 0"
+        yield without_effect("max_positions", "start_share 0", "start_share")
     if config.target.backward:
-        yield "lockstep", "backward: all games end in each update"
+        cause = "backward: all games end in each update"
+        yield without_effect("lockstep", cause, "backward")
     if run.num_envs == 1:
-        yield "lockstep", "num_envs 1"
+        yield without_effect("lockstep", "num_envs 1", "num_envs")
 
 
-def _conflicts(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield each field that contradicts another part, and the values allowed then."""
+def _conflicts(config: Config) -> Iterator[Conflict]:
+    """Yield each field that others rule out, of its part or of another one."""
     game, target, num_envs = GAMES[config.env_id], config.target, config.run.num_envs
     if config.network.is_table and not game.enumerable:
-        yield "network", f"mlp in {config.env_id}: too many boards for a table"
+        rule = f"mlp in {config.env_id}: too many boards for a table"
+        yield Conflict("network", rule, ("env_id",))
     if target.backward and game.max_moves is None:
-        yield "backward", f"false in {config.env_id}: its games have no known length"
+        rule = f"false in {config.env_id}: its games have no known length"
+        yield Conflict("backward", rule, ("env_id",))
     if target.backward and config.replay.replay_capacity:
-        yield "backward", "false with replay, which has no order"
+        rule = "false with replay, which has no order"
+        yield Conflict("backward", rule, ("replay_capacity",))
     if 0 < config.replay.replay_capacity < num_envs:
-        yield "replay_capacity", f"0 or at least {num_envs:,} (num_envs)"
+        rule = f"0 or at least {num_envs:,} (num_envs)"
+        yield Conflict("replay_capacity", rule, ("num_envs",))
     if config.run.start_share:
         yield from _without_counterexamples(config)
     if config.opponent.is_self:
         yield from _in_self_play(target)
     else:
         yield from _against_an_opponent(config)
+    for part in config.parts.values():
+        yield from part.conflicts()
 
 
-def _without_counterexamples(config: Parts) -> Iterator[tuple[str, str]]:
+def _without_counterexamples(config: Parts) -> Iterator[Conflict]:
     """Yield `start_share` where no counterexamples are found."""
     if reason := catalogue.why_not_searched(config.run.env_id):
-        yield "start_share", f"0: {reason}"
+        yield Conflict("start_share", f"0: {reason}", ("env_id",))
     if config.exploration.random_opening:  # a counterexample would be left at random
-        yield "random_opening", "0 with start_share"
+        yield Conflict("random_opening", "0 with start_share", ("start_share",))
 
 
-def _against_an_opponent(config: Parts) -> Iterator[tuple[str, str]]:
+def _against_an_opponent(config: Parts) -> Iterator[Conflict]:
     if config.target.backup == "two-ply":
-        yield "backup", "one-ply against an opponent: its reply is part of the move"
+        rule = "one-ply against an opponent: its reply is part of the move"
+        yield Conflict("backup", rule, ("opponent",))
     if config.run.start_share:
-        yield "start_share", f"0 against {config.opponent.opponent}: for self-play only"
+        rule = f"0 against {config.opponent.opponent}: for self-play only"
+        yield Conflict("start_share", rule, ("opponent",))
 
 
-def _in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:
+def _in_self_play(target: TargetSettings) -> Iterator[Conflict]:
     if target.reward_draw != 0:
-        yield "reward_draw", "0 in self-play: one's gain is the other's loss"
+        rule = "0 in self-play: one's gain is the other's loss"
+        yield Conflict("reward_draw", rule, ("opponent",))
     if target.reward_win <= 0:
-        yield "reward_win", "above 0 in self-play"
+        yield Conflict("reward_win", "above 0 in self-play", ("opponent",))
     elif target.reward_loss != -target.reward_win:
-        yield "reward_loss", f"{-target.reward_win} in self-play (-reward_win)"
+        rule = f"{-target.reward_win} in self-play (-reward_win)"
+        yield Conflict("reward_loss", rule, ("reward_win", "opponent"))

@@ -260,7 +260,6 @@ class LiveTraining:
     def _fail(self, job: Job, error: Exception) -> None:
         with self._changed:
             job.phase, job.paused = "failed", False
-            text = str(error) or type(error).__name__
-            job.error = text.replace("--learning-rate", "learning rate")
+            job.error = str(error) or type(error).__name__
             if self._job is job:
                 self._tell()

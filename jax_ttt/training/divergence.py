@@ -15,7 +15,7 @@ def reason(step: Progress, before: int) -> str:
     """
     causes = [*_first_value(step, before), *_weights(step)]
     text = "; ".join(causes) or f"a value is not finite by update {step.update:,}"
-    return f"training diverged: {text}; try a lower --learning-rate"
+    return f"training diverged: {text}; try a lower learning rate"
 
 
 def _first_value(step: Progress, before: int) -> list[str]:

@@ -60,8 +60,7 @@ def train_jobs(
 
 def _graded_at_the_end(job: Job) -> Job:
     config = job.config
-    # Otherwise the training depends on when the agent is evaluated.
-    if not config.finds_counterexamples and config.optimizer.learning_rate_decay == 1:
+    if not config.evaluations_change_training:
         config = config.replace(eval_every=config.run.num_updates)
     if trees.game_tree(config.env_id) is not None:
         config = config.replace(eval_games=0)  # the exact grade is enough

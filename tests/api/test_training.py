@@ -66,6 +66,10 @@ def test_a_config_is_used_unchanged():
         ({"speed": 1.0}, "there is no setting speed$"),
         ({"preset": "best"}, "preset must be one of default"),
         ({"gamma": 1.5}, "gamma must be a number from 0 to 1, got 1.5"),
+        (
+            {"learning_rate": 1e-3},
+            r"learning_rate_end must be .* got 0.002 \(from preset default\)",
+        ),
         ({"seed": -1}, "seed must be a whole number"),
         ({"opponent": "nobody"}, "no known player"),
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),

@@ -44,7 +44,7 @@ def test_no_grid_is_the_settings_as_they_are():
         ([""], "must be SETTING=VALUE,VALUE, for instance .* got ''"),
         (["tua=1"], "a setting of --grid is unknown: 'tua'; did you mean tau"),
         (["=1"], r"a setting of --grid is unknown: '' \(--help lists all\)"),
-        (["eval_every=1"], "--grid can't vary eval_every: a sweep is of one game, and"),
+        (["eval_games=1"], "--grid can't vary eval_games: a sweep is of one game, and"),
         (["tau=0.1", "--tau=0.2"], "must name each setting once, got tau twice"),
     ],
 )
@@ -60,6 +60,8 @@ def test_a_word_that_names_no_setting_is_refused(words, why):
         ("tau=", "tau"),
         ("num_envs=1.5", "num_envs"),
         ("num_envs=many", "num_envs"),
+        ("num_envs=1_000", "num_envs"),  # as the flag
+        ("tau=0.1,0.0_5", "tau"),
         ("double=2", "double"),
         ("network=cnn", "network"),
         ("epsilon_end=0.1,2", "epsilon_end"),

@@ -329,13 +329,11 @@ def test_a_choice_is_one_of_those_listed(field, value):
         ),
         (
             {"replay_capacity": 500, "replay_batch": 512, "replay_start": 0},
-            "replay_capacity must be 0 or at least 512 (replay_batch, replay_start), "
-            "got 500",
+            "replay_capacity must be 0 or at least 512 (replay_batch), got 500",
         ),
         (
             {"replay_capacity": 500},
-            "replay_capacity must be 0 or at least 1,000 (replay_batch, replay_start), "
-            "got 500",
+            "replay_capacity must be 0 or at least 1,000 (replay_start), got 500",
         ),
         (
             {"replay_capacity": 1000, "num_envs": 2000},
@@ -347,7 +345,7 @@ def test_a_choice_is_one_of_those_listed(field, value):
         ),
         (
             {"opponent": "random", "reward_win": 0.5, "reward_draw": 0.75},
-            "reward_draw must be from -1.0 (reward_loss) to 0.5 (reward_win), got 0.75",
+            "reward_draw must be at most 0.5 (reward_win), got 0.75",
         ),
         ({"opponent": ""}, "opponent must be a player's name, got ''"),
         (
@@ -436,7 +434,8 @@ def test_a_setting_without_effect_has_its_default(others, field, value, cause):
     config = Config.of(**useful, **{field: value})
     usual = {name: default(name) for name in useful}
     assert config.value(field) == value
-    assert config.replace(**usual | others) == Config.of(**others)
+    rate = {"learning_rate": default("learning_rate")}  # a table's is of its own kind
+    assert config.replace(**usual | others | rate) == Config.of(**others)
     fields = config.as_dict() | usual | others
     assert config_from_dict(fields) == Config.of(**others)
     parts = Config.of(**others).parts
@@ -556,10 +555,56 @@ def test_a_part_is_of_its_own_kind():
         config.__post_init__()
 
 
-def test_a_value_of_a_preset_that_a_given_one_rules_out_gets_its_default():
-    found = PRESETS["default"].replace(learning_rate=1e-3)
-    assert found.optimizer.learning_rate_end == 0
-    with pytest.raises(SettingError, match="learning_rate_end must be at most"):
-        PRESETS["default"].replace(learning_rate=1e-3, learning_rate_end=2e-3)
+CONTRADICTED = [
+    ("default", {"learning_rate": 1e-3}, "learning_rate_end", 2e-3, "learning_rate"),
+    ("default", {"epsilon_start": 0.05}, "epsilon_end", 0.1, "epsilon_start"),
+    ("default", {"opponent": "random"}, "backup", "two-ply", "opponent"),
+    ("default", {"double": True}, "double", True, "backup"),
+    ("tictac-q", {"reward_win": 0.5}, "reward_draw", 1.0, "reward_win"),
+    ("tictac-q", {"reward_win": -1.0}, "reward_loss", -1.0, "reward_win"),
+    ("plain", {"reward_draw": 0.5}, "reward_draw", 0.5, "opponent"),
+    ("go-second", {"replay_start": 60_000}, "replay_capacity", 50_000, "replay_start"),
+    ("go-first", {"replay_capacity": 600}, "replay_capacity", 600, "replay_start"),
+    ("matlab", {"network": "mlp"}, "network", "mlp", "learning_rate"),
+]
+"""A preset, fields that contradict it, and what the refusal names."""
+
+
+@pytest.mark.parametrize(("preset", "fields", "field", "value", "other"), CONTRADICTED)
+def test_a_preset_that_contradicts_a_field_is_refused(
+    preset, fields, field, value, other
+):
+    """It is not repaired; the refusal names both fields, and the preset's value."""
+    with pytest.raises(SettingError) as refusal:
+        PRESETS[preset].replace(**fields)
+    error = refusal.value
+    assert (error.field, error.value) == (field, value)
+    assert other in error.others
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@given(with_value(inside))
+def test_a_change_of_a_preset_changes_only_what_has_no_effect(preset, case):
+    """Every other field of the preset stays as it is."""
+    field, value = case
+    config = PRESETS[preset]
+    try:
+        changed = config.replace(**{field: value})
+    except SettingError:
+        return
+    assert changed.value(field) == value
+    for name in PART_OF.keys() - {field}:
+        if changed.value(name) != config.value(name):
+            with pytest.raises(SettingError, match="no effect"):
+                changed.check_effect([name])
+
+
+def test_a_table_becomes_an_mlp_with_a_learning_rate_of_its_own():
+    rates = {"learning_rate": 1e-2, "learning_rate_end": 0.0}
+    changed = PRESETS["matlab"].replace(network="mlp", **rates)
+    assert changed.network.network == "mlp"
+
+
+def test_a_stored_contradiction_is_refused():
     with pytest.raises(SettingError, match="epsilon_end must be at most"):
         config_from_dict({"epsilon_start": 0.1, "epsilon_end": 0.2})

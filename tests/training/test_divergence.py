@@ -49,7 +49,7 @@ NAN = float("nan")
 )
 @pytest.mark.fault
 def test_the_first_update_and_the_weights_are_named(found, text):
-    advice = "; try a lower --learning-rate"
+    advice = "; try a lower learning rate"
     assert divergence.reason(found, 50) == f"training diverged: {text}{advice}"
 
 

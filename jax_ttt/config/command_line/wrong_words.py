@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jax_ttt.config import suggestions
 from jax_ttt.config.command_line.arguments import Argument
+from jax_ttt.config.ranges import number
 
 _UNPRINTED = {"Cc", "Cs", "Zl", "Zp"}
 """Categories of Unicode: controls, line ends, and bytes that are not UTF-8."""
@@ -107,11 +108,10 @@ def _is_number(argument: Argument, value: str) -> bool:
     if value == "None" and argument.is_optional:
         return True
     try:
-        argument.type(value)
+        number(argument.type, value)
     except ValueError:
         return False
-    # Python also reads "1_000", " 1" and the digits of all scripts.
-    return value.isascii() and not set(value) & set("_ ")
+    return True
 
 
 def left_out(

@@ -11,7 +11,8 @@ class EvaluationSettings(Part):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
-    """Updates between evaluations. 1 to 1,000,000,000."""
+    """Updates between evaluations. 1 to 1,000,000,000. The training depends on it with
+    start_share, and with learning_rate_decay below 1."""
     eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
     """Games of the sampled match against random in each evaluation, 0 to 1,048,576; by
     default 0 in enumerable games, whose results are exact, else 1,024."""

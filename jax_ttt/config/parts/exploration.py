@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import EpsilonSchedule
-from jax_ttt.config.ranges import Fraction, Part, Range
+from jax_ttt.config.ranges import (
+    Conflict,
+    Fraction,
+    Part,
+    Range,
+    without_effect,
+)
+
+_ENDS = ("epsilon_start", "epsilon_end")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,15 +34,18 @@ class ExplorationSettings(Part):
     """Most random moves at the start of a game, learned from too: three of four games
     have 0 to this many. 0 to 1,000."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         if self.epsilon_end > self.epsilon_start:
-            yield "epsilon_end", f"at most {self.epsilon_start} (epsilon_start)"
+            rule = f"at most {self.epsilon_start} (epsilon_start)"
+            yield Conflict("epsilon_end", rule, ("epsilon_start",))
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         if self.epsilon_schedule == "linear":
-            yield "epsilon_decay", "epsilon_schedule linear"
+            cause = "epsilon_schedule linear"
+            yield without_effect("epsilon_decay", cause, "epsilon_schedule")
         if self.epsilon_start == self.epsilon_end:
-            yield "epsilon_schedule", "epsilon_end equal to epsilon_start"
-            yield "epsilon_decay", "epsilon_end equal to epsilon_start"
+            cause = "epsilon_end equal to epsilon_start"
+            yield without_effect("epsilon_schedule", cause, *_ENDS)
+            yield without_effect("epsilon_decay", cause, *_ENDS)

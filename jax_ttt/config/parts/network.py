@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
-from jax_ttt.config.ranges import Part, Range, Result
+from jax_ttt.config.ranges import Conflict, Part, Range, Result, without_effect
 
 _OF_MLP = (
     *("hidden_size", "hidden_layers", "two_planes", "filters"),
@@ -19,7 +19,8 @@ class NetworkSettings(Part):
 
     network: NetworkKind = "mlp"
     """mlp: a multilayer perceptron. table: a lookup table, see table_key; only in
-    enumerable games."""
+    enumerable games. With a preset that trains a table, mlp needs a learning_rate too:
+    a table's is a share of the error."""
     canonical: bool = True
     """Map rotated and mirrored boards to one canonical board."""
     hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
@@ -54,15 +55,15 @@ class NetworkSettings(Part):
         """Neurons in each hidden layer; none in a table."""
         return () if self.is_table else (self.hidden_size,) * self.hidden_layers
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         if self.is_table:
             for field in _OF_MLP:
-                yield field, "network table"
+                yield without_effect(field, "network table", "network")
             return
         if not self.hidden_layers:
-            yield "hidden_size", "hidden_layers 0"
+            yield without_effect("hidden_size", "hidden_layers 0", "hidden_layers")
             if not self.filters:
-                yield "activation", "hidden_layers 0"
-        yield "table_key", "network mlp"
-        yield "initial_value", "network mlp"
+                yield without_effect("activation", "hidden_layers 0", "hidden_layers")
+        yield without_effect("table_key", "network mlp", "network")
+        yield without_effect("initial_value", "network mlp", "network")

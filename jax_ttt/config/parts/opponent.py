@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.catalogue import SeatSetting
-from jax_ttt.config.ranges import Name, Part, Range
+from jax_ttt.config.ranges import Conflict, Name, Part, Range
 
 SELF = "self"
 """The name of the opponent in self-play."""
@@ -40,7 +40,8 @@ class OpponentSettings(Part):
         """Who plays: `in self-play`, or `against` a name."""
         return {SELF: "in self-play"}.get(self.opponent, f"against {self.opponent}")
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         if self.is_self and self.seat != "both":
-            yield "seat", "both in self-play, where it plays both sides"
+            rule = "both in self-play, where it plays both sides"
+            yield Conflict("seat", rule, ("opponent",))

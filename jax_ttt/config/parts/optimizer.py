@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Loss, OptimizerKind
-from jax_ttt.config.ranges import Fraction, Part, Range
+from jax_ttt.config.ranges import (
+    Conflict,
+    Fraction,
+    Part,
+    Range,
+    without_effect,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -31,12 +37,13 @@ class OptimizerSettings(Part):
     """Grade, save and play with an average of the network's weights over about this
     share of the updates so far. 0 (no average) to 1."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         if self.learning_rate_end > self.learning_rate:
-            yield "learning_rate_end", f"at most {self.learning_rate} (learning_rate)"
+            rule = f"at most {self.learning_rate} (learning_rate)"
+            yield Conflict("learning_rate_end", rule, ("learning_rate",))
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         if self.optimizer == "sgd":
-            yield "weight_decay", "optimizer sgd"
+            yield without_effect("weight_decay", "optimizer sgd", "optimizer")

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Annotated
 
-from jax_ttt.config.ranges import Part, Range
+from jax_ttt.config.ranges import Conflict, Part, Range, without_effect
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -19,15 +19,16 @@ class ReplaySettings(Part):
     replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
     """Moves in the buffer before learning begins. 0 to 16,777,216."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         least = max(self.replay_batch, self.replay_start)
         if 0 < self.replay_capacity < least:
-            rule = f"0 or at least {least:,} (replay_batch, replay_start)"
-            yield "replay_capacity", rule
+            other = "replay_batch" if least == self.replay_batch else "replay_start"
+            rule = f"0 or at least {least:,} ({other})"
+            yield Conflict("replay_capacity", rule, (other,))
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         if not self.replay_capacity:
-            yield "replay_batch", "replay_capacity 0"
-            yield "replay_start", "replay_capacity 0"
+            for field in ("replay_batch", "replay_start"):
+                yield without_effect(field, "replay_capacity 0", "replay_capacity")

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.choices import Backup
-from jax_ttt.config.ranges import Fraction, Part, Range, Result
+from jax_ttt.config.ranges import (
+    Conflict,
+    Fraction,
+    Part,
+    Range,
+    Result,
+    without_effect,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,20 +49,25 @@ class TargetSettings(Part):
     reward_loss: Result = -1.0
     """Reward of a loss. -1 to 1; -reward_win in self-play."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield each field that others of the part rule out, and what it must be."""
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part rule out."""
         if self.double and self.backup == "two-ply":
-            yield "double", "false with a two-ply backup"
-        if not self.reward_loss < self.reward_win:
-            yield "reward_loss", f"below {self.reward_win} (reward_win)"
-        if not self.reward_loss <= self.reward_draw <= self.reward_win:
-            rule = f"from {self.reward_loss} (reward_loss) to {self.reward_win}"
-            yield "reward_draw", f"{rule} (reward_win)"
+            yield Conflict("double", "false with a two-ply backup", ("backup",))
+        if self.reward_loss >= self.reward_win:
+            rule = f"below {self.reward_win} (reward_win)"
+            yield Conflict("reward_loss", rule, ("reward_win",))
+        if self.reward_draw < self.reward_loss:
+            rule = f"at least {self.reward_loss} (reward_loss)"
+            yield Conflict("reward_draw", rule, ("reward_loss",))
+        if self.reward_draw > self.reward_win:
+            rule = f"at most {self.reward_win} (reward_win)"
+            yield Conflict("reward_draw", rule, ("reward_win",))
 
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield each field without effect, and the setting that makes it useless."""
+    def unused(self) -> Iterator[Conflict]:
+        """Yield each field that others of the part leave without effect."""
         if not self.gamma:
             for name in ("tremble", "double", "tau", "target_update_every"):
-                yield name, "gamma 0"
+                yield without_effect(name, "gamma 0", "gamma")
         if self.target_update_every:
-            yield "tau", f"target_update_every {self.target_update_every}"
+            cause = f"target_update_every {self.target_update_every}"
+            yield without_effect("tau", cause, "target_update_every")

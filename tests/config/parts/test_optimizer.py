@@ -4,12 +4,14 @@ from jax_ttt.config.parts.optimizer import OptimizerSettings
 
 
 def test_what_has_no_effect():
-    assert not dict(OptimizerSettings().unused())
-    unused = dict(OptimizerSettings(optimizer="sgd").unused())
-    assert unused == {"weight_decay": "optimizer sgd"}
+    assert not list(OptimizerSettings().unused())
+    (unused,) = OptimizerSettings(optimizer="sgd").unused()
+    assert (unused.field, unused.others) == ("weight_decay", ("optimizer",))
 
 
 def test_the_learning_rate_does_not_rise():
     rates = OptimizerSettings(learning_rate=0.1, learning_rate_end=0.2)
-    ((field, rule),) = rates.conflicts()
-    assert (field, rule) == ("learning_rate_end", "at most 0.1 (learning_rate)")
+    (conflict,) = rates.conflicts()
+    assert conflict.field == "learning_rate_end"
+    assert conflict.others == ("learning_rate",)
+    assert "at most 0.1" in conflict.rule

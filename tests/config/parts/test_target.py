@@ -4,20 +4,23 @@ from jax_ttt.config.parts.target import TargetSettings
 
 
 def test_what_has_no_effect():
-    assert not dict(TargetSettings().unused())
+    assert not list(TargetSettings().unused())
+    unused = TargetSettings(gamma=0.0).unused()
     fields = ("tremble", "double", "tau", "target_update_every")
-    assert dict(TargetSettings(gamma=0.0).unused()) == dict.fromkeys(fields, "gamma 0")
-    unused = dict(TargetSettings(target_update_every=7).unused())
-    assert unused == {"tau": "target_update_every 7"}
+    assert {(c.field, *c.others) for c in unused} == {(x, "gamma") for x in fields}
+    (unused,) = TargetSettings(target_update_every=7).unused()
+    assert (unused.field, unused.others) == ("tau", ("target_update_every",))
 
 
 def test_what_goes_together():
     assert not list(TargetSettings(double=True).conflicts())
-    conflicts = TargetSettings(double=True, backup="two-ply").conflicts()
-    assert list(conflicts) == [("double", "false with a two-ply backup")]
+    (conflict,) = TargetSettings(double=True, backup="two-ply").conflicts()
+    assert (conflict.field, conflict.others) == ("double", ("backup",))
     low, draw = (
         TargetSettings(reward_win=-1.0),
         TargetSettings(reward_draw=1.0, reward_win=0.5),
     )
-    assert [field for field, _ in low.conflicts()] == ["reward_loss", "reward_draw"]
-    assert [field for field, _ in draw.conflicts()] == ["reward_draw"]
+    assert [c.field for c in low.conflicts()] == ["reward_loss", "reward_draw"]
+    assert [(c.field, *c.others) for c in draw.conflicts()] == [
+        ("reward_draw", "reward_win")
+    ]

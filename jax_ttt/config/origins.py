@@ -1,0 +1,52 @@
+"""Where the values of a refused setting come from. Imports no JAX."""
+
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.settings import PART_OF, Parts
+
+
+@contextlib.contextmanager
+def naming_origins(
+    settings: Parts,
+    source: str,
+    given: Collection[str],
+    grid: Mapping[str, Sequence[Any]] | None = None,
+) -> Iterator[None]:
+    """Add to a refusal meanwhile where the values come from that the user did not give.
+
+    `given` are the fields that the user gave, `grid` those that a grid varies. The
+    others have the values of `settings`, which are from `source`: "preset table".
+    """
+    try:
+        yield
+    except SettingError as error:
+        error.origin = _origin(error, settings, source, given, grid or {})
+        raise
+
+
+def _origin(
+    error: SettingError,
+    settings: Parts,
+    source: str,
+    given: Collection[str],
+    grid: Mapping[str, Sequence[Any]],
+) -> str:
+    field = error.field
+    if field not in PART_OF:
+        return ""
+    if field not in given and field not in grid:
+        return f"from {source}"
+    origins = [f"from {_grid_word(field, grid)}"] if field in grid else []
+    for other in error.others:
+        if other in grid:
+            origins.append(f"{other} is from {_grid_word(other, grid)}")
+        elif other not in given:
+            origins.append(f"{other} {settings.value(other)} is from {source}")
+    return "; ".join(origins)
+
+
+def _grid_word(field: str, grid: Mapping[str, Sequence[Any]]) -> str:
+    return f"--grid {field}={','.join(map(str, grid[field]))}"
