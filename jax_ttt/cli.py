@@ -40,8 +40,8 @@ class Machine:
     """Where a command runs."""
 
     device: Device = "auto"
-    """Device to compute on; a device that is absent is refused. auto: the best one that
-    JAX finds."""
+    """Device to compute on; a device that is absent is refused. auto: the platform that
+    $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
     """Neither read nor write the cache of compiled programs. Its folder is that of
     $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
