@@ -157,6 +157,7 @@ def checked_config(args: Args) -> Config:
     """
     config = args.config
     args.check_spread()
+    args.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
     rules = ("seed", SEED_RANGE), ("checkpoint_every", EVERY), ("keep", KEEP)
     for field, rule in rules:
@@ -217,7 +218,9 @@ def train_and_tell(
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
         from jax_ttt.checkpoints import run_folders
+        from jax_ttt.scaling import mesh
         from jax_ttt.training import loop
+    mesh.check_shares(config)
     loop.check_first_move(config)
     opponent = loop.make_opponent(config, args.seed)
     if signals:
