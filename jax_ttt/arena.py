@@ -33,8 +33,6 @@ from jax_ttt.scaling import supervised
 if TYPE_CHECKING:
     from jax_ttt.evaluation.crosstable import CrossTable
 
-_HELP = "".join(f"\n  {name}: {text}" for name, text in names.KINDS.items())
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args(cli.Machine):
@@ -67,7 +65,7 @@ class Args(cli.Machine):
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(
-        Args, argv, "arena", description=f"{inspect.getdoc(Args)}\n\nPlayers:{_HELP}"
+        Args, argv, "arena", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
     )
     SEED_RANGE.check("seed", args.seed)
     NUM_GAMES.check("games", args.games)

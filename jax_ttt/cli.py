@@ -8,7 +8,9 @@ import argparse
 import dataclasses
 import importlib.util
 import itertools
+import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -31,6 +33,7 @@ from jax_ttt.scaling.flags import Devices
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
+_TRACEBACK = "JAX_TTT_TRACEBACK"
 _NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
 
 
@@ -39,8 +42,8 @@ class Machine:
     """Where a command runs."""
 
     device: Device = "auto"
-    """Device to compute on; a device that is absent is refused. auto: the best one that
-    JAX finds."""
+    """Device to compute on; a device that is absent is refused. auto: the platform that
+    $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
     """Neither read nor write the cache of compiled programs. Its folder is that of
     $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
@@ -141,7 +144,10 @@ def _given(argv: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def guarded(command: Command) -> Command:
-    """Turn what a user can cause into one line on stderr and an exit code."""
+    """Turn what a user can cause into one line on stderr and an exit code.
+
+    The variable `JAX_TTT_TRACEBACK=1` also shows the error's traceback.
+    """
 
     def main(argv: Sequence[str] | None) -> int:
         if argv is None:
@@ -245,6 +251,12 @@ def check_output(flag: str, path: Path | None) -> None:
 
 
 def _fail(code: int, message: str) -> int:
+    """Say what is wrong in one line on stderr; return the exit code.
+
+    With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
+    """
+    if os.environ.get(_TRACEBACK, "0") not in ("", "0") and sys.exc_info()[1]:
+        streams.tell(traceback.format_exc().rstrip())
     streams.tell(f"error: {message}")
     return code
 

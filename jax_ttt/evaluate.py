@@ -9,6 +9,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
+import inspect
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ class Args(cli.Machine, Devices):
     """
 
     agent: tyro.conf.Positional[str | None] = None
-    """A run's folder, an agent's file, or a player of the arena such as minimax; by
+    """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
@@ -88,7 +89,9 @@ class Args(cli.Machine, Devices):
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "evaluate")
+    args = cli.parse(
+        Args, argv, "evaluate", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
+    )
     SEED_RANGE.check("seed", args.seed)
     if args.games is not None:
         NUM_GAMES_IF_ANY.check("games", args.games)

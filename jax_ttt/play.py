@@ -9,6 +9,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
     interrupts.leave_on_import()
 
 import dataclasses
+import inspect
 import secrets
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -38,7 +39,7 @@ class Args(cli.Machine):
     """
 
     player: tyro.conf.Positional[str | None] = None
-    """A run's folder, an agent's file, or a player of the arena such as minimax; by
+    """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/, or shipped:network if there is none."""
     level: Level | None = None
     """How the opponent plays: beginner (70 % random moves, else the player's), medium
@@ -56,7 +57,9 @@ class Args(cli.Machine):
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "play")
+    args = cli.parse(
+        Args, argv, "play", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
+    )
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     SEED_RANGE.check("seed", seed)
     shipped = SHIPPED if args.env_id in (None, DEFAULT) else ""

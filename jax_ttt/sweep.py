@@ -103,6 +103,7 @@ def main(argv: Sequence[str] | None) -> int:
         device = cli.set_up(args, 6)
         if signals:
             return cli.interrupted(signals[0])
+        check_shares(points)
         check_opponents(args, points)
         begin = time.perf_counter()
         with processes.ending_together(), contextlib.closing(file_of(args)) as kept:
@@ -166,6 +167,8 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     check_evaluation(args, points)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
+        if config.finds_counterexamples:  # trains alone, so its games are split
+            args.check_shares(config)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output(flag, path)
     pictures.check_file("--svg", args.svg)
@@ -199,6 +202,15 @@ class Group:
     point: Point
     config: Config
     rows: list[AgentResult]
+
+
+def check_shares(points: list[tuple[Point, Config]]) -> None:
+    """Refuse games that the devices in use can't share, in runs that train alone."""
+    from jax_ttt.scaling import mesh
+
+    for _, config in points:
+        if config.finds_counterexamples:
+            mesh.check_shares(config)
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:

@@ -19,6 +19,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
+from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
 from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError
@@ -26,6 +27,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
 from jax_ttt.results import free_folders
+from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -127,7 +129,12 @@ def main(argv: Sequence[str] | None) -> int:
     text = resume.ended(args.found, args.plan, "num_updates" in args.given)
     if args.found and text:
         resume.tidy(args.found.run)
-        (streams.tell if args.json else print)(text)
+        if not args.json:
+            print(text)
+            return 0
+        streams.tell(text)
+        cli.set_up(args, 2)
+        print(result_of_ended(args.found))
         return 0
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     # Who calls `main` with arguments keeps the process.
@@ -150,6 +157,7 @@ def checked_config(args: Args) -> Config:
     """
     config = args.config
     args.check_spread()
+    args.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
     rules = ("seed", SEED_RANGE), ("checkpoint_every", EVERY), ("keep", KEEP)
     for field, rule in rules:
@@ -176,13 +184,43 @@ def checked_config(args: Args) -> Config:
     return config
 
 
+def result_of_ended(found: Found) -> str:
+    """Return the result of a run that ended by itself as JSON, from its files.
+
+    Raises:
+        AgentError: the run's agent is missing or damaged, or not the one of its end.
+    """
+    from jax_ttt.players import agents
+    from jax_ttt.reports import console
+
+    checkpoint = found.checkpoint
+    if checkpoint.finished is None:
+        raise ValueError("the run has not ended")
+    agent = agents.load_agent(found.run)
+    if agent.num_updates != checkpoint.update:
+        raise AgentError(
+            f"{found.run / 'agent.safetensors'}: after {agent.num_updates:,} updates, "
+            f"but the run ended at update {checkpoint.update:,}"
+        )
+    return console.run_as_json(
+        run=found.run,
+        preset=checkpoint.plan.preset,
+        agent=agent,
+        counts=resume.counts_of(found),
+        moves=checkpoint.tensors.get("last.moves"),
+        stopped=checkpoint.finished,
+    )
+
+
 def train_and_tell(
     args: Args, config: Config, device: str, signals: Signals, times: TimeSpans
 ) -> int:
     """Make opponent and folder, train in it, and return the exit code."""
     with times.recording("imports"):
         from jax_ttt.checkpoints import run_folders
+        from jax_ttt.scaling import mesh
         from jax_ttt.training import loop
+    mesh.check_shares(config)
     loop.check_first_move(config)
     opponent = loop.make_opponent(config, args.seed)
     if signals:

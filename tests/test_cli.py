@@ -18,6 +18,7 @@ from jax_ttt import __version__, arena, cli, evaluate, play, plot
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.command_line.boxes import TOPICS
 from jax_ttt.config.command_line.examples import EXAMPLES
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, PARTS, Config
 
@@ -585,3 +586,36 @@ def test_a_link_is_neither_followed_nor_removed_before_it_is_replaced(tmp_path):
     other.write_text("mine")
     cli.check_output("--csv", link)
     assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("value", ["", "0", "1"])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PermissionError(13, "Permission denied", "x.csv"), 1),
+        (OSError(28, "No space left on device"), 1),
+        (UsageError("no such thing"), 2),
+        (SettingError("seed", "a number", "x"), 2),
+        (FloatingPointError("the loss is not finite"), 3),
+        (MemoryError(), 1),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_traceback_is_shown_where_a_variable_wants_it(
+    error, code, value, monkeypatch, capsys
+):
+    @cli.guarded
+    def command(argv):
+        raise error
+
+    monkeypatch.setenv("JAX_TTT_TRACEBACK", value)
+    assert command([]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    *before, last = err.splitlines()
+    assert last.startswith("error: ")
+    if value == "1":
+        assert before[0].startswith("Traceback")
+        assert any("raise error" in line for line in before)
+    else:
+        assert not before

@@ -899,3 +899,33 @@ def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys
     graded = json.loads(capsys.readouterr().out)
     assert graded["verdict"] == trained["verdict"]
     assert graded["exact"]["unbeatable"] == trained["exact"]["unbeatable"]
+
+
+@pytest.mark.parametrize("flags", [("--num-updates", "4"), ("--until-proven",)])
+def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatch):
+    from jax_ttt.evaluation import evaluation
+
+    real = evaluation.summary
+    monkeypatch.setattr(evaluation, "summary", lambda x: proven(real(x), True))
+    path = tmp_path / "run"
+    code, out, err = run(path, "--json", *flags)
+    assert (code, err) == (0, "")
+    then = json.loads(out)
+    assert then["stopped"] == ("proven" if "--until-proven" in flags else "end")
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        assert train.main(["--resume", str(path), "--json"]) == 0
+    assert json.loads(out.getvalue()) == then
+    assert str(path) in err.getvalue()
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+
+
+def test_an_ended_run_without_its_agent_has_no_result(tmp_path, capsys):
+    path = tmp_path / "run"
+    assert run(path, "--quiet")[0] == 0
+    (path / "agent.safetensors").unlink()
+    assert train.main(["--resume", str(path), "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "agent.safetensors" in err

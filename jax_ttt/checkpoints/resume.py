@@ -12,9 +12,10 @@ from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.results import free_folders
+from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.plain import JsonObject
+from jax_ttt.results.rows import Counts
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import files, streams
@@ -125,6 +126,20 @@ def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:
         f"the run in {found.run} ended at update {update:,}{why[finished]}; to go on: "
         f"{resuming(found.run)} --num-updates {more}"
     )
+
+
+def counts_of(found: Found) -> Counts:
+    """Return the counts of a run at its checkpoint.
+
+    Raises:
+        AgentError: the checkpoint has no such counts.
+    """
+    update, tensors = found.checkpoint.update, found.checkpoint.tensors
+    names = ("games", "wins", "losses", "env_steps")
+    with tensor_files.describing(found.path):
+        counts = {name: int(tensors[name]) for name in names}
+        seconds = round(float(tensors["seconds"]), 4)
+    return Counts(update=update, seconds=seconds, **counts)
 
 
 def tidy(run: Path) -> None:

@@ -1,7 +1,9 @@
 """The interface to PGX: batched games, with rewards and discounts of the mover.
 
 PGX chooses the first player at random, gives rewards by player id, and marks every
-action legal once a game is over. Only this module deals with that.
+action legal once a game is over. This module hides that from other folders. In `envs/`,
+`enumeration`, `line_games`, `packing` and `replies` read the player ids or the count of
+steps, too.
 
 Axes: `B` games, `A` actions, `H W C` planes.
 """

@@ -1,6 +1,6 @@
 """An agent's evaluation: exact where a tree is given, else by sampling.
 
-The module imports neither games nor networks, so a run need not load them.
+The module loads neither PGX nor Flax.
 """
 
 import json

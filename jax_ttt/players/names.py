@@ -27,10 +27,15 @@ KINDS = {
     "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
     "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
     "lookahead:D:AGENT": "best play D moves deep, then the agent's values",
-    **dict.fromkeys(_SHIPPED, "a trained agent that comes with the program"),
+    "shipped:network": "the shipped network for tic_tac_toe, proven unbeatable",
+    "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
+    "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",
+    "shipped:connect-7x6": "the shipped network for connect_7x6, which can be beaten",
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
 """The kinds of players, and how each plays."""
+HELP = "\n".join(["Players:", *(f"  {name}: {text}" for name, text in KINDS.items())])
+"""The kinds of players for the help of a command, a line each."""
 
 BUILT_IN = (
     *("random", "blend:0.7:minimax", "minimax", "minimax-first", "minimax-quick"),

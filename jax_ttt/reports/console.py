@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+from jaxtyping import Int
+
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.latest_games import LatestGames
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import painting, result_text
@@ -23,7 +27,9 @@ from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
+from jax_ttt.results.rows import Counts
 from jax_ttt.runtime.compile_events import Bar, Status
+from jax_ttt.solver import policies
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
 
@@ -191,25 +197,46 @@ def end_text(
     details: bool,
 ) -> str:
     """Return what is printed at the end of a run: a report, a verdict or JSON."""
-    from jax_ttt.envs import tree as trees
-    from jax_ttt.solver import policies
-
-    game, probs = agent.config.env_id, None
-    host_tree = trees.host_tree(game)
-    if host_tree is not None:
-        probs = policies.deterministic(host_tree, progress.state.last.moves)
-    about = agent.score, host_tree, probs, agent.config.seats
-    verdict = result_text.verdict(game, *about)
+    moves = progress.state.last.moves
     if as_json:
-        run = preset, agent, progress, verdict, stopped
-        return run_as_json(folder.path, folder.agent_path, *run)
+        return run_as_json(
+            run=folder.path,
+            preset=preset,
+            agent=agent,
+            counts=progress.counts(),
+            moves=moves,
+            stopped=stopped,
+        )
+    verdict = _verdict(agent, moves)
     if quiet:
         return verdict
     text = closing(folder.path, agent, progress, verdict, stopped)
+    game = agent.config.env_id
+    probs = _policy(game, moves)
     if details and probs is not None:
         example = result_text.likeliest_game(game, trees.enumerated(game), probs)
         text += f"\n\nan example game\n{example}"
     return text
+
+
+def _policy(game: EnvId, moves: Int[np.ndarray, " D"] | None) -> np.ndarray | None:
+    """Return the policy that plays these moves; None if the game is not enumerable."""
+    tree = trees.host_tree(game)
+    if tree is None or moves is None:
+        return None
+    return policies.deterministic(tree, moves)
+
+
+def _verdict(agent: Agent, moves: Int[np.ndarray, " D"] | None) -> str:
+    """Return whether an agent that plays these moves is unbeatable, or how it loses."""
+    game = agent.config.env_id
+    return result_text.verdict(
+        env_id=game,
+        grades=agent.score,
+        tree=trees.host_tree(game),
+        probs=_policy(game, moves),
+        seats=agent.config.seats,
+    )
 
 
 def closing(
@@ -249,23 +276,26 @@ def _results(game: EnvId, grades: Grades) -> str:
 
 
 def run_as_json(
-    folder: Path,
-    agent_path: Path,
+    run: Path,
     preset: str,
     agent: Agent,
-    progress: Progress,
-    verdict: str,
+    counts: Counts,
+    moves: Int[np.ndarray, " D"] | None,
     stopped: Stopped,
 ) -> str:
-    """Return what came of the run as one JSON object."""
+    """Return a run's result as one JSON object.
+
+    `run` is its folder, `moves` are the agent's in the positions to decide, if the game
+    is enumerable.
+    """
     result = TrainResult(
-        **vars(progress.counts()),
+        **vars(counts),
         **vars(agent.score),
         preset=preset,
         seed=agent.seed,
-        run_dir=str(folder),
-        agent=str(agent_path),
+        run_dir=str(run),
+        agent=str(run / "agent.safetensors"),
         stopped=stopped,
-        verdict=verdict,
+        verdict=_verdict(agent, moves),
     )
     return json.dumps(plain.to_dict(result))

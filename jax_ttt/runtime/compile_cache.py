@@ -58,9 +58,11 @@ def use(wanted: bool = True) -> bool:
 class CheckedPrograms:
     """JAX's cache of compiled programs, as files with checksums.
 
-    JAX's own one takes a flipped bit for a good program, warns of each damaged file in
-    each process, and never replaces the file. Here a damaged file is one that is
-    absent. The checksum stands after JAX's entry, so JAX can read the files too.
+    JAX never replaces a damaged file, and each process warns of it and compiles. It
+    notices the damage by zlib's checksum. If the package `zstandard` is installed, JAX
+    compresses with it, without a checksum: 1,777 of 2,152 flipped bits of a file gave
+    another program. Here a damaged file counts as absent and is replaced. The checksum
+    stands after JAX's entry, so JAX can read the files too.
     """
 
     def __init__(self, path: str) -> None:

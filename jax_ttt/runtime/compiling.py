@@ -31,7 +31,7 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
     options = None
     release = tuple(map(int, version("jaxlib").split(".")[:2]))
     # XLA rejects unknown options.
-    if devices.current().platform == "cpu" and (0, 6) <= release <= (0, 12):
+    if devices.current().platform == "cpu" and release <= (0, 12):
         options = dict(_OPTIONS[effort])
         if options and release < (0, 11):
             options["xla_cpu_use_fusion_emitters"] = False  # the older code generator

@@ -19,9 +19,10 @@ class DeviceError(Exception):
 
 
 def choose_device(device: str) -> str:
-    """Make JAX compute on a kind of device; `auto` keeps JAX's own choice.
+    """Make JAX compute on a kind of device.
 
-    Returns the device's name.
+    `auto` means the platform that `$JAX_DEFAULT_DEVICE` names, or the device that JAX
+    chooses if the variable is not set. Returns the device's name.
 
     Raises:
         DeviceError: there is no such device, or a setting of JAX prevents training.
@@ -31,17 +32,21 @@ def choose_device(device: str) -> str:
     if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
         raise DeviceError("training needs compiled programs: unset JAX_DISABLE_JIT")
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
-    found = _first(platforms)
+    first = _first(platforms)
+    name, allowed = "--device", "auto or a kind of device"
+    if device == "auto":
+        device = os.environ.get("JAX_DEFAULT_DEVICE", "")
+        name, allowed = "JAX_DEFAULT_DEVICE", "a kind of device"
     try:
-        found = found if device == "auto" else jax.local_devices(backend=device)[0]
+        chosen = jax.local_devices(backend=device)[0] if device else first
     except RuntimeError as error:
         only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
         raise DeviceError(
-            f"--device must be auto or a kind of device that this machine has "
+            f"{name} must be {allowed} that this machine has "
             f"({', '.join(_present())}), got '{device}'{only}{_reason(error)}"
         ) from None
-    jax.config.update("jax_default_device", found)
-    return f"{found.platform} ({found.device_kind})"
+    jax.config.update("jax_default_device", chosen)
+    return f"{chosen.platform} ({chosen.device_kind})"
 
 
 def _first(platforms: str | None) -> Any:  # noqa: ANN401
@@ -73,8 +78,14 @@ def _reason(error: Exception) -> str:
 
 
 def current() -> Any:  # noqa: ANN401
-    """Return the device in use: the chosen one, or JAX's first."""
-    return jax.config.jax_default_device or jax.local_devices()[0]  # type: ignore[attr-defined]
+    """Return the device in use: the chosen one, or JAX's first.
+
+    JAX's setting `jax_default_device` may also be the name of a platform.
+    """
+    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
+    if isinstance(chosen, str):
+        return jax.local_devices(backend=chosen)[0]
+    return chosen or jax.local_devices()[0]
 
 
 def free_bytes() -> int | None:

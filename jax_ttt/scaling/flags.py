@@ -8,6 +8,7 @@ import tyro
 
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import Config
 
 _PROCESSES = Range(int, 1, 100_000)
 _IDS = Range(int, 0, 99_999)
@@ -27,6 +28,14 @@ class Devices:
     def check_devices(self) -> None:
         """Raise `Refused` if the flag can't be followed."""
         _check_devices(self.devices)
+
+    def check_shares(self, config: Config) -> None:
+        """Raise `SettingError` if the devices can't share a run's games evenly.
+
+        It is not known yet how many devices `all` are; see `mesh.check_shares`.
+        """
+        if self.devices not in (None, "all"):
+            check_shares(config, int(self.devices))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -83,3 +92,14 @@ def _check_devices(devices: str | None) -> None:
         return
     if not devices.isascii() or not devices.isdigit() or not 1 <= int(devices) < 10**6:
         raise SettingError("devices", "a number from 1, or all", devices)
+
+
+def check_shares(config: Config, num_devices: int) -> None:
+    """Raise `SettingError` if devices can't share a run's games and moves evenly."""
+    for field in ("num_envs", "replay_capacity"):
+        number = config.value(field)
+        if rest := number % num_devices:
+            near = [n for n in (number - rest, number - rest + num_devices) if n]
+            sizes = " or ".join(f"{n:,}" for n in near)
+            rule = f"a multiple of the {num_devices:,} devices, such as {sizes}"
+            raise SettingError(field, rule, number)

@@ -13,9 +13,10 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
 from jax_ttt.runtime import devices
-from jax_ttt.scaling import processes
+from jax_ttt.scaling import flags, processes
 from jax_ttt.scaling.flags import Devices, Spread
 
 _AXIS = "devices"
@@ -92,13 +93,9 @@ def on_one_device() -> Iterator[None]:
         _mesh = before
 
 
-def check_divides(field: str, number: int) -> None:
-    """Raise `SettingError` if so many games or moves can't be split evenly."""
-    if rest := number % num_devices():
-        near = [n for n in (number - rest, number - rest + num_devices()) if n]
-        sizes = " or ".join(f"{n:,}" for n in near)
-        rule = f"a multiple of the {num_devices()} devices, such as {sizes}"
-        raise SettingError(field, rule, number)
+def check_shares(config: Config) -> None:
+    """Raise `SettingError` if the devices in use can't share a run's games evenly."""
+    flags.check_shares(config, num_devices())
 
 
 def argument_shapes(args: Sequence[Any], of_agents: Split) -> tuple[Any, ...]:

@@ -35,9 +35,10 @@ def unbeatable(
 ) -> Bool[AnyArray, ""]:
     """Return whether no line of play by any opponent beats the policy in these seats.
 
-    This is the only definition of "unbeatable". It follows every move that the policy
-    plays with a probability above 0, and every legal move of the opponent. `tree` and
-    `probs` hold NumPy arrays, or JAX arrays, which may be traced.
+    This defines "unbeatable" where the game is enumerable; in larger games,
+    `reach.follow` searches what the player reaches. The function follows every move
+    that the policy plays with a probability above 0, and every legal move of the
+    opponent. `tree` and `probs` hold NumPy arrays, or JAX arrays, which may be traced.
     """
     xp = np if isinstance(probs, np.ndarray) else jnp
     every = [playable(tree, probs, seat) for seat in seats]

@@ -95,8 +95,7 @@ def continue_training(
 def _fixed(
     config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
 ) -> "_Fixed":
-    mesh.check_divides("num_envs", config.run.num_envs)
-    mesh.check_divides("replay_capacity", config.replay.replay_capacity)
+    mesh.check_shares(config)
     check_first_move(config)
     if opponent is None:
         opponent = _opponent(config, key)

@@ -1,5 +1,7 @@
 """Players' names: which are read, and which are refused with which message."""
 
+import importlib
+import re
 import subprocess
 import sys
 
@@ -8,7 +10,8 @@ import pytest
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players.shipped import ALL, SHIPPED
+from jax_ttt.results.reading import saved_game
 
 
 @pytest.mark.parametrize(
@@ -155,3 +158,16 @@ def test_a_path_is_compared_with_those_beside_it(tmp_path):
         names.read_name(path, "tic_tac_toe")
     with pytest.raises(PlayerError, match=r"no such file or folder$"):
         names.read_name(f"{tmp_path}/none/x", "tic_tac_toe")
+
+
+@pytest.mark.parametrize("command", ["arena", "play", "evaluate"])
+def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, capsys):
+    with pytest.raises(SystemExit):
+        importlib.import_module(f"jax_ttt.{command}").main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    texts = {}
+    for name, path in ALL.items():
+        (texts[name],) = (line for line in lines if f" shipped:{name}: " in line)
+        words = re.findall(r"\w+", texts[name].partition(f"{name}: ")[2])
+        assert saved_game(path) in words
+    assert len({text.partition(": ")[2] for text in texts.values()}) == len(ALL)

@@ -81,3 +81,22 @@ def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp
     monkeypatch.setattr(devices, "_GROUP", tmp_path)
     monkeypatch.setattr(devices, "_listed", unknown)
     assert devices.free_host_bytes() is None
+
+
+def test_jaxs_default_device_may_be_the_name_of_a_platform():
+    with jax.default_device("cpu"):
+        assert devices.current() == jax.devices("cpu")[0]
+        free = devices.free_bytes()
+        assert free is None or free > 2**24
+
+
+def test_the_default_platform_of_the_environment_is_kept_by_auto(monkeypatch):
+    cpu = jax.devices("cpu")[0]
+    with jax.default_device(None):  # restores the setting
+        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "cpu")
+        assert devices.choose_device("auto") == f"cpu ({cpu.device_kind})"
+        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "abacus")
+        with pytest.raises(devices.DeviceError, match="JAX_DEFAULT_DEVICE") as refusal:
+            devices.choose_device("auto")
+        assert "\n" not in str(refusal.value)
+        assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"  # a flag wins

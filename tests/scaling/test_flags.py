@@ -1,9 +1,12 @@
 """The flags of many devices and hosts: what fits together."""
 
+import re
+
 import pytest
 
-from jax_ttt.config.errors import Refused
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.settings import Config
+from jax_ttt.scaling.flags import Devices, Spread
 
 ALL = {"coordinator": "10.0.0.1:1234", "num_processes": 4, "process_id": 3}
 
@@ -69,3 +72,26 @@ def test_all_else_is_refused(flags, said):
 )
 def test_either_flag_spreads_the_work(flags, is_spread):
     assert Spread(**flags).is_spread is is_spread
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "near"),
+    [
+        ("num_envs", 100, ("96", "104")),
+        ("num_envs", 1001, ("1,000", "1,008")),
+        ("num_envs", 5, ("8",)),
+        ("replay_capacity", 1001, ("1,000", "1,008")),
+    ],
+)
+def test_games_and_moves_are_a_multiple_of_the_devices(field, number, near):
+    config = Config.of(
+        num_envs=64, replay_capacity=1024, replay_start=0, replay_batch=8
+    )
+    Devices(devices="8").check_shares(config)
+    config = config.replace(**{field: number})
+    for text in (None, "1", "all"):
+        Devices(devices=text).check_shares(config)
+    with pytest.raises(SettingError) as refusal:
+        Devices(devices="8").check_shares(config)
+    assert refusal.value.field == field
+    assert set(near) <= set(re.findall(r"[\d,]*\d", refusal.value.rule))

@@ -1,11 +1,17 @@
 """Runs over many devices: how arrays lie, and that the results are those of one."""
 
+import importlib
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
+import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -247,3 +253,53 @@ def test_a_sweep_over_eight_devices_has_the_verdicts_of_one(spread):
     verdicts = [[(row.seed, row.is_proven) for row in found] for found in (rows, alone)]
     assert verdicts[0] == verdicts[1]
     assert 0 < sum(row.is_proven for row in rows) < 64
+
+
+@pytest.mark.parametrize("number", ["8", "all"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train --num-envs 100",
+        "train --num-envs 64 --replay-capacity 100 --replay-batch 8 --replay-start 0",
+        "sweep --env-id connect_4x4 --start-share 0.5 --num-envs 100 --num-seeds 1",
+    ],
+)
+def test_a_command_refuses_what_the_devices_cannot_share(
+    number, words, spread, tmp_path, monkeypatch, capsys
+):
+    """The tests' process has eight devices."""
+    monkeypatch.chdir(tmp_path)
+    name, *flags = words.split()
+    command = importlib.import_module(f"jax_ttt.{name}")
+    assert command.main([*flags, "--devices", number]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "multiple of the 8 devices" in err
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_sweep_over_devices_may_have_any_number_of_games(spread, tmp_path):
+    """Its agents are split, not their games."""
+    spread(8)
+    job = Job(CONFIG.replace(num_envs=10, num_updates=1), seed=1)
+    (row,) = many_agents.train_jobs([job])
+    assert row.update == 1
+
+
+@pytest.mark.parametrize("name", ["train", "sweep"])
+def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
+    words = "--env-id connect_4x4 --start-share 0.5 --num-envs 100 --devices 8"
+    code = (
+        "import importlib, sys; "
+        f"command = importlib.import_module('jax_ttt.{name}'); "
+        f"print(command.main({words!r}.split()), 'jax' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(jax_ttt.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["2", "False"], done.stderr

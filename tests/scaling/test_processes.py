@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import jax
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 import tiny
 from jax.experimental import multihost_utils
+from packaging.requirements import Requirement
 
 import jax_ttt
 from jax_ttt.config.errors import UsageError
@@ -321,3 +323,12 @@ def test_a_sweep_of_processes_names_each_seed_once(tmp_path):
     seeds = [json.loads(row)["agent"]["seed"] for row in rows[1:]]
     assert seeds == [1000, 1001, 1002, 1003, 1004]
     assert not [*(tmp_path / "others").iterdir()]
+
+
+def test_a_jax_whose_processes_cannot_be_joined_is_not_allowed():
+    """The `initialize` of JAX 0.6 has no `heartbeat_timeout_seconds`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements = map(Requirement, project["dependencies"])
+    (allowed,) = (each.specifier for each in requirements if each.name == "jax")
+    assert not allowed.contains("0.6.2")
+    assert allowed.contains("0.7.0")
