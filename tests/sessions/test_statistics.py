@@ -93,17 +93,6 @@ def test_a_damaged_file_is_kept_aside(tmp_path, capsys, contents):
     assert aside.name in line
 
 
-def test_a_file_with_another_table_is_kept_aside(tmp_path, capsys):
-    with sqlite3.connect(tmp_path / statistics.FILE) as other:
-        other.execute("CREATE TABLE games (name TEXT)")
-    other.close()
-    again = Statistics(tmp_path)
-    assert again.add([finished(1)]) == 1
-    again.close()
-    assert "is damaged" in capsys.readouterr().err
-    assert [*tmp_path.glob("statistics.damaged-*")]
-
-
 def test_a_file_cut_in_the_middle(tmp_path, capsys):
     kept = Statistics(tmp_path)
     kept.add([finished(n) for n in range(2000)])
@@ -180,17 +169,3 @@ def test_without_a_folder_games_are_counted_in_memory(tmp_path, capsys):
     assert other.counts()["games"] == 0
     assert "not kept" in capsys.readouterr().err
     other.close()
-
-
-def test_a_draw_is_no_win(kept):
-    kept.add([finished(1, result="won"), finished(2), finished(3, result="lost")])
-    assert kept.counts()["win_rate"] == pytest.approx(1 / 3)
-
-
-def test_the_file_of_the_next_version_is_refused(tmp_path):
-    Statistics(tmp_path).close()
-    with sqlite3.connect(tmp_path / statistics.FILE) as file:
-        file.execute(f"PRAGMA user_version = {statistics.VERSION + 1}")
-    file.close()
-    with pytest.raises(UsageError, match=f"version {statistics.VERSION + 1};"):
-        Statistics(tmp_path)
