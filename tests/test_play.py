@@ -65,13 +65,6 @@ def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
     assert "the agent" in out
 
 
-def test_no_agent_is_shipped_for_another_game(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(["--env-id", "connect_four"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert err == "error: no agent below runs/: train one, or name another folder\n"
-
-
 def test_a_level_names_the_opponent_and_shows_the_agents_values(
     agent_path, monkeypatch, capsys
 ):
@@ -119,12 +112,6 @@ def test_a_random_side_is_drawn_for_each_game(monkeypatch, capsys):
     assert again == out
 
 
-def test_without_a_seed_games_differ(monkeypatch, capsys):
-    argv = ["random", "--side", "o"]
-    outs = {command(argv, "n" * 20, monkeypatch, capsys)[1] for _ in range(2)}
-    assert len(outs) == 2
-
-
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
     path = tmp_path / "agent.safetensors"
     tiny.save_untrained(path, opponent="random", seat="first")
@@ -132,27 +119,6 @@ def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
         _, out, _ = command([str(path), "--side", side], "q", monkeypatch, capsys)
         assert f": you are {letter}\n" in out
         assert f"({path} learned to move first only, as X)" in out
-
-
-def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(["nobody"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "no known player" in err
-    argv = [agent_path, "--env-id", "connect_four"]
-    code, out, err = command(argv, "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "made for tic_tac_toe, not for connect_four" in err
-    code, out, err = command(["--seed", "-1"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "--seed must be" in err
-
-
-def test_the_game_of_a_blend_is_its_agents(connect_four, monkeypatch, capsys):
-    name = f"blend:0.5:{connect_four}"
-    code, out, _ = command([name], "q", monkeypatch, capsys)
-    assert code == 0
-    assert out.startswith(f"connect_four against {name}: you are X\n")
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):

@@ -167,3 +167,11 @@ def test_a_loss_of_zero_has_an_axis(drawn):
     loss = drawn(curves.learning_curves, rows, "a run").axes[3]
     assert loss.get_yscale() == "linear"
     assert loss.lines[0].get_ydata().tolist() == [0.0]
+
+
+@pytest.mark.slow
+def test_labels_that_differ_in_the_middle_can_be_told_apart(drawn):
+    middle = " ".join(f"setting_{number}=0.5" for number in range(12))
+    runs = {f"{middle[:66]} {tau} {middle[66:]}": [RUN] for tau in (0.1, 0.2)}
+    (legend,) = drawn(curves.mean_curves, runs, "runs").legends
+    assert len({text.get_text() for text in legend.get_texts()}) == 2
