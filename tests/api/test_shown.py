@@ -8,7 +8,6 @@ def test_results_are_printed(snapshot):
     shown = [
         jax_ttt.player("minimax-first", name="mine"),
         game.play(4),
-        jax_ttt.grade("minimax-first"),
         jax_ttt.prove("minimax-first"),
         jax_ttt.prove("random"),
         jax_ttt.match("minimax-first", "random"),
