@@ -413,6 +413,18 @@ def test_an_exam_is_printed_without_other_grades(other_game, capsys):
     assert not {"exact", "sampled", "reached"} & about.keys()
 
 
+def test_an_exam_beside_the_grades_that_are_asked_for(other_game, capsys):
+    flags = ["--exam", "--max-positions", "20", "--json"]
+    assert evaluate.main([str(other_game), *flags]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["verdict"].startswith("not decided beyond move ")
+    assert about["exam"]["all"]["num_positions"] == 1012
+    assert evaluate.main([str(other_game), "--exam", "--games", "4", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["verdict"].startswith("nothing is proven: it lost ")
+    assert "reached" not in about
+
+
 @pytest.mark.parametrize(
     ("env_id", "said"),
     [("tic_tac_toe", "tic_tac_toe has none"), ("hex", "hex has none; games that do: ")],

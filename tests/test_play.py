@@ -65,6 +65,13 @@ def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
     assert "the agent" in out
 
 
+def test_no_agent_is_shipped_for_another_game(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command(["--env-id", "connect_four"], "q", monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert err == "error: no agent below runs/: train one, or name another folder\n"
+
+
 def test_a_level_names_the_opponent_and_shows_the_agents_values(
     agent_path, monkeypatch, capsys
 ):
@@ -110,6 +117,12 @@ def test_a_random_side_is_drawn_for_each_game(monkeypatch, capsys):
     assert set(sides) == {"X", "O"}
     again = command(argv, ["n"] * 20, monkeypatch, capsys)[1]
     assert again == out
+
+
+def test_without_a_seed_games_differ(monkeypatch, capsys):
+    argv = ["random", "--side", "o"]
+    outs = {command(argv, "n" * 20, monkeypatch, capsys)[1] for _ in range(2)}
+    assert len(outs) == 2
 
 
 def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):

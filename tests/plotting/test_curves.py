@@ -153,12 +153,24 @@ def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
     figure = drawn(curves.mean_curves, {"mine": [rows, rows]}, "runs", LARGE)
     titles = [axes.get_title() for axes in figure.axes]
     assert titles == ["% wins as first, sampled", "% wins as second, sampled"]
+    one = drawn(curves.learning_curves, [chunk(10, 10, 4, 5), *rows], "a run", LARGE)
+    assert one.axes[0].get_title() == "as first, sampled"
+
+
+def test_seven_labels_can_be_told_apart(drawn):
+    runs = {f"run {number}": [RUN] for number in range(7)}
+    first, *_ = drawn(curves.mean_curves, runs, "runs").axes
+    looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
+    assert len(looks) == 7
 
 
 @pytest.mark.parametrize("rows", [RUN, RUN[:3]], ids=["run", "short"])
 def test_a_run_can_be_read(rows, drawn):
     """No text is cut off, and no legend lies over a curve, however long the name is."""
-    layout.assert_readable(drawn(curves.learning_curves, rows, 5 * PATH))
+    one = drawn(curves.learning_curves, rows, 5 * PATH)
+    layout.assert_readable(one)
+    first, second = one.axes[:2]
+    assert first.get_ylim() == second.get_ylim(), "both seats have one scale"
     layout.assert_readable(drawn(curves.mean_curves, {PATH: [rows]}, PATH))
 
 

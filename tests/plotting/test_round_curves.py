@@ -68,6 +68,14 @@ def test_the_moment_of_proof_needs_no_sampled_games():
     assert curves.proven_from([made.evaluated(5)]) is None
 
 
+def test_a_run_without_counterexamples_is_drawn_by_update():
+    rows = [made.evaluated(0, sampled=made.sampled((0.5, 0.25, 0.25), (1.0,))), *RUN]
+    figure = layout.drawn(curves.of_run, rows, "a run", SMALL)
+    assert figure.axes[0].get_xlabel() == "updates"
+    assert figure.axes[0].get_title() == "as first, sampled"
+    assert len(figure.axes[0].lines[0].get_xdata()) == 1
+
+
 def test_a_seat_that_was_not_searched_has_no_point():
     half = made.evaluated(1500, reached={"first": made.reached(losing_ends=9)})
     figure = layout.drawn(round_curves.round_curves, [RUN[0], half], "half", CONFIG)

@@ -4,7 +4,6 @@ import dataclasses
 
 import made
 import numpy as np
-import pytest
 from rule_player import RULE
 
 from jax_ttt.config.catalogue import Seat
@@ -55,12 +54,6 @@ def test_unbeatable_is_for_the_seats_that_were_learned():
     assert text.startswith("unbeatable: ")
     assert "as O (1,234 positions)" in text
     assert "as X" not in text
-
-
-@pytest.mark.parametrize("other", [PROVEN, OPEN])
-def test_one_losing_line_is_final(other):
-    text = reached_text.reached_verdict(ENV, {"first": BEATEN, "second": other})
-    assert text.startswith("beatable: ")
 
 
 def test_the_line_is_drawn_in_rows():

@@ -38,8 +38,8 @@ def test_lines_of_a_progress(snapshot):
     ]
     searches: list[dict[Seat, Reached]] = [
         PROVEN,
-        PROVEN | {"second": LOST},
-        PROVEN | {"second": CUT},
+        {"first": made.reached(), "second": LOST},
+        {"first": made.reached(), "second": CUT},
     ]
     for seats in searches:
         grades_of = Grades(reached=seats)

@@ -5,7 +5,6 @@ import os
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 from jax_ttt.config.settings import FORMAT_VERSION
 from jax_ttt.results import tensor_files
@@ -81,15 +80,6 @@ def test_a_file_that_shrinks_while_it_is_open_is_refused(path):
         os.truncate(path, path.stat().st_size - 8)
         with pytest.raises(AgentError, match="ends early"):
             file.tensors()
-
-
-def test_a_file_of_another_program_or_version_is_refused(path):
-    path.write_bytes(safetensors.numpy.save(TENSORS))
-    with pytest.raises(AgentError, match="not saved by jax_ttt"):
-        tensor_files.description(path)
-    path.write_bytes(tensor_files.as_bytes(ABOUT | {"format_version": 99}, TENSORS))
-    with pytest.raises(AgentError, match="format version 99"):
-        tensor_files.contents(path)
 
 
 def test_a_large_file_is_refused_before_it_is_read(path, monkeypatch):

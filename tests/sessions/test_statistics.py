@@ -46,6 +46,11 @@ def test_games_are_counted_by_side_and_opponent(kept):
     assert by_name == {"expert": 2, "<b>": 1}
 
 
+def test_a_draw_is_no_win(kept):
+    kept.add([finished(1, result="won"), finished(2), finished(3, result="lost")])
+    assert kept.counts()["win_rate"] == pytest.approx(1 / 3)
+
+
 def test_games_outlive_the_process_even_if_it_is_killed(tmp_path):
     code = (
         "import os, sys; from pathlib import Path\n"

@@ -262,17 +262,6 @@ def check_hash(policy, script):
     assert f"'sha256-{digest}'" in policy
 
 
-def test_the_tree_is_sent_once(port):
-    first = served.exchange(port, served.request(port, path="/api/tree"))
-    tag = served.headers_of(first)["etag"]
-    assert json.loads(served.body_of(first))["num_positions"] == 5478
-    again = served.request(port, path="/api/tree", If_None_Match=tag)
-    reply = served.exchange(port, again)
-    assert served.status_of(reply) == 304
-    assert not served.body_of(reply)
-    check_headers(served.headers_of(reply))
-
-
 @pytest.mark.fault
 def test_a_fault_of_the_server_is_told_without_its_contents(port, monkeypatch, capfd):
     def broken(*args):
