@@ -30,7 +30,7 @@ faults: $(VENV)/.dev ## cause each fault that must be survived
 	$(RUN) -m pytest -m fault -v -n 2 --dist worksteal $(ARGS)
 
 snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read the diff
-	$(RUN) -m pytest --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
+	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
 
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
