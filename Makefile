@@ -31,6 +31,9 @@ test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large 
 faults: $(VENV)/.dev ## cause each fault that must be survived
 	$(RUN) -m pytest -m fault -v -n 2 --dist worksteal $(ARGS)
 
+snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read the diff
+	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -81,4 +84,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults check format bench api agents figures clean outdated
+.PHONY: help train test test-slow faults snapshots check format bench api agents figures clean outdated

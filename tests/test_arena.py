@@ -10,7 +10,6 @@ import safetensors.numpy
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.players import names
 from jax_ttt.results import plain, tensor_files
 
 
@@ -89,13 +88,6 @@ def refuse(argv, capsys):
     return err
 
 
-def test_an_unknown_player_is_refused_with_the_known_ones(capsys):
-    assert arena.main(["random", "nobody"]) == 2
-    first, *others = capsys.readouterr().err.splitlines()
-    assert first == "error: nobody: no such file, and no known player"
-    assert [line.split(": ")[0].strip() for line in others] == [*names.KINDS]
-
-
 def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
     tensors = safetensors.numpy.load_file(agent_path)
     with safetensors.safe_open(agent_path, framework="numpy") as file:
@@ -108,22 +100,6 @@ def test_a_network_of_nan_is_refused_by_name(agent_path, tmp_path, capsys):
     err = refuse(["random", path], capsys)
     assert f"{path}: " in err
     assert f"{name} has a weight that is not finite" in err
-
-
-@pytest.mark.parametrize(
-    ("flags", "part"),
-    [
-        (["--games", "0"], "--games must be a whole number from 1"),
-        (["--csv", "/none/at/all.csv"], "--csv /none/at/all.csv: no folder /none/at"),
-        (["--seed", "-1"], "--seed must be a whole number from 0"),
-        (["minimax", "--env-id", "hex"], "needs an enumerable game"),
-        (["lookahead:7:AGENT"], "the depth is at most 5 in tic_tac_toe"),
-        (["AGENT", "--env-id", "connect_four"], "made for tic_tac_toe"),
-    ],
-)
-def test_nonsense_is_refused(flags, part, agent_path, capsys):
-    flags = [flag.replace("AGENT", str(agent_path)) for flag in flags]
-    assert part in refuse(flags, capsys)
 
 
 @pytest.mark.slow

@@ -134,27 +134,6 @@ def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
         assert f"({path} learned to move first only, as X)" in out
 
 
-def test_the_command_refuses(agent_path, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(["nobody"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "no known player" in err
-    argv = [agent_path, "--env-id", "connect_four"]
-    code, out, err = command(argv, "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "made for tic_tac_toe, not for connect_four" in err
-    code, out, err = command(["--seed", "-1"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert "--seed must be" in err
-
-
-def test_the_game_of_a_blend_is_its_agents(connect_four, monkeypatch, capsys):
-    name = f"blend:0.5:{connect_four}"
-    code, out, _ = command([name], "q", monkeypatch, capsys)
-    assert code == 0
-    assert out.startswith(f"connect_four against {name}: you are X\n")
-
-
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):
     class Interrupted(io.StringIO):
         def readline(self, size=-1):

@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import layout
 import made
 import pytest
 import tiny
@@ -98,44 +97,6 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
     assert "the game is over" in said(capsys)
 
 
-@pytest.mark.slow
-def test_every_picture_is_a_png_or_a_pdf_if_its_file_says_so(make, trained):
-    """Of each kind of picture, one file; a game is shapes, the others are figures."""
-    runs = [str(make("one")), str(make("other", tau=0.5))]
-    values = [str(trained), "--values", "X...O...X", "--theme", "dark"]
-    starts = {".png": b"\x89PNG", ".pdf": b"%PDF-"}
-    for ending, flags in (
-        (".png", runs[:1]),
-        (".pdf", runs),
-        (".png", [str(trained), "--game"]),
-        (".pdf", [str(trained), "--game"]),
-        (".png", values),
-    ):
-        path = trained / f"picture{ending}"
-        assert plot.main([*flags, "--svg", str(path)]) == 0
-        assert path.read_bytes().startswith(starts[ending])
-        path.unlink()
-
-
-@pytest.mark.parametrize(
-    ("flags", "why"),
-    [
-        (["--values", "XX"], "must be 9 cells, each X, O or . (free), got 'XX'"),
-        (["--values", "xo......."], "must be 9 cells"),
-        (["--game", "--svg", "game.gif"], "ends in .svg, .png or .pdf"),
-        (["--game", "--values", "........."], "one picture of one run"),
-    ],
-)
-def test_a_wrong_flag_is_refused_before_jax_is_set_up(
-    trained, capsys, monkeypatch, flags, why
-):
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
-    assert plot.main([str(trained), *flags]) == 2
-    text = said(capsys)
-    assert why in text
-    assert text.count("\n") == 1
-
-
 def test_games_and_values_need_an_enumerable_game_and_an_agent(
     make, trained, capsys, monkeypatch
 ):
@@ -150,26 +111,11 @@ def test_games_and_values_need_an_enumerable_game_and_an_agent(
         assert why in said(capsys)
 
 
-def test_another_ending_is_refused_before_the_run_is_read(make, capsys, tmp_path):
-    path = tmp_path / "curve.gif"
-    assert plot.main([str(make("one", rows=[])), "--svg", str(path)]) == 2
-    why = "a picture's file ends in .svg, .png or .pdf"
-    assert said(capsys) == f"error: --svg {path}: {why}\n"
-
-
 def test_a_board_as_png_needs_matplotlib(trained, capsys, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     path = trained / "game.png"
     assert plot.main([str(trained), "--game", "--svg", str(path)]) == 2
     assert f"--svg {path} needs matplotlib" in said(capsys)
-
-
-def test_a_long_name_stays_inside_the_picture(make, drawn):
-    run = make("a-name-that-is-long-and-says-what-was-tried-" * 5)
-    layout.assert_readable(drawn(plot.main, [str(run)]))
-    other = make("other", num_envs=8, hidden_size=8, learning_rate=0.5, tau=0.25)
-    svg = ["--svg", str(run / "curves.svg")]
-    layout.assert_readable(drawn(plot.main, [str(run), str(other), *svg]))
 
 
 @pytest.mark.parametrize(
@@ -178,8 +124,6 @@ def test_a_long_name_stays_inside_the_picture(make, drawn):
         ([EVALUATION], "no training in it"),
         ([CHUNK], "no evaluation in it"),
         ([EVALUATION, CHUNK | {"loss": None}], "not a run's metrics"),
-        ([EVALUATION, {"event": "chunk"}], "not a run's metrics"),
-        ([EVALUATION | {"exact": {"unbeatable": True}}, CHUNK], "not a run's metrics"),
         ([CHUNK, 7], "not a run's metrics"),
     ],
 )

@@ -15,13 +15,12 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import made
 import numpy as np
 import pytest
 import tiny as smallest
 from same_runs import assert_same_run
 
-from jax_ttt import __version__, evaluate, plot
+from jax_ttt import __version__, evaluate
 from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
@@ -83,38 +82,23 @@ def tiny(tmp_path_factory):
     return path, out, err
 
 
-def test_stdout_tells_the_run_from_banner_to_next_command(tiny):
+def masked(out, path):
+    """Return the output without what depends on the machine and the weights."""
+    out = out.replace(str(path), "RUN").replace(__version__, "VERSION")
+    out = re.sub(r" on \w+ \(.+\): ", " on DEVICE: ", out)
+    out = re.sub(r"\n  [XO-] .*|\n  1\. .*", "", out)  # the boards of a losing line
+    out = re.sub(r"\b(un)?beatable(: .*)?", "VERDICT", out)
+    out = re.sub(r" *\d[\d.,/]*%?", " #", out)
+    return re.sub("never loses|loses #", "WORST", out)
+
+
+def test_stdout_tells_the_run_from_banner_to_next_command(tiny, snapshot):
     path, out, err = tiny
     assert err == ""
     assert "\033" not in out
     assert "\r" not in out
-    lines = out.splitlines()
-    assert re.fullmatch(
-        rf"jax_ttt {re.escape(__version__)} on \w+ \(.+\): tic_tac_toe, "
-        "preset default, seed 1",
-        lines[0],
-    )
-    assert lines[1] == f"4 updates of 8 games at once in self-play; writing to {path}"
-    assert lines[2].startswith("results against a random player in %, exact; ")
-    assert lines[3].split()[:4] == ["update", "wins", "draws", "losses"]
-    table = [ROW.fullmatch(line) for line in lines[4:7]]
-    assert [row and row[1] for row in table] == ["0", "2", "4"]
-    for row in table:
-        assert row is not None
-        assert sum(map(float, row.groups()[1:4])) == pytest.approx(100, abs=0.02)
-    assert max(map(len, lines[2:7])) < 80
-    head = r"vs\. random, exact +wins +draws +losses +worst case"
-    assert re.fullmatch(head, lines[8])
-    assert [line.split()[:2] for line in lines[9:11]] == [["as", "X"], ["as", "O"]]
-    assert lines[11].startswith("mean ")
-    assert lines[13].startswith(("beatable: ", "unbeatable: "))
-    assert re.fullmatch(
-        r"4 updates and \d+ games? in \d+\.\d\d s "
-        r"\(excluding compilation and evaluation\)",
-        lines[-3],
-    )
-    assert lines[-2] == f"saved in {path}: {', '.join(sorted(FILES))}"
-    assert lines[-1] == f"next: python -m jax_ttt.evaluate {path}"
+    assert max(map(len, out.splitlines()[2:7])) < 80
+    assert masked(out, path) == snapshot
 
 
 def test_a_run_leaves_its_files_and_no_other(tiny):
@@ -180,17 +164,6 @@ def test_schedules_end_exactly_with_the_last_update(tiny):
     assert last["epsilon"] == np.float32(PRESETS["default"].exploration.epsilon_end)
     end = PRESETS["default"].optimizer.learning_rate_end
     assert last["learning_rate"] == np.float32(end)
-
-
-def test_evaluation_rows_add_up(tiny):
-    for row in rows(tiny[0]):
-        for kind in row.keys() & {"exact", "sampled"}:
-            result = row[kind]
-            for part in (result, result["first"], result["second"]):
-                rates = [part[r] for r in ("win_rate", "draw_rate", "loss_rate")]
-                assert sum(rates) == pytest.approx(1, abs=1e-5)
-        if "sampled" in row:
-            assert row["sampled"]["num_games"] == 8
 
 
 def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
@@ -567,15 +540,6 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert run(path)[0] == 2  # it holds an agent now
 
 
-@pytest.mark.fault
-def test_settings_without_a_run_of_ours_are_never_replaced(tmp_path):
-    (tmp_path / "config.json").write_text('{"versions": {}, "seed": 1}')
-    (tmp_path / "metrics.jsonl").write_text("")
-    before = contents(tmp_path)
-    assert run(tmp_path)[0] == 2
-    assert contents(tmp_path) == before
-
-
 def test_snapshots_change_no_other_file(tiny, tmp_path):
     code, out, _ = run(tmp_path / "run", "--no-snapshots")
     assert code == 0
@@ -818,57 +782,25 @@ def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
     )
 
 
-BLOCK = re.compile(
-    r"^  ([\d,]+) games; of the latest (\d+\.\d)% won by the agent "
-    r"\(best (\d+\.\d)%\),\n  (\d+\.\d)% drawn, (\d+\.\d)% lost; "
-    r"epsilon (\d\.\d{3}); (\d+) rows of the table visited$",
-    re.MULTILINE,
-)
-
-
 @pytest.mark.slow
 def test_details_tell_of_games_tables_and_first_moves(tmp_path):
     flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
     # Of a table: it has no hidden layers.
     code, out, _ = run(tmp_path / "run", *flags.split(), usual=[])
     assert code == 0
-    assert "20 updates of 64 games at once against random; writing to" in out
-    table = out.partition("; by seat")[2].partition("\n\n")[0]
-    assert max(map(len, table.splitlines())) < 80
-    blocks = list(BLOCK.finditer(out))
-    games = [int(block[1].replace(",", "")) for block in blocks]
-    assert games == [128 * n for n in range(1, 11)]
-    best = 0.0
-    for block in blocks:
-        shares = [float(block[i]) for i in (2, 4, 5)]
-        assert sum(shares) == pytest.approx(100, abs=0.2)
-        best = max(best, shares[0])
-        assert float(block[3]) == best
-    epsilons = [float(block[6]) for block in blocks]
+    counted = re.findall(r"^  ([\d,]+) games; ", out, re.MULTILINE)
+    assert [int(text.replace(",", "")) for text in counted] == [
+        128 * n for n in range(1, 11)
+    ]
+    epsilons = [float(text) for text in re.findall(r"epsilon (\d\.\d+)", out)]
     np.testing.assert_allclose(
         epsilons, [max(0.7 - n / 10, 0.1) for n in range(10)], atol=1e-3
     )
-    sizes = [int(block[7]) for block in blocks]
+    sizes = [int(text) for text in re.findall(r"(\d+) rows of the table", out)]
     assert sizes == sorted(sizes)
     assert 300 < sizes[-1] <= 764
-    board = r"  Q\(start\) ((?:[+-]\d\.\d{3} ?){3}\n +){2}(?:[+-]\d\.\d{3} ?){3}\n"
-    assert len(re.findall(board, out)) == 11
+    assert out.count("Q(start)") == 11
     assert re.search(r"\nan example game\n  1\. X\d   2\. O\d ", out)
-
-    picture = tmp_path / "curve.svg"
-    assert plot.main([str(tmp_path / "run"), "--svg", str(picture)]) == 0
-    text = picture.read_text()
-    for label in ("wins", "draws", "losses", "updates", "% against random"):
-        assert f">{label}<" in text
-
-
-def test_a_plot_needs_a_run(tmp_path, capsys):
-    assert plot.main([str(tmp_path)]) == 2
-    assert "metrics.jsonl: not a run's metrics" in capsys.readouterr().err
-    row = plain.to_dict(made.evaluated(0))
-    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
-    assert plot.main([str(tmp_path)]) == 2
-    assert "metrics.jsonl: no training in it" in capsys.readouterr().err
 
 
 def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):

@@ -33,16 +33,6 @@ def test_only_an_agent_is_saved(run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_runs_folder_is_loaded(agent, tmp_path):
-    jax_ttt.save(agent, tmp_path / "agent.safetensors")
-    assert jax_ttt.load(tmp_path).seed == 1
-
-
-def test_a_file_that_is_no_agent_is_refused(tmp_path):
-    with pytest.raises(jax_ttt.Refused, match="no such file"):
-        jax_ttt.load(tmp_path / "none")
-
-
 def test_a_notebook_shows_its_results_and_its_game(agent):
     shown = agent._repr_html_()
     assert "<td>tic_tac_toe</td>" in shown

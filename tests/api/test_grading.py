@@ -16,19 +16,12 @@ def test_an_exact_grade(agent):
     assert found.loss_rate == 0
     assert found.win_rate + found.draw_rate == pytest.approx(1)
     assert found.sampled is None
-    assert "agent of seed 1: tic_tac_toe" in repr(found)
-    assert "exploitability" in repr(found)
-    assert "unbeatable: no line of play" in repr(found)
-    assert "learned" not in repr(found)
 
 
-def test_a_grade_shows_the_verdict_and_the_learned_seat(one_seat):
-    assert "\n\nbeatable: the shortest line" in repr(jax_ttt.grade("random"))
+def test_a_grade_is_of_the_learned_seat(one_seat):
     found = jax_ttt.grade(one_seat)
     assert (found.seats, found.unbeatable) == (("first",), True)
-    title, *_ = repr(found).splitlines()
-    assert title.endswith("tic_tac_toe, learned to move first only, as X")
-    assert "wins against it, as X (" in repr(found)
+    assert "first only, as X" in repr(found)
 
 
 def test_a_sampled_grade():
@@ -36,8 +29,7 @@ def test_a_sampled_grade():
     assert found.exact is None
     assert found.unbeatable is None
     assert 0.4 < found.win_rate < 0.6
-    assert "(in brackets: 95 % intervals)" in repr(found)
-    assert found._repr_html_() == f"<pre>{found!r}</pre>"
+    assert "95 % intervals" in repr(found)
 
 
 def test_the_number_of_games_is_checked():

@@ -32,14 +32,6 @@ def test_a_sampled_match_agrees_with_the_exact_one():
         assert result.loss_rate == 0
         low, high = result.interval(result.win_rate)
         assert low <= exact.seat(seat).win_rate <= high
-    assert "minimax against any_free: 1,000 games, with 95 % intervals" in repr(found)
-
-
-def test_it_is_printed_and_shown():
-    found = jax_ttt.match("minimax", "minimax-first")
-    assert repr(found).splitlines()[0] == "minimax against minimax-first: exact"
-    assert "100.00%" in repr(found)
-    assert found._repr_html_().count("<tr>") == 3
 
 
 def test_the_interval_of_an_exact_rate_is_the_rate():

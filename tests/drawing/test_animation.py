@@ -47,19 +47,3 @@ def test_it_begins_with_the_last_frame_and_each_comes_at_its_time():
         want = [[begin, "visible"], [hidden, "hidden"], [again, "visible"]]
         assert list(each) == want
     assert len(shares) == 9
-
-
-def test_two_animations_on_a_page_do_not_mix():
-    names = []
-    for frames in (FRAMES, FRAMES[:3]):
-        svg = animation.animated(frames, SIZE, 0.5, "a game")
-        classes = set(" ".join(re.findall(r'class="(.*?)"', svg)).split())
-        keys = set(re.findall(r"@keyframes ([\w-]+)", svg))
-        assert keys == set(re.findall(r"animation:([\w-]+) ", svg))
-        assert keys < classes
-        names.append(classes)
-    assert not names[0] & names[1]
-
-
-def test_a_single_frame_does_not_move():
-    assert "<style" not in animation.animated(FRAMES[:1], SIZE, 0.5, "a board")

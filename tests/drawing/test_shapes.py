@@ -9,7 +9,7 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from jax_ttt.drawing import shapes
-from jax_ttt.drawing.shapes import Label, Line, Ring, Tile
+from jax_ttt.drawing.shapes import Line, Ring, Tile
 
 SIZE = (100, 60)
 SHAPES = [
@@ -34,18 +34,6 @@ def test_a_png_has_each_shape_in_its_place():
     assert pixel(picture, 30, 20) == (0, 1, 0)
     assert pixel(picture, 75, 30) == (0, 0, 1)
     assert pixel(picture, 75, 40) == (1, 1, 1)
-
-
-def test_an_element_has_the_fields_of_its_shape():
-    found = [ET.fromstring(shapes.svg_element(shape)) for shape in SHAPES]
-    assert [element.tag for element in found] == ["rect", "line", "circle"]
-    assert found[0].attrib == {
-        **{"x": "10", "y": "10", "width": "40", "height": "40", "rx": "5"},
-        **{"fill": "#ff0000", "stroke": "none", "stroke-width": "0"},
-    }
-    assert found[2].get("fill") == "none"
-    label = ET.fromstring(shapes.svg_element(Label((1, 2), "a < b", "grey", 9)))
-    assert (label.text, label.get("font-size")) == ("a < b", "9")
 
 
 def test_a_page_says_its_size_and_its_title():

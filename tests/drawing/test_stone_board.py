@@ -35,14 +35,6 @@ def test_each_stone_is_a_cross_or_a_ring_in_its_cell():
         np.testing.assert_allclose(middle, (40, 40))
 
 
-def test_boards_stand_in_a_square():
-    boards = cells(*["---------"] * 5)
-    assert stone_board.boards_size(boards, LOOK) == (600, 400)
-    corners = np.array([tile.corner for tile in shapes_of(Tile, boards)])
-    assert corners.max(axis=0).tolist() == [532, 332]
-    assert stone_board.boards_size(boards[:1], LOOK) == (200, 200)
-
-
 def test_stones_are_numbered_by_their_moves():
     game = [cells(b) for b in ("---------", "----X----", "O---X----", "O---X---X")]
     numbers = stone_board.move_numbers(game, "-")

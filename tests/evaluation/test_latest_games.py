@@ -30,8 +30,3 @@ def test_they_continue_at_a_position():
     again = LatestGames.at(dataclasses.asdict(latest))
     assert again == latest
     assert again.shares(counts(20, 5, 14)) == (0.0, 1.0)
-
-
-def test_other_entries_of_a_position_are_ignored():
-    position = {"games": 3.0, "more": 1, "wins": "many", "best": 1}
-    assert LatestGames.at(position) == LatestGames(games=3, best=1.0)

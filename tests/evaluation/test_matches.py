@@ -3,10 +3,13 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.evaluation import matches
+from jax_ttt.evaluation.match_counts import Counts, Match, rates, sampled
+from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players import players
 from jax_ttt.solver import minimax, outcomes
 
@@ -57,3 +60,17 @@ def test_sampled_matches_agree_with_exact_results(tree):
             for count, rate in zip(counts, seat.random, strict=True):
                 deviation = np.sqrt(num_games * rate * (1 - rate))
                 assert abs(int(count) - num_games * rate) <= 3.29 * deviation
+
+
+def test_rates_are_shares_of_games_with_their_intervals():
+    found = rates((6, 3, 1))
+    assert found.num_games == 10
+    assert (found.win_rate, found.draw_rate, found.loss_rate) == (0.6, 0.3, 0.1)
+    assert found.interval("draw_rate") == pytest.approx(wilson_interval(3, 10))
+
+
+def test_a_match_is_reported_by_seat_and_in_total():
+    first, second = (Counts(*map(jnp.int32, row)) for row in ((3, 0, 1), (1, 1, 2)))
+    found = sampled(Match(first, second))
+    assert (found.first.win_rate, found.second.win_rate) == (0.75, 0.25)
+    assert (found.num_games, found.win_rate, found.loss_rate) == (8, 0.5, 0.375)

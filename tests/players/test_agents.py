@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 from pathlib import Path
 
 import jax
@@ -104,69 +103,10 @@ def test_a_folder_stands_for_its_agent(agent, saved):
     assert agents.load_agent(saved.parent).seed == agent.seed
 
 
-def test_a_truncated_file_is_refused_at_any_length(saved):
-    whole = saved.read_bytes()
-    for length in [*range(0, len(whole), 37), len(whole) - 1]:
-        saved.write_bytes(whole[:length])
-        refuse(saved)
-
-
-def test_a_flipped_bit_never_passes_for_the_agent(agent, saved):
-    """A flip that loads is one of the form of the header: the agent is the same."""
-    whole = saved.read_bytes()
-    header = 8 + int.from_bytes(whole[:8], "little")
-    random = np.random.default_rng(0)
-    for _ in range(200):
-        changed = bytearray(whole)
-        place = int(random.integers(len(whole)))
-        changed[place] ^= 1 << int(random.integers(8))
-        saved.write_bytes(changed)
-        if place >= header:
-            refuse(saved)
-            continue
-        try:
-            loaded = agents.load_agent(saved, "tic_tac_toe")
-        except agents.AgentError:
-            refuse(saved)
-            continue
-        assert dataclasses.replace(loaded, params=agent.params) == agent
-        for a, b in zip(
-            jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
-        ):
-            np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\0" * 64, b"{}", b"\xff" * 999, os.urandom(4096)],
-    ids=["empty", "zeros", "json", "ones", "random"],
-)
-def test_junk_is_refused(content, tmp_path):
-    path = tmp_path / "agent.safetensors"
-    path.write_bytes(content)
-    refuse(path)
-
-
-def test_what_is_no_file_is_refused_without_waiting(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    for path in (tmp_path / "none", tmp_path / "fifo", Path("/dev/zero"), tmp_path):
-        with pytest.raises(agents.AgentError, match=r"no such file|not a regular file"):
-            agents.load_agent(path)
-
-
 def test_another_programs_safetensors_is_refused(tmp_path):
     path = tmp_path / "other.safetensors"
     path.write_bytes(safetensors.numpy.save({"a": np.zeros(3, np.float32)}))
     assert "not saved by jax_ttt" in refuse(path)
-
-
-@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F64", "X"])
-def test_numbers_of_another_kind_are_refused(kind, saved):
-    size = {"BF16": 16, "F8_E4M3": 8}.get(kind, 64)
-    tensors = {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}
-    text = json.dumps({"__metadata__": {"jax_ttt": "{}"}} | tensors).encode()
-    saved.write_bytes(len(text).to_bytes(8, "little") + text + bytes(size))
-    refuse(saved)
 
 
 FIELDS = CONFIG.as_dict()
@@ -179,7 +119,6 @@ USUAL = Config().architecture.as_dict()
         ({"format_version": 99}, "format version 99; this program reads 1, 2 and 3"),
         ({"env_id": "connect_four"}, "made for connect_four, not for tic_tac_toe"),
         ({"config": FIELDS | {"env_id": "hex"}}, "its game does not match"),
-        ({"config": FIELDS | {"more": 1}}, "more must be absent"),
         ({"network": "table"}, "its network does not match"),
         ({"config": {"env_id": "tic_tac_toe"}}, "its architecture"),  # 128 neurons
         (
@@ -188,14 +127,9 @@ USUAL = Config().architecture.as_dict()
         ),
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
         ({"config": FIELDS | {"hidden_size": 16}}, "architecture does not match"),
-        ({"architecture": USUAL}, "architecture does not match"),
         ({"architecture": None}, "architecture does not match"),
-        ({"config": FIELDS | {"hidden_size": "8"}}, "damaged description"),
-        ({"config": 3}, "damaged description"),
         ({"config": None}, "damaged description"),
         ({"sha256": "0" * 64}, "contents were changed"),
-        ({"seed": "x"}, ""),
-        ({"num_updates": []}, ""),
         ({"score": 3}, "score must be an object, got 3"),
         ({"score": {"exact": {}}}, "score.exact.win_rate is missing"),
     ],
@@ -203,14 +137,6 @@ USUAL = Config().architecture.as_dict()
 def test_a_changed_description_is_refused(changes, reason, saved):
     rewrite(saved, **changes)
     assert reason in refuse(saved)
-
-
-def test_deep_nesting_is_refused(saved):
-    with safetensors.safe_open(saved, framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    deep = "[" * 100_000 + "]" * 100_000
-    saved.write_bytes(safetensors.numpy.save(tensors, {"jax_ttt": deep}))
-    refuse(saved)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -32,11 +32,6 @@ def policy_of(agent_path):
     }
 
 
-def test_the_levels_are_listed_from_weak_to_strong():
-    assert LEVELS == ("beginner", "medium", "expert")
-    assert levels.ABOUT.keys() == set(LEVELS)
-
-
 def test_a_beginner_moves_at_random_seven_times_in_ten(policy_of):
     tree = trees.enumerated("tic_tac_toe")
     mixed = 0.7 * policies.uniform(tree) + 0.3 * policy_of["medium"]

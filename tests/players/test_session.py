@@ -13,7 +13,6 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names, registry, session
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
-from jax_ttt.players.shipped import SHIPPED
 
 KEY = jax.random.key(0)
 
@@ -197,13 +196,3 @@ def test_without_a_tree_or_an_agent_there_are_no_values():
     assert session.move_values(game) == tuple(
         session.MoveValue(move, None, None) for move in range(7)
     )
-
-
-def test_another_agents_values_can_be_asked_for():
-    agent = agents.load_agent(SHIPPED["table"])
-    game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
-    assert {row.q_value for row in session.move_values(game)} == {None}
-    obs = game.state.observation
-    q_values = q_network.q_values(agent.network, agent.params, obs)[0]
-    found = [row.q_value for row in session.move_values(game, agent)]
-    assert found == q_values.tolist()

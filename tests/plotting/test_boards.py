@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as ET
 
 import jax.numpy as jnp
-import layout
 import numpy as np
 import pytest
 import tiny
@@ -46,6 +45,10 @@ def marks(picture):
     return ends.count((True, True)) // 2, fills.count("none")
 
 
+def frames_of(picture):
+    return [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
+
+
 def test_a_position_shows_its_marks(states):
     assert [marks(boards.position_picture(state)) for state in states] == [
         ((n + 1) // 2, n // 2) for n in range(10)
@@ -66,53 +69,14 @@ def test_random_games_go_on_until_all_are_over():
     assert boards.position_picture(other[-1]) != boards.position_picture(states[-1])
 
 
-def stroke_colours(picture):
-    """Return the colours of an image's crosses and rings."""
-    elements = list(ET.fromstring(picture.svg).iter())
-    found = {kind: set() for kind in ("line", "circle")}
-    for element in elements:
-        kind = element.tag.rpartition("}")[2]
-        if kind in found:
-            found[kind].add(element.get("stroke"))
-    return found["line"], found["circle"]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_crosses_and_rings_have_colours_that_anyone_tells_apart(theme, states):
-    blue, _, orange = themes.colours(theme)
-    picture = boards.position_picture(states[-1], theme)
-    assert stroke_colours(picture) == ({blue}, {orange})
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_game_shows_its_last_board_where_nothing_moves(theme, states):
-    """Its moves are numbered, and the last one has a border."""
-    picture = boards.animation(states, theme)
-    frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
+def test_a_game_shows_its_last_board_where_nothing_moves(states):
+    """Its moves are numbered."""
+    picture = boards.animation(states)
+    frames = frames_of(picture)
     assert len(frames) == len(states)
     last = ET.tostring(frames[-1], "unicode")
-    rects = [e for e in frames[-1] if e.tag.endswith("rect")]
-    behind = rects[0].attrib
-    page = ET.fromstring(picture.svg)
-    assert behind == {
-        **{side: page.get(side) for side in ("width", "height")},
-        "fill": themes.background(theme),
-    }
     assert sorted(re.findall(r">(\d)<", last)) == list("123456789")
-    (bordered,) = (e for e in rects if e.get("stroke", "none") != "none")
-    place = np.array([float(bordered.get(side, 0)) for side in ("x", "y")])
-    cell = rects.index(bordered) - 1
-    assert cell == GAME[-1]
-    assert (place > [240, 240]).all()
     assert "(prefers-reduced-motion:no-preference)" in picture.svg
-
-
-def test_an_animation_is_larger_than_a_position(states):
-    widths = [
-        float(ET.fromstring(picture.svg).get("width", 0))
-        for picture in (boards.animation(states), boards.position_picture(states[-1]))
-    ]
-    assert widths == [400, 200]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -127,20 +91,18 @@ def test_a_png_of_a_game_is_its_last_board(theme, tmp_path, states):
         middle, side = image[y + 120, x + 120], image[y + 120, x + 60]
         colour = (middle, blue) if move % 2 else (side, orange)
         np.testing.assert_allclose(*colour, atol=0.01)
-    boards.animation(states, theme).save(tmp_path / "game.pdf")
-    assert (tmp_path / "game.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_connect_four_is_drawn_as_it_is_played():
     states = boards.replay("connect_four", [3, 3, 4])
-    page = ET.fromstring(boards.animation(states).svg)
-    frames = [element for element in page if element.tag.endswith("}g")]
-    last = frames[-1]
+    picture = boards.animation(states)
+    last = frames_of(picture)[-1]
     (ring,) = (e for e in last if e.tag.endswith("circle"))
     crosses = [e for e in last if e.tag.endswith("line")]
     assert len(crosses) == 4
     bottom = max(float(e.get("y1", 0)) for e in crosses)
     assert float(ring.get("cy", 0)) < bottom, "the second stone lies on the first"
+    page = ET.fromstring(picture.svg)
     width, height = (float(page.get(side, 0)) for side in ("width", "height"))
     assert width > height, "seven columns, six rows"
 
@@ -149,10 +111,8 @@ def test_connect_four_is_drawn_as_it_is_played():
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks, tmp_path):
     states = boards.replay("hex", [0, 1])
     picture = boards.animation(states)
-    frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
-    assert len(frames) == 3
-    assert "(prefers-reduced-motion:no-preference)" in picture.svg
-    with pytest.raises(Refused, match=r"drawn as \.svg only"):
+    assert len(frames_of(picture)) == 3
+    with pytest.raises(Refused, match=r"\.svg only"):
         picture.save(tmp_path / "a.png")
     position = boards.position_picture(states[-1])
     assert "<style" not in position.svg
@@ -167,8 +127,8 @@ def test_a_board_is_found_as_it_is_written(host_tree):
 @pytest.mark.parametrize(
     ("cells", "why"),
     [
-        ("X", "not 9 of X, O and what is free"),
-        ("X---x----", "not 9 of X, O and what is free"),
+        ("X", "not 9 of X, O"),
+        ("X---x----", "not 9 of X, O"),
         ("XX-------", "no play leads"),
         ("XXXOOO---", "no play leads"),
         ("XXXOO----", "the game is over"),
@@ -182,8 +142,6 @@ def test_a_board_that_is_none_is_refused(cells, why):
 def test_values_stand_on_their_cells_beside_the_exact_ones(agent, drawn, host_tree):
     position = boards.find("tic_tac_toe", "X---O---X")
     figure = drawn(boards.values_picture, agent, position)
-    layout.assert_readable(figure)
-    assert figure.get_suptitle() == "O to move"
     learned, exact, *_ = figure.axes
     # O must take an edge: a corner loses.
     want = [[np.nan, 0, -1], [0, np.nan, 0], [-1, 0, np.nan]]
@@ -212,16 +170,9 @@ def test_values_say_who_moves_and_which_seat_was_learned(drawn, seat, mover):
     cells = {"X": "---------", "O": "X--------"}[mover]
     position = boards.find("tic_tac_toe", cells)
     figure = drawn(boards.values_picture, tiny.untrained(config), position)
-    layout.assert_readable(figure)
-    told = f"{mover} to move: the agent learned to move {seat} only, as {mover}"
-    assert figure.get_suptitle().replace("\n", " ") == told
-
-
-def test_values_of_a_large_board_can_be_read(drawn):
-    cells = np.full((8, 8), "-", object)
-    worth = {"learned": np.linspace(-1, 1, 64)}
-    title = "first to move: the agent learned to move second only, as second"
-    layout.assert_readable(drawn(boards.on_board, cells, worth, title))
+    title = figure.get_suptitle().replace("\n", " ")
+    assert title.startswith(f"{mover} to move")
+    assert title.endswith(f"{seat} only, as {mover}")
 
 
 @pytest.mark.slow

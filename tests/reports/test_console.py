@@ -12,23 +12,20 @@ import made
 import pytest
 import tiny
 
-from jax_ttt import __version__
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import console
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import named_arrays
 
 
-@pytest.mark.parametrize(
-    ("opponent", "against"), [("self", " in self-play"), ("random", " against random")]
-)
-def test_the_banner_word_for_word(opponent, against):
-    config = Config.of(opponent=opponent, num_updates=1500, num_envs=2048)
-    found = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
-    assert found == (
-        f"jax_ttt {__version__} on cpu (cpu): tic_tac_toe, preset plain, seed 7\n"
-        f"1,500 updates of 2,048 games at once{against}; writing to runs/one"
-    )
+@pytest.mark.parametrize("opponent", ["self", "random"])
+def test_the_banner_names_the_game_and_the_sizes(opponent):
+    config = Config.of(opponent=opponent, num_updates=1500, num_envs=1)
+    text = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
+    for part in ("tic_tac_toe", "preset plain", "seed 7", "cpu (cpu)", "runs/one"):
+        assert part in text
+    assert "1,500 updates of 1 game at once" in text
+    assert ("random" in text) == (opponent == "random")
 
 
 @pytest.mark.parametrize(
@@ -43,12 +40,6 @@ def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     numbers = [line[11:].split() for line in lines]
     assert (len(numbers), *{len(row) for row in numbers}) == shape
     assert all(-1 <= float(value) <= 1 for row in numbers for value in row)
-
-
-def test_one_update_and_one_game_are_counted_in_the_singular():
-    config = Config.of(num_updates=1, num_envs=1)
-    text = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
-    assert "\n1 update of 1 game at once in self-play; " in text
 
 
 def test_the_bars_text_keeps_its_width_and_rates_training_alone():
@@ -87,9 +78,3 @@ def test_the_bar_fits_the_terminal(columns, monkeypatch):
     assert drawn.startswith(" 50% |")
     assert "  900 of 1,800 updates" in drawn
     assert "loss" in drawn or columns < 80
-
-
-def test_a_console_that_is_not_loud_shows_nothing(capsys):
-    shown = console.Console(Config(), loud=False, details=False)
-    shown.close()
-    assert capsys.readouterr() == ("", "")

@@ -16,43 +16,25 @@ PROVEN = Grades(exact=made.exact((0.714, 0.07), (0.916, 0.084, 0.0), unbeatable=
 
 def table(config, *grades, coloured=False):
     shown = ProgressTable(config, coloured)
-    return [
-        *shown.head().split("\n"),
-        *(shown.row(150 * i, of) for i, of in enumerate(grades)),
-    ]
+    rows = (shown.row(150 * i, of) for i, of in enumerate(grades))
+    return "\n".join([shown.head(), *rows])
 
 
-def test_the_table_word_for_word():
-    assert table(Config.of(num_updates=1800), FIRST, PROVEN) == [
-        "results against a random player in %, exact; by seat: wins/draws/losses",
-        "update   wins  draws losses  as X            as O            proof",
-        "     0  53.80   6.95  39.25  71.4/7.0/21.6   36.2/6.9/56.9   beatable",
-        "   150  81.50   7.70  10.80  71.4/7.0/21.6   91.6/8.4/0.0    unbeatable",
-    ]
-
-
-def test_a_sampled_table_states_its_games():
+def test_exact_and_sampled_tables(snapshot):
+    exact = table(Config.of(num_updates=1800), FIRST, PROVEN)
     config = Config.of(env_id="connect_four", num_updates=10_000_000)
     sampled = Grades(sampled=made.sampled((1.0,), (0.25,), num_games=512))
-    assert table(config, sampled, Grades()) == [
-        "results against a random player in %, sampled; by seat: wins/draws/losses",
-        "    update   wins  draws losses  as first        as second       games",
-        "         0  62.50   0.00  37.50  100.0/0.0/0.0   25.0/0.0/75.0   1,024",
-        "       150      -      -      -  -               -               -",
-    ]
+    assert exact + "\n\n" + table(config, sampled, Grades()) == snapshot
 
 
-@pytest.mark.parametrize("num_updates", [1, 1800, 10**9])
-@pytest.mark.parametrize("seat", ["first", "second", "both"])
+@pytest.mark.parametrize("seat", ["first", "both"])
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
-def test_the_table_is_narrower_than_80_columns_and_aligned(num_updates, seat, env_id):
-    config = Config.of(
-        env_id=env_id, opponent="random", seat=seat, num_updates=num_updates
-    )
+def test_the_table_is_narrower_than_80_columns_and_aligned(seat, env_id):
+    config = Config.of(env_id=env_id, opponent="random", seat=seat, num_updates=10**9)
     third = (1 / 3, 1 / 3)
     grades = [PROVEN, Grades(exact=made.exact(third, third))]
     grades += [Grades(sampled=made.sampled((1.0,), (0.0,), num_games=2**19))]
-    caption, *lines = table(config, *grades)
+    caption, *lines = table(config, *grades).splitlines()
     assert max(map(len, [caption, *lines])) < 80
     last = lines[0].rfind("proof" if env_id == "tic_tac_toe" else "games")
     assert all(line[last - 1] == " " != line[last] for line in lines)
@@ -61,26 +43,22 @@ def test_the_table_is_narrower_than_80_columns_and_aligned(num_updates, seat, en
 
 def test_what_repeats_is_dim_and_the_proof_has_a_colour():
     config = Config.of(num_updates=1800)
-    plain = table(config, FIRST, FIRST, PROVEN)
-    lines = table(config, FIRST, FIRST, PROVEN, coloured=True)
-    assert [CODES.sub("", line) for line in lines] == plain
-    first, second, proven = lines[2:]
+    text = table(config, FIRST, FIRST, PROVEN, coloured=True)
+    assert CODES.sub("", text) == table(config, FIRST, FIRST, PROVEN)
+    first, second, proven = text.splitlines()[2:]
     assert CODES.findall(first) == ["\x1b[31m", "\x1b[0m"]
-    assert second.startswith("   150  \x1b[2m53.80\x1b[0m")
+    assert "\x1b[2m53.80\x1b[0m" in second
     assert "\x1b[2;31mbeatable" in second
-    assert "\x1b[2m71.4/7.0/21.6\x1b[0m   91.6/8.4/0.0 " in proven
     assert proven.endswith("\x1b[32munbeatable\x1b[0m")
 
 
 def test_a_verdict_has_the_colour_of_its_first_word():
-    assert coloured_verdict("unbeatable: no line") == (
-        "\x1b[1;32munbeatable\x1b[0m: no line"
-    )
+    assert coloured_verdict("unbeatable: no").startswith("\x1b[1;32munbeatable\x1b[0m:")
     assert coloured_verdict("beatable: 7 moves").startswith("\x1b[1;31mbeatable")
     assert coloured_verdict("nothing is proven: 3 of 4") == "nothing is proven: 3 of 4"
 
 
-def test_the_table_of_rounds_word_for_word():
+def test_the_table_of_rounds(snapshot):
     config = Config.of(env_id="connect_5x4", start_share=0.5, eval_every=3000)
     shown = RoundTable(config, coloured=False)
     beaten = made.reached(num_positions=35_767, losing_ends=2_943)
@@ -91,23 +69,4 @@ def test_the_table_of_rounds_word_for_word():
     ]
     rows = [Grades(reached={"first": a, "second": b}) for a, b in pairs]
     lines = [shown.row(3000 * i, row) for i, row in enumerate([*rows, Grades()])]
-    text = [*shown.head().split("\n"), *lines]
-    assert text == [
-        "all that the agent reaches against every opponent",
-        "                   as first                  as second",
-        "round      update    positions  losing ends    positions  losing ends"
-        "       proof",
-        "    0           0       35,767        2,943        1,234            0"
-        "    beatable",
-        "    1       3,000   2,000,000+           0+       35,767        2,943"
-        "    beatable",
-        "    2       6,000   2,000,000+           0+        1,234            0"
-        "        open",
-        "    3       9,000        1,234            0        1,234            0"
-        "  unbeatable",
-        "    4      12,000            -            -            -            -"
-        "        open",
-    ]
-    coloured = RoundTable(config, coloured=True).row(0, rows[3])
-    assert coloured != lines[3]
-    assert CODES.sub("", coloured) == shown.row(0, rows[3])
+    assert "\n".join([shown.head(), *lines]) == snapshot

@@ -51,15 +51,3 @@ def test_where_no_tree_can_be_walked_nothing_is_said_to_be_proven():
     assert "connect_four: sampled" in drawn[0]
     assert "proven" not in drawn[0] + drawn[1]
     assert ">50 %</text>" in drawn[1]
-
-
-def test_the_time_is_that_of_the_agents_that_were_trained_now():
-    rows = [made.agent(seed, made.exact((1.0, 0, 0), (1.0, 0, 0))) for seed in (1, 2)]
-    groups = [agent_groups.group_summary(rows, Config(), {})]
-    end = "; the seconds above are of training one, in the median"
-    taken = sweep_table.time_taken(groups, 2, 3.0)
-    assert taken == f"2 agents in 3.0 s, 1.50 s each{end}"
-    taken = sweep_table.time_taken(groups, 1, 3.0)
-    assert taken == f"2 agents, 1 of them trained now in 3.0 s, 3.00 s each{end}"
-    taken = sweep_table.time_taken(groups, 0, 3.0)
-    assert taken == f"2 agents, 0 of them trained now{end}"

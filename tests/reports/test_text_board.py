@@ -1,4 +1,4 @@
-"""Boards as text, word for word."""
+"""Boards as text."""
 
 import jax
 import numpy as np
@@ -40,13 +40,14 @@ def test_more_planes_than_two_are_not_stones():
     assert drawn.tolist() == text_board.grid(WIDE, to_move="first").tolist()
 
 
-def test_a_position_in_one_string(host_tree):
+def test_a_game_board_by_board(host_tree, snapshot):
+    line = []
     position = 0
-    assert text_board.cells_as_text(host_tree, position) == "-" * 9
     for action in (7, 3, 8, 5, 6):
+        line.append((position, action))
         position = int(host_tree.successor[position, action])
     assert text_board.cells_as_text(host_tree, position) == "---O-OXXX"
-    assert text_board.cells_as_text(host_tree, position, ("#", "0")) == "---0-0###"
+    assert text_board.side_by_side(host_tree, line) == snapshot
 
 
 def test_every_position_has_its_own_string(host_tree):
@@ -58,21 +59,6 @@ def test_every_position_has_its_own_string(host_tree):
         assert cells.count("X") - cells.count("O") in (0, 1)
 
 
-def test_boards_word_for_word(host_tree):
-    line = []
-    position = 0
-    for action in (7, 3, 8, 5, 6):
-        line.append((position, action))
-        position = int(host_tree.successor[position, action])
-    assert text_board.side_by_side(host_tree, line).splitlines() == [
-        "  1. X7   2. O3   3. X8   4. O5   5. X6",
-        "  - - -   - - -   - - -   - - -   - - -",
-        "  - - -   O - -   O - -   O - O   O - O",
-        "  - X -   - X -   - X X   - X X   X X X",
-    ]
-    assert text_board.side_by_side(host_tree, []) == ""
-
-
 def with_moves(cells, moves_on, moves):
     return text_board.as_lines(text_board.numbered(cells, moves_on, moves))
 
@@ -80,23 +66,9 @@ def with_moves(cells, moves_on, moves):
 def test_moves_are_on_cells_or_below_columns():
     cells = text_board.grid(WIDE, "first", free=".")
     assert with_moves(cells, "cells", [1, 6, 8]) == "  X 1 O .\n  . . 6 O"
-    assert with_moves(cells, "columns", [0]).splitlines() == [
-        "  X . O .",
-        "  . . . O",
-        "  0 1 2 3",
-    ]
+    below = with_moves(cells, "columns", [0]).splitlines()
+    assert below == ["  X . O .", "  . . . O", "  0 1 2 3"]
     assert cells.tolist() == text_board.grid(WIDE, "first", free=".").tolist()
-
-
-def test_numbers_of_two_digits_stay_in_their_columns():
-    cells = text_board.grid(np.zeros((4, 4, 2)), "first", free=".")
-    rows = with_moves(cells, "cells", range(9, 16)).splitlines()
-    assert rows == [
-        "   .  .  .  .",
-        "   .  .  .  .",
-        "   .  9 10 11",
-        "  12 13 14 15",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -117,27 +89,5 @@ def test_every_board_of_stones_is_drawn(env_id, size):
         for first in SEATS
     )
     assert [len(row.split()) for row in rows.splitlines()] == [size] * size
+    assert len(set(map(len, rows.splitlines()))) == 1, "also numbers of two digits"
     assert swapped == rows.translate(str.maketrans("XO", "OX"))
-
-
-def test_lines_stand_between_cells_of_one_width():
-    cells = np.array([["X", 1], [20, "O"]], object)
-    assert text_board.boxed(cells, 3, lines="|-+") == [
-        "   X  |  1  ",
-        " -----+-----",
-        "   20 |  O  ",
-    ]
-    assert text_board.boxed(cells, 2)[1] == " ────┼────"
-
-
-def test_colours_don_t_move_the_cells():
-    """`paint` gets each cell with its place, row by row, and no spaces."""
-    cells, seen = np.array([["X", 1], [20, "O"]], object), []
-
-    def paint(place, cell):
-        seen.append((place, cell))
-        return f"<{cell}>"
-
-    assert text_board.as_lines(cells, paint) == "   <X>  <1>\n  <20>  <O>"
-    assert text_board.boxed(cells, 2, paint, "|-+")[0] == "   <X> |  <1> "
-    assert seen == [*enumerate(["X", "1", "20", "O"])] * 2

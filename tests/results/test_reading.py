@@ -68,15 +68,10 @@ def test_json_is_read(text, tmp_path):
     [
         ("", "Expecting value"),
         ("NaN", "NaN is not a number"),
-        ("[-Infinity]", "Infinity is not a number"),
         ("1e999", "too large"),
-        (f"0.{'1' * 50}", "too many digits"),
-        ("9" * 41, "too many digits"),
         ("9" * 5000, "too many digits"),
         ('{"a": 1, "a": 1}', "a name twice"),
-        ("[" * 40 + "]" * 40, "nested too deep"),
         ("[" * 500_000, "nested too deep"),
-        ('{"a":' * 500_000, "nested too deep"),
         (b"\xff", "utf-8"),
         ('{"a": 1}'.encode("utf-16"), "utf-8"),
         ("{} {}", "Extra data"),
@@ -86,14 +81,6 @@ def test_json_is_read(text, tmp_path):
 def test_what_is_not_strict_json_is_refused(text, why):
     with pytest.raises(ValueError, match=why):
         reading.strict_json(text)
-
-
-@pytest.mark.parametrize("value", [True, False, 1.0, "1", None, 4, -1, [1]])
-def test_a_version_is_one_of_those_that_are_read(value):
-    assert reading.is_version(1, (1, 2))
-    assert not reading.is_version(value, (1, 2))
-    text = f"format version {value!r}; this program reads 1, 2 and 3"
-    assert reading.other_version(value, (1, 2, 3)) == text
 
 
 def test_a_reason_is_one_line_of_bounded_length():

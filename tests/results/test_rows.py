@@ -1,9 +1,12 @@
 """Rows of `metrics.jsonl` of this and earlier versions."""
 
+import contextlib
 import json
 
 import made
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jax_ttt.results import plain, rows
 
@@ -44,8 +47,17 @@ def test_a_wrong_row_is_an_error(value, message):
         rows.read_row(value)
 
 
-def test_evaluations_are_the_rows_with_grades():
-    assert rows.evaluations([made.evaluated(0), CHUNK, EVALUATED]) == [EVALUATED]
+ROW = plain.to_dict(EVALUATED) | plain.to_dict(CHUNK)
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda part: st.lists(part) | st.dictionaries(st.sampled_from(sorted(ROW)), part),
+)
+
+
+@given(changes=st.dictionaries(st.sampled_from(sorted(ROW)), ANY), kind=st.booleans())
+def test_any_row_is_read_or_refused(changes, kind):
+    with contextlib.suppress(ValueError):
+        rows.read_row(plain.to_dict(EVALUATED if kind else CHUNK) | changes)
 
 
 def test_the_last_search_of_each_update_counts():

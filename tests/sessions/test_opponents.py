@@ -11,7 +11,7 @@ from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions import opponents as module
 from jax_ttt.sessions.agent_list import AgentList
 from jax_ttt.sessions.opponents import Opponents
-from jax_ttt.solver import minimax, proof
+from jax_ttt.solver import minimax
 
 
 @pytest.fixture
@@ -70,33 +70,3 @@ def test_the_agent_in_training_is_asked_for_each_time(opponents, training):
     training.trained = agents.load_agent(SHIPPED["network"])
     network = opponents.policy(module.LIVE)
     assert not np.array_equal(table, network)
-
-
-def test_games_share_policies(opponents, training):
-    """Also those against a beginner, and against the agent in training."""
-    training.trained = agents.load_agent(SHIPPED["table"])
-    for asked in (
-        ("beginner", None, None),
-        ("expert", None, None),
-        ("beginner", "live", None),
-        (None, "live", None),
-    ):
-        probs = opponents.opponent(*asked).probs
-        assert opponents.opponent(*asked).probs is probs
-    training.trained = agents.load_agent(SHIPPED["network"])
-    assert opponents.opponent(None, "live", None).probs is not probs
-
-
-def test_policies_are_computed_once_and_few_are_kept(opponents, monkeypatch):
-    assert opponents.policy("shipped/table") is opponents.policy("shipped/table")
-    monkeypatch.setattr(module, "MOST_POLICIES", 1)
-    first = opponents.policy("shipped/network")
-    again = opponents.policy("shipped/table")
-    assert first is not again
-    assert opponents.policy("shipped/network") is not first
-
-
-def test_the_shipped_policies_are_unbeatable(opponents, host_tree):
-    for name in SHIPPED:
-        probs = opponents.policy(f"shipped/{name}")
-        assert proof.unbeatable(host_tree, probs, ("first", "second"))

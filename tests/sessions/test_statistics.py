@@ -46,6 +46,11 @@ def test_games_are_counted_by_side_and_opponent(kept):
     assert by_name == {"expert": 2, "<b>": 1}
 
 
+def test_a_draw_is_no_win(kept):
+    kept.add([finished(1, result="won"), finished(2), finished(3, result="lost")])
+    assert kept.counts()["win_rate"] == pytest.approx(1 / 3)
+
+
 def test_games_outlive_the_process_even_if_it_is_killed(tmp_path):
     code = (
         "import os, sys; from pathlib import Path\n"
@@ -91,17 +96,6 @@ def test_a_damaged_file_is_kept_aside(tmp_path, capsys, contents):
     assert aside.read_bytes() == contents
     (line,) = capsys.readouterr().err.splitlines()
     assert aside.name in line
-
-
-def test_a_file_with_another_table_is_kept_aside(tmp_path, capsys):
-    with sqlite3.connect(tmp_path / statistics.FILE) as other:
-        other.execute("CREATE TABLE games (name TEXT)")
-    other.close()
-    again = Statistics(tmp_path)
-    assert again.add([finished(1)]) == 1
-    again.close()
-    assert "is damaged" in capsys.readouterr().err
-    assert [*tmp_path.glob("statistics.damaged-*")]
 
 
 def test_a_file_cut_in_the_middle(tmp_path, capsys):
@@ -180,17 +174,3 @@ def test_without_a_folder_games_are_counted_in_memory(tmp_path, capsys):
     assert other.counts()["games"] == 0
     assert "not kept" in capsys.readouterr().err
     other.close()
-
-
-def test_a_draw_is_no_win(kept):
-    kept.add([finished(1, result="won"), finished(2), finished(3, result="lost")])
-    assert kept.counts()["win_rate"] == pytest.approx(1 / 3)
-
-
-def test_the_file_of_the_next_version_is_refused(tmp_path):
-    Statistics(tmp_path).close()
-    with sqlite3.connect(tmp_path / statistics.FILE) as file:
-        file.execute(f"PRAGMA user_version = {statistics.VERSION + 1}")
-    file.close()
-    with pytest.raises(UsageError, match=f"version {statistics.VERSION + 1};"):
-        Statistics(tmp_path)

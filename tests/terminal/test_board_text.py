@@ -1,4 +1,4 @@
-"""Boards and values on boards, word for word."""
+"""Boards and values on boards."""
 
 import jax
 import numpy as np
@@ -6,14 +6,14 @@ import pytest
 
 from jax_ttt.envs import one_game
 from jax_ttt.players import players, registry, session
-from jax_ttt.players.session import Session
+from jax_ttt.players.session import MoveValue, Session
 from jax_ttt.reports import session_text
-from jax_ttt.terminal import board_text
+from jax_ttt.terminal import board_text, review_text, values_text
 from jax_ttt.terminal.screen import LINES, Screen
 
 PLAIN = Screen(input, print)
 COLOURED = Screen(input, print, True, LINES)
-MAGENTA, DIM, END = "\x1b[1;35m", "\x1b[2m", "\x1b[0m"
+MAGENTA, END = "\x1b[1;35m", "\x1b[0m"
 
 
 def board_of(moves, env_id="tic_tac_toe"):
@@ -30,21 +30,6 @@ def rows_of(moves, screen, env_id="tic_tac_toe"):
     """Return the lines of the board after these moves."""
     cells, _ = board_of(moves, env_id)
     return board_text.drawn_board(env_id, cells, moves, screen).splitlines()
-
-
-def test_a_small_board_has_lines_between_its_cells():
-    assert rows_of([4, 0], PLAIN) == [
-        "  O | 1 | 2",
-        " ---+---+---",
-        "  3 | X | 5",
-        " ---+---+---",
-        "  6 | 7 | 8",
-    ]
-    rows = rows_of([4, 0], COLOURED)
-    assert rows[1] == " ───┼───┼───"
-    last = f"\x1b[1;4;34mO{END}"
-    assert rows[0] == f"  {last} │ {DIM}1{END} │ {DIM}2{END}"
-    assert rows[2] == f"  {DIM}3{END} │ {MAGENTA}X{END} │ {DIM}5{END}"
 
 
 def test_a_large_board_is_plain_and_its_last_stone_is_marked():
@@ -81,20 +66,13 @@ def test_a_pass_is_not_on_the_board():
     assert not board_text.are_shown(legal, cells)
 
 
-def test_values_are_drawn_side_by_side():
+def test_values_are_drawn_side_by_side(snapshot):
     """X has 4 and 8, O 0 and 1: X must take 2, which wins by 2-5-8 and 2-4-6."""
     cells, legal = board_of([4, 0, 8, 1])
     exact = {move: 1.0 if move == 2 else -1.0 for move in legal}
     learned = {2: 0.5, 3: -0.25, 5: 0.125, 6: -1.0, 7: 0.0}
     text = board_text.value_boards("tic_tac_toe", cells, exact, learned, PLAIN)
-    assert text.splitlines() == [
-        "  best play                   the agent",
-        "    O   |   O   |  wins          O   |    O   | +0.500",
-        " -------+-------+-------     --------+--------+--------",
-        "  loses |   X   | loses       -0.250 |    X   | +0.125",
-        " -------+-------+-------     --------+--------+--------",
-        "  loses | loses |   X         -1.000 | +0.000 |    X",
-    ]
+    assert text == snapshot
 
 
 def test_a_layer_that_is_not_known_is_left_out():
@@ -102,9 +80,42 @@ def test_a_layer_that_is_not_known_is_left_out():
     learned = {move: move / 4 for move in range(4)}
     exact = {move: -1.0 + (move > 1) for move in range(4)}
     text = board_text.value_boards("tic_tac_toe", cells, {}, learned, COLOURED)
-    assert "the agent" in text
     assert "best play" not in text
     assert text.count("\x1b[1m") == text.count("\x1b[1m+0.750") == 1
     text = board_text.value_boards("tic_tac_toe", cells, exact, {}, COLOURED)
     assert "the agent" not in text
     assert text.count("\x1b[31mloses\x1b[0m") == text.count("draws") == 2
+
+
+def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
+    """Of equal moves, the lowest comes first; at most twelve are listed."""
+
+    def listed(worth):
+        table = values_text.values_table("it", worth).splitlines()
+        return [int(row.split()[0]) for row in table[1:]]
+
+    worth = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
+    assert listed(worth) == [4, 8, 0]
+    assert listed([row._replace(q_value=None) for row in worth]) == [0, 8, 4]
+    many = [MoveValue(move, None, move / 100) for move in range(50)]
+    assert listed(many) == list(range(49, 37, -1))
+    assert values_text.values_table("it", []) == "it has no values to show"
+
+
+def review_of(moves, screen):
+    return review_text.review_text("tic_tac_toe", moves, "first", "it", screen)
+
+
+def test_only_mistakes_are_coloured():
+    lines = review_of([4, 1, 0, 8, 7, 6], COLOURED).splitlines()
+    painted = [line for line in lines if line.startswith("\x1b[31m")]
+    assert [line for line in lines if "\x1b" in line] == painted
+    assert all("a mistake" in line for line in painted)
+    assert len(painted) == 2
+
+
+def test_the_review_of_a_whole_game_fits_a_terminal():
+    lines = review_of([4, 0, 1, 7, 6, 2, 5, 3, 8], PLAIN).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "it: 0 mistakes in 4 moves" in lines
+    assert review_of([], PLAIN).startswith("nothing to review")

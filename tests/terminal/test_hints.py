@@ -110,22 +110,14 @@ def test_there_is_no_hint_after_the_end():
     assert hints.suggest_move(over) is None
 
 
-def test_a_hint_says_what_else_is_as_good():
+def test_a_hint_in_words(snapshot):
     wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
-
-    def line(hint, num_legal):
-        return hints.hint_line(hint, num_legal, "it")
-
-    assert line(Hint(wins, ()), 5) == "hint: 4 wins; no other move does"
-    assert line(Hint(wins, (6,)), 5) == "hint: 4 wins, as 6 does"
-    assert line(Hint(wins, (0, 2, 6)), 5) == "hint: 4 wins, as 0, 2 and 6 do"
-    assert line(Hint(loses, (1, 2)), 3) == "hint: 7; with best play, each move loses"
-    assert line(Hint(loses, ()), 1) == "hint: 7, the only move; it loses"
-
-
-def test_a_hint_without_exact_values_is_the_agents():
-    line = hints.hint_line(Hint(MoveValue(3, None, 0.5), ()), 7, "it")
-    assert line == (
-        "hint: 3, which the agent values most (+0.500); this game has no exact values"
-    )
-    assert hints.hint_line(None, 7, "it").startswith("no hint: it has no values")
+    lines = [
+        hints.hint_line(hint, num_legal, "it")
+        for hint, num_legal in (
+            *((Hint(wins, ()), 5), (Hint(wins, (6,)), 5), (Hint(wins, (0, 2, 6)), 5)),
+            *((Hint(loses, (1, 2)), 3), (Hint(loses, ()), 1), (None, 7)),
+            (Hint(MoveValue(3, None, 0.5), ()), 7),
+        )
+    ]
+    assert "\n".join(lines) == snapshot

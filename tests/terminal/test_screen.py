@@ -29,8 +29,12 @@ def test_colours_are_for_terminals_without_no_color(monkeypatch):
     assert screen.of_streams().paint("X", "") == "X"
     monkeypatch.setenv("NO_COLOR", "1")
     assert screen.of_streams().paint("X", "bold") == "X"
+    monkeypatch.setenv("NO_COLOR", "")  # as good as unset
+    assert screen.of_streams().coloured
+    monkeypatch.setenv("TERM", "dumb")
+    assert not screen.of_streams().coloured
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    monkeypatch.delenv("NO_COLOR")
     assert not screen.of_streams().coloured
 
 

@@ -35,16 +35,8 @@ def test_a_line_is_a_move_or_a_command(text, meant):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "  ", "1", "-4", "+4", "04", "4.0", "٤", "4 4", "undone", "x", "new p"),
-        *(
-            "new x o",
-            "quit 4",
-            "quit x",
-            "h o",
-            "? ?",
-            "\x1b[A",
-            "\N{REPLACEMENT CHARACTER}",
-        ),
+        *("", "  ", "1", "-4", "04", "4.0", "٤", "4 4", "undone", "x", "new p"),
+        *("new x o", "quit x", "? ?", "\x1b[A", "\N{REPLACEMENT CHARACTER}"),
     ],
 )
 def test_other_lines_mean_nothing(text):
@@ -60,6 +52,5 @@ def test_first_letters_choose_a_command_and_only_h_is_shared():
 
 def test_the_help_names_every_command():
     shown = words.help_text("column")
-    assert "that column" in shown
     assert all(f"  {name} " in shown for name in words.ABOUT)
     assert max(map(len, shown.splitlines())) < 80

@@ -1,6 +1,5 @@
 """What the page is told of an agent agrees with the rest of the program."""
 
-import base64
 import dataclasses
 
 import jax
@@ -10,9 +9,8 @@ import pytest
 import tiny
 
 from jax_ttt.config.catalogue import SIDES
-from jax_ttt.evaluation import grades
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, registry
+from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.web import agent_data
@@ -32,12 +30,6 @@ def values(agent):
     return agent_data.action_values(agent)
 
 
-@pytest.fixture(scope="module")
-def probs(agent):
-    """Return the agent's policy as matches and proofs use it."""
-    return registry.enter_agent("agent", agent).probs
-
-
 def test_values_are_the_networks_where_legal_and_nan_elsewhere(
     agent, values, tree, host_tree
 ):
@@ -51,25 +43,12 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
     )
 
 
-def test_the_greedy_policy_is_the_agents(values, probs, host_tree):
-    assert (agent_data.policy_of(host_tree, values) == probs).all()
-
-
 def test_of_equal_values_the_lowest_move_is_played(host_tree):
     values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
     found = agent_data.policy_of(host_tree, values)
     lowest = host_tree.legal_action_mask.argmax(axis=1)
     decisions = host_tree.decisions
     assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
-
-
-def test_the_proof_is_that_of_the_full_report(values, probs, host_tree):
-    report = grades.exactly(host_tree, probs, ("first", "second"))
-    shown = agent_data.proof_json(host_tree, values)
-    for seat, side in SIDES.items():
-        assert shown[side]["lines"] == dataclasses.asdict(report.lines[seat])
-        assert shown[side]["unbeatable"] == (report.lines[seat].lost == 0)
-        assert (shown[side]["losing_line"] is None) == shown[side]["unbeatable"]
 
 
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
@@ -90,10 +69,3 @@ def test_values_that_are_not_finite_are_refused():
     broken = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan), agent.params)
     with pytest.raises(AgentError, match="not finite"):
         agent_data.action_values(dataclasses.replace(agent, params=broken))
-
-
-def test_values_are_sent_as_they_are(values):
-    sent = agent_data.values_json("shipped/network", 3, values)
-    assert (sent["agent"], sent["update"]) == ("shipped/network", 3)
-    received = np.frombuffer(base64.b64decode(sent["values"]), "<f4")
-    np.testing.assert_array_equal(received.reshape(values.shape), values)

@@ -1,7 +1,7 @@
 """What the server makes of requests that no browser sends, over real sockets.
 
-Each must be answered within a second, with the right status, a reason as JSON and all
-headers, and without a traceback.
+Each must be answered with the right status, a reason as JSON and all headers, and
+without a traceback.
 """
 
 import json
@@ -57,35 +57,16 @@ def posted(body: str | bytes = GAME, **headers):
 HOST = "Host: 127.0.0.1:PORT"
 TABLE = {
     "evil host": (asked(Host="evil.example:8000"), 403),
-    "evil host with our port": (
-        lines("GET / HTTP/1.1", "Host: evil.example:PORT"),
-        403,
-    ),
     "our host with another port": (asked(Host="127.0.0.1:1"), 403),
-    "host and user": (lines("GET / HTTP/1.1", "Host: x@127.0.0.1:PORT"), 403),
     "no host": (asked(Host=None), 400),
-    "no host in HTTP/1.0": (lines("GET / HTTP/1.0"), 400),
-    "empty host": (asked(Host=""), 403),
     "two hosts": (lines("GET / HTTP/1.1", HOST, HOST), 400),
-    "two hosts, one evil": (lines("GET / HTTP/1.1", HOST, "Host: evil.example"), 400),
     "evil origin of a post": (posted(Origin="http://evil.example"), 403),
-    "evil origin of a get": (asked(path="/api/agents", Origin="http://evil.ex"), 403),
     "evil origin of a delete": (
         asked(method="DELETE", path="/api/statistics", Origin="http://evil.example"),
         403,
     ),
-    "origin null": (posted(Origin="null"), 403),
-    "origin https": (
-        lines("GET / HTTP/1.1", HOST, "Origin: https://127.0.0.1:PORT"),
-        403,
-    ),
     "another port of this machine": (posted(Origin="http://127.0.0.1:1"), 403),
-    "a page of another site": (posted(Sec_Fetch_Site="cross-site"), 403),
     "a page of this machine": (posted(Sec_Fetch_Site="same-site"), 403),
-    "an image of another site": (
-        asked(path="/", Sec_Fetch_Site="cross-site", Sec_Fetch_Dest="image"),
-        403,
-    ),
     "a link of another site": (
         asked(path="/", Sec_Fetch_Site="cross-site", Sec_Fetch_Dest="document"),
         200,
@@ -95,26 +76,12 @@ TABLE = {
         403,
     ),
     "text/plain": (posted(Content_Type="text/plain"), 415),
-    "a form": (posted(Content_Type="application/x-www-form-urlencoded"), 415),
-    "no type": (posted(Content_Type=None), 415),
-    "a type like JSON": (posted(Content_Type="application/json-patch"), 415),
     "another charset": (posted(Content_Type="application/json; charset=utf-16"), 415),
     "get of a move": (asked(path="/api/games/x/moves"), 405),
-    "delete of a game": (asked(method="DELETE", path="/api/games/x"), 405),
-    "put": (asked(method="PUT", path="/api/games", body="{}"), 405),
     "options": (asked(method="OPTIONS", path="/api/games"), 405),
-    "trace": (asked(method="TRACE", path="/"), 405),
-    "post of the page": (asked(method="POST", path="/", body="{}"), 405),
     "connect": (lines("CONNECT evil.example:443 HTTP/1.1", HOST), 404),
-    "another server's address": (lines("GET http://evil.example/ HTTP/1.1", HOST), 404),
-    "an unknown method": (asked(method="BREW", path="/"), 405),
     "length -1": (posted(Content_Length="-1"), 400),
-    "length abc": (posted(Content_Length="abc"), 400),
-    "length 1_0": (posted(Content_Length="1_0"), 400),
-    "length +2": (posted(Content_Length="+2"), 400),
-    "length 1e12": (posted(Content_Length="1e12"), 400),
     "length of a terabyte": (posted(Content_Length="1000000000000"), 413),
-    "length of 400 digits": (posted(Content_Length="9" * 400), 400),
     "no length": (posted(Content_Length=None), 411),
     "two lengths": (
         lines(
@@ -127,7 +94,6 @@ TABLE = {
         400,
     ),
     "chunked": (posted(Content_Length=None, Transfer_Encoding="chunked"), 501),
-    "gzip": (posted(Content_Length=None, Transfer_Encoding="gzip"), 501),
     "length and chunked": (posted(Transfer_Encoding="chunked"), 400),
     "a body of 1 MiB": (posted("x" * 2**20), 413),
     "a body of 9 MiB for a backup": (
@@ -136,61 +102,26 @@ TABLE = {
     ),
     "a get with a body": (asked(path="/", body="{}"), 400),
     "deep JSON": (posted(DEEP[:60_000]), 400),
-    "deep JSON in a backup": (
-        asked(method="POST", path="/api/backup", body=DEEP),
-        400,
-    ),
     "NaN": (posted('{"opponent": NaN, "side": "x"}'), 400),
-    "Infinity": (posted('{"opponent": {"update": Infinity}, "side": "x"}'), 400),
-    "1e999": (posted('{"opponent": {"update": 1e999}, "side": "x"}'), 400),
     "a number of 5,000 digits": (posted(f'{{"side": {"9" * 5000}}}'), 400),
     "a name twice": (posted('{"side": "x", "side": "o", "opponent": {}}'), 400),
-    "half an object": (posted('{"side": "x"'), 400),
-    "nothing": (posted(""), 400),
     "bad UTF-8": (posted(b'{"side": "\xff"}'), 400),
-    "a byte order mark": (posted(b"\xef\xbb\xbf{}"), 400),
-    "NUL in text": (posted('{"side": "\0", "opponent": {}}'), 400),
     "half a pair": (posted('{"side": "\\ud800", "opponent": {}}'), 400),
     "NUL in a header": (asked(X_Name="a\0b"), 400),
-    "NUL in the address": (lines("GET /\0 HTTP/1.1", HOST), 400),
     "an address of 70 kB": (asked(path="/" + "x" * 70_000), 414),
-    "an endless address": (lambda port: b"GET /" + b"x" * 70_000, 414),
     "101 headers": (asked(**{f"X{n}": "1" for n in range(101)}), 431),
-    "a header of 70 kB": (asked(X_Long="x" * 70_000), 431),
     "a header that goes on": (lines("GET / HTTP/1.1", HOST, "A: 1", " b"), 400),
-    "a space before the colon": (
-        lines("GET / HTTP/1.1", HOST, "Content-Length : 5"),
-        400,
-    ),
     "a header without a colon": (lines("GET / HTTP/1.1", HOST, "hello"), 400),
-    "HTTP/0.9": (lambda port: b"GET /\r\n", 400),
-    "HTTP/2.0": (lines("GET / HTTP/2.0", HOST), 400),
-    "a preface of HTTP/2": (lambda port: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     "a hello of TLS": (lambda port: bytes.fromhex("16030100f8010000f40303") * 9, 400),
-    "empty lines": (lambda port: b"\r\n\r\n\r\n\r\n", 400),
-    "noise": (lambda port: bytes(range(256)) * 8, 400),
     "an upgrade": (asked(Connection="Upgrade", Upgrade="websocket"), 200),
-    "an upgrade of the API": (
-        asked(path="/api/x", Connection="Upgrade", Upgrade="websocket"),
-        404,
-    ),
     "an unknown address": (asked(path="/nothing"), 404),
     "an unknown parameter": (asked(path="/api/values?agent=live&x=1"), 400),
     "no agent": (asked(path="/api/values"), 400),
     "an update that is no number": (asked(path="/api/proof?agent=a&update=-1"), 400),
-    "an update in other digits": (
-        asked(path="/api/proof?agent=a&update=%D9%A1"),
-        400,
-    ),
-    "a huge update": (asked(path=f"/api/proof?agent=a&update={'9' * 30}"), 400),
     "two agents": (asked(path="/api/values?agent=a&agent=b"), 400),
     "an agent's file": (asked(path="/api/values?agent=../../x"), 404),
     "settings of text": (
         asked(method="PATCH", path="/api/training/settings", body='{"gamma": "x"}'),
-        400,
-    ),
-    "a command of a number": (
-        asked(method="POST", path="/api/training", body='{"command": 3}'),
         400,
     ),
     "a good request": (posted(), 201),
@@ -198,10 +129,6 @@ TABLE = {
     "a type with a charset": (
         posted(Content_Type="application/json; charset=UTF-8"),
         201,
-    ),
-    "another name of this machine": (
-        lines("GET / HTTP/1.1", "Host: LocalHost:PORT"),
-        200,
     ),
     "the address of IPv6": (lines("GET / HTTP/1.1", "Host: [::1]:PORT"), 200),
     "our own origin": (
@@ -218,9 +145,7 @@ TABLE = {
 @pytest.mark.fault
 @pytest.mark.parametrize(("made", "status"), TABLE.values(), ids=[*TABLE])
 def test_a_request_of_the_table(port, made, status, capfd):
-    begin = time.monotonic()
     reply = served.exchange(port, made(port))
-    assert time.monotonic() - begin < 4, "not only at a deadline"
     assert served.status_of(reply) == status, reply[:300]
     headers = served.headers_of(reply)
     check_headers(headers)
@@ -282,14 +207,10 @@ def test_a_client_that_goes_away_costs_nothing(port):
 
 
 PATHS = [
-    *("/../x", "/%2e%2e/", "/%2e%2e%2fapp.py", "//etc/passwd", "/static/", "/static"),
-    *("/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py"),
-    *("/static/..\\app.py", "/static/%5c..%5capp.py", "/static/page.js%00.html"),
-    *("/none.html", "/..%2findex.html", "/static/none.html"),
-    *("/static/%00", "/static//etc/passwd", "/static/%2fetc%2fpasswd", "/%"),
-    *("/static/index.html/", "/static/C:%5Cx", "/static/.", "/static/%C0%AE%C0%AE/x"),
-    *("/app.py", "/static/app.py", "/static/__init__.py", "/api", "/api/", "/index"),
-    *("/static/" + "x" * 5000, "/.git/config", "/static/é".encode().decode("latin-1")),
+    *("/../x", "/%2e%2e%2fapp.py", "//etc/passwd", "/static/", "/static/../app.py"),
+    *("/static/%2e%2e/app.py", "/static/..\\app.py", "/static/page.js%00.html"),
+    *("/static/none.html", "/static/%2fetc%2fpasswd", "/%", "/static/%C0%AE%C0%AE/x"),
+    *("/app.py", "/static/__init__.py", "/api", "/.git/config"),
 ]
 
 
@@ -339,17 +260,6 @@ def check_hash(policy, script):
 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy
-
-
-def test_the_tree_is_sent_once(port):
-    first = served.exchange(port, served.request(port, path="/api/tree"))
-    tag = served.headers_of(first)["etag"]
-    assert json.loads(served.body_of(first))["num_positions"] == 5478
-    again = served.request(port, path="/api/tree", If_None_Match=tag)
-    reply = served.exchange(port, again)
-    assert served.status_of(reply) == 304
-    assert not served.body_of(reply)
-    check_headers(served.headers_of(reply))
 
 
 @pytest.mark.fault

@@ -70,10 +70,8 @@ def test_only_a_proven_agent_is_called_unbeatable(sent):
     ("fields", "reason"),
     [
         ({"activation": "tanh"}, "computes activation relu, not tanh"),
-        ({"canonical": False}, "computes canonical True, not False"),
         ({"two_planes": False}, "computes two_planes True, not False"),
         ({"env_id": "connect_four"}, "has no rules of connect_four"),
-        ({"env_id": "mnk_4x4_4"}, "has no rules of mnk_4x4_4"),
     ],
     ids=str,
 )

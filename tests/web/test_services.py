@@ -6,12 +6,10 @@ import sqlite3
 import pytest
 import served
 
-from jax_ttt.config.errors import UsageError
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.players import agents
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.serving.replies import Refusal
-from jax_ttt.sessions import statistics
 from jax_ttt.web import services
 from jax_ttt.web.services import make_services
 
@@ -58,11 +56,3 @@ def test_a_backup_holds_the_agent_in_training(made, training, tmp_path):
     other.close()
     assert made.restore(file) == {"games": 0, "agents": 1}
     assert made.restore(file) == {"games": 0, "agents": 0}
-
-
-def test_statistics_of_a_newer_version_are_for_the_user_to_move(tmp_path):
-    with sqlite3.connect(tmp_path / statistics.FILE) as file:
-        file.execute("PRAGMA user_version = 99")
-    file.close()
-    with pytest.raises(UsageError, match="version 99"):
-        make_services(tmp_path / "runs", tmp_path, served.Training())

@@ -24,13 +24,7 @@ def test_status_commands_and_sliders_reach_the_training(client, training):
 
 @pytest.mark.parametrize(
     "body",
-    [
-        {},
-        [],
-        {"command": 1},
-        {"command": "start", "learner": None},
-        {"command": "start", "x": 1},
-    ],
+    [[], {"command": 1}, {"command": "start", "x": 1}],
     ids=json.dumps,
 )
 def test_commands_that_are_refused(client, training, body):
@@ -40,7 +34,7 @@ def test_commands_that_are_refused(client, training, body):
 
 @pytest.mark.parametrize(
     "body",
-    [{}, [], 3, {"gamma": "0.9"}, {"gamma": None}, {"gamma": [1]}],
+    [{}, 3, {"gamma": "0.9"}],
     ids=json.dumps,
 )
 def test_sliders_that_are_refused(client, training, body):

@@ -1,0 +1,28 @@
+"""How results are printed: as text, and as HTML in a notebook."""
+
+import jax_ttt
+
+
+def test_results_are_printed(snapshot):
+    game = jax_ttt.new_game("minimax-first")
+    shown = [
+        jax_ttt.player("minimax-first", name="mine"),
+        game.play(4),
+        jax_ttt.prove("minimax-first"),
+        jax_ttt.prove("random"),
+        jax_ttt.match("minimax-first", "random"),
+        jax_ttt.cross_table(["random", "minimax", "minimax-first"]),
+    ]
+    assert "\n\n".join(map(repr, shown)) == snapshot
+
+
+def test_results_are_shown_in_a_notebook():
+    grade = jax_ttt.grade("minimax-first")
+    assert grade._repr_html_() == f"<pre>{grade!r}</pre>"
+    match = jax_ttt.match("minimax", jax_ttt.player("random", name="<b>&"))
+    shown = match._repr_html_()
+    assert "&lt;b&gt;&amp;" in shown
+    assert "<b>" not in shown
+    assert shown.count("<tr>") == 3
+    for who in ("minimax", "random"):
+        assert jax_ttt.prove(who)._repr_html_().count("<svg") == 1
