@@ -143,6 +143,7 @@ VALUES = [
     ("sweep --grid seed=1,2", "--grid 'seed'"),
     ("sweep --grid env_id=hex", "--grid env_id"),
 ]
+OF_FOUR = "train --distributed --num-processes 4 --process-id"
 TOGETHER = [
     # Settings that contradict each other, or the preset or file they come from.
     ("train --epsilon-start 0.2 --epsilon-end 0.4", "--epsilon-end 0.4 0.2"),
@@ -189,6 +190,26 @@ TOGETHER = [
     ("train --prove --env-id hex", "--prove hex"),
     ("train --prove --env-id connect_4x4 --distributed", "--prove --distributed"),
     ("evaluate minimax --policy-csv p.csv", "--policy-csv saved"),
+    # Several devices and processes.
+    *((f"train --devices {n}", f"--devices '{n}' all") for n in ("0", "2.5", "²")),
+    ("train --devices ''", "--devices"),
+    ("sweep --devices 1000000", "--devices '1000000'"),
+    ("train --coordinator a:1", "--coordinator --distributed"),
+    ("train --process-id 0", "--process-id --distributed"),
+    ("train --distributed --devices 2", "--devices all '2'"),
+    (
+        "train --distributed --coordinator a:1",
+        "--coordinator --num-processes --process-id",
+    ),
+    (
+        "train --distributed --num-processes 2 --process-id 0",
+        "--num-processes --coordinator",
+    ),
+    *(
+        (f"{OF_FOUR} 3 --coordinator {host}", f"--coordinator HOST:PORT '{host}'")
+        for host in ("host", "host:", ":80", "host:0", "host:65536")
+    ),
+    (f"{OF_FOUR} 4 --coordinator a:1", "--process-id --num-processes 4"),
     ("evaluate random --env-id hex --policy-csv p.csv", "--policy-csv"),
 ]
 FILES = [
