@@ -164,6 +164,7 @@ TOGETHER = [
     ("sweep --preset table --grid opponent=minimax", "--backup two-ply preset table"),
     # Settings without effect.
     ("train --preset table --hidden-size=64", "--hidden-size effect network table"),
+    ("train --preset table --hidden-size=128", "--hidden-size 128 effect"),
     ("train --replay-batch 64", "--replay-batch 64 effect replay_capacity"),
     ("train --table-key hash", "--table-key 'hash' effect network mlp"),
     ("train --tau 0.1 --target-update-every 5", "--tau effect target_update_every"),
@@ -321,7 +322,9 @@ def test_every_number_of_a_command_is_checked(command, refusal):
 
 IN_ONE_PROCESS = """
 import json, sys
+from jax_ttt import cli
 from jax_ttt.__main__ import module_of
+cli.set_up = None  # nothing is trained by mistake
 for command, *words in json.load(sys.stdin):
     assert module_of(command).main(words) == 2, (command, words)
     found = {"jax", "pgx", "typeguard"} & sys.modules.keys()

@@ -80,14 +80,6 @@ def test_only_the_user_can_read_a_kept_file(folder):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def fill(folder, count, size=100):
-    """Write files, each used a second after the one before."""
-    for number in range(count):
-        path = folder / f"{number:03}-cache"
-        path.write_bytes(bytes(size))
-        os.utime(path, (number, number))
-
-
 def test_a_file_that_is_read_was_used_last(folder):
     contents = {name: name.encode() * 100 for name in "abc"}
     paths = {}
