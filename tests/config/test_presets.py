@@ -1,4 +1,4 @@
-"""Published settings, and our own, written down once more."""
+"""Published settings, written down once more."""
 
 from typing import get_args
 
@@ -68,23 +68,6 @@ SETTINGS = {
         **{"epsilon_start": 0.5, "epsilon_end": 0.5, "opponent": "self"},
         **{"num_envs": 50, "num_updates": 600},  # 30,000 games
     },
-    # Our own: those that the figures of README and docs/ are of.
-    "default": {
-        **{"network": "mlp", "backup": "two-ply", "tremble": 0.5, "gamma": 0.85},
-        **{"learning_rate": 6e-3, "learning_rate_end": 2e-3, "tau": 0.12},
-        **{"average_span": 0.15},
-        **{"epsilon_start": 1.0, "epsilon_end": 0.1, "epsilon_schedule": "linear"},
-        **{"hidden_size": 128, "hidden_layers": 2, "optimizer": "adamw"},
-        **{"num_envs": 128, "num_updates": 1800, "canonical": True, "opponent": "self"},
-    },
-    "table": {
-        **{"network": "table", "backup": "two-ply", "tremble": 0.7, "gamma": 1.0},
-        **{"num_updates": 400, "learning_rate": 1.0, "learning_rate_end": 1.0},
-        **{"canonical": True, "backward": False, "opponent": "self"},
-        **{"epsilon_start": 1.0, "epsilon_end": 0.5, "epsilon_schedule": "linear"},
-        **{"tau": 1.0, "optimizer": "sgd", "loss": "mse", "table_key": "position"},
-        **{"num_envs": 256, "initial_value": 0.0},
-    },
 }
 
 
@@ -94,41 +77,14 @@ def test_every_preset_is_listed_with_its_system():
     assert set(PRESETS) - boards - {"plain"} == set(SYSTEMS)
     for name in boards:
         assert PRESETS[name].env_id == name.replace("-", "_")
-    # `test_config` has those of the article, all of them.
-    assert SETTINGS.keys() == SYSTEMS.keys() - {"article"}
+    # `test_settings.py` has those of the article.
+    own = {"default", "table"}
+    assert SETTINGS.keys() == SYSTEMS.keys() - {"article"} - own
 
 
-_ROUNDS = {
-    **{"num_envs": 512, "two_planes": True, "average_span": 0.03, "tremble": 0.0},
-    **{"learning_rate_decay": 0.9, "tau": 0.1, "gamma": 0.95},
-}
-LEARNED_IN_ROUNDS = {
-    "connect-4x4": _ROUNDS
-    | {
-        **{"env_id": "connect_4x4", "num_updates": 60_000, "eval_every": 1500},
-        **{"start_share": 0.5, "learning_rate": 2e-3, "learning_rate_end": 2e-3},
-        **{"epsilon_start": 0.3, "epsilon_end": 0.3},
-    },
-    "connect-5x4": _ROUNDS
-    | {
-        **{"env_id": "connect_5x4", "num_updates": 120_000, "eval_every": 3000},
-        **{"start_share": 0.5, "learning_rate": 1.5e-3, "learning_rate_end": 1.5e-3},
-        **{"epsilon_start": 0.3, "epsilon_end": 0.3, "hidden_size": 256},
-        **{"learning_rate_decay": 0.87},
-    },
-    "connect-5x5": _ROUNDS
-    | {
-        **{"env_id": "connect_5x5", "num_updates": 240_000, "eval_every": 8000},
-        **{"start_share": 0.6, "learning_rate": 1e-3, "learning_rate_end": 1e-3},
-        **{"epsilon_start": 0.25, "epsilon_end": 0.25, "hidden_size": 512},
-        **{"learning_rate_decay": 0.88, "tau": 0.05, "gamma": 0.97},
-    },
-}
-
-
-@pytest.mark.parametrize("name", [*SETTINGS, *LEARNED_IN_ROUNDS])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_settings_of_a_preset(name):
-    wanted = (SETTINGS | LEARNED_IN_ROUNDS)[name]
+    wanted = SETTINGS[name]
     found = {field: PRESETS[name].value(field) for field in wanted}
     assert found == wanted
     fields = PRESETS[name].as_dict().items()

@@ -1,15 +1,12 @@
-"""The published systems: their figures, written down once more, and their page."""
+"""The figures of the published systems, written down once more."""
 
 import dataclasses
-import re
-from pathlib import Path
 from statistics import mean
 
 import pytest
 
 from jax_ttt.config.presets import SYSTEMS, Preset
 
-PAGE = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
 NAMES = list(SYSTEMS)
 
 
@@ -141,31 +138,11 @@ GO: dict[Preset, dict[int, int]] = {
 }
 
 
-def words(text):
-    return " ".join(text.split())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_published_figures(name):
     assert [dataclasses.astuple(result) for result in SYSTEMS[name].results] == RESULTS[
         name
     ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_page_shows_each_figure_of_a_system_under_its_title(name):
-    title, *lines = PAGE.partition(f"\n{name}: ")[2].splitlines()
-    assert title == SYSTEMS[name].title
-    shown = [words(line) for line in lines[: lines.index("")]]
-    theirs = [
-        words(" ".join(cell for cell in result if cell)) for result in RESULTS[name]
-    ]
-    assert shown[: len(theirs)] == theirs
-    ours = shown[len(theirs) :]
-    assert re.match(r"(reproduced, )?[\d,]+ seeds ", ours[0])
-    assert [line for line in ours if re.match("range of the wins ", line)] == ours[1:]
-    note = PAGE.rpartition(f"\n{name}: ")[2]
-    assert words(note).startswith(words(SYSTEMS[name].why))
 
 
 def test_the_published_curves():
@@ -178,12 +155,3 @@ def test_the_published_curves():
         assert dict(SYSTEMS[name].curve) == pytest.approx(expected)
     drawn = {name for name in NAMES if SYSTEMS[name].curve}
     assert drawn == {"article", *GO}
-
-
-def test_the_page_shows_the_published_curves():
-    rows = {"article": {f"{n:,}": f"{wins:.2f}" for n, wins in ARTICLE.items()}}
-    for name, curve in GO.items():
-        rows[name] = {f"{n:,}": f"{wins / 10:.1f}" for n, wins in curve.items()}
-    for name, curve in rows.items():
-        points = "; ".join(f"{n}: {wins}" for n, wins in curve.items())
-        assert f"\n| `{name}` | {points} |\n" in PAGE

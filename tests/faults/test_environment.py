@@ -4,7 +4,6 @@ import pytest
 import tiny
 
 TRAIN = f"train {' '.join(tiny.flags())} --seed 3 --run-dir run"
-WHAT = "variables that change JAX, Python or the locale"
 REFUSED = {
     "JAX_ENABLE_X64=1": "PGX needs 32-bit numbers: unset JAX_ENABLE_X64",
     "JAX_DISABLE_JIT=1": "training needs compiled programs: unset JAX_DISABLE_JIT",

@@ -19,30 +19,6 @@ def test_the_pace_shows_a_run_in_ten_or_twenty_seconds():
         assert Job(learner, 1).status({}, math.inf)["pace"] is None
 
 
-def test_a_run_keeps_few_snapshots():
-    for learner in LEARNERS:
-        config = LEARNING[learner].config
-        assert config.run.num_updates / config.evaluation.eval_every + 1 <= 64
-
-
-def test_before_its_first_step_a_run_has_nothing_to_show():
-    status = Job("table", 3).status({"gamma": 0.75}, 1.0)
-    assert (status["run"], status["status"], status["update"]) == (3, "compiling", 0)
-    assert status["settings"]["gamma"]["value"] == 0.75
-    assert status["unbeatable"] is None
-    assert status["snapshots"] == []
-
-
-def test_a_paused_run_is_still_in_training():
-    found = Job("table", 1)
-    assert found.in_training
-    found.phase = "finished"
-    assert not found.in_training
-    found.phase, found.paused = "running", True
-    assert found.in_training
-    assert found.status({}, 1.0)["status"] == "paused"
-
-
 def test_games_wait_for_the_first_step_and_the_oldest_is_dropped():
     found = Job("table", 1)
     for number in range(job.MOST_GAMES + 1):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from jax_ttt.config.errors import SettingError
 from jax_ttt.live import sliders
 from jax_ttt.live.sliders import LEARNERS, LEARNING
 
@@ -18,17 +17,6 @@ def test_every_end_of_a_range_is_a_setting_of_the_same_program(learner):
             )
             assert config.static == learning.config.static
         sliders.check_moved(learner, {name: learning.config.value(slider.fields[0])})
-
-
-def test_no_moved_slider_is_the_preset():
-    for learner in LEARNERS:
-        assert sliders.config_with(learner, {}) == LEARNING[learner].config
-
-
-def test_an_unknown_slider_and_a_value_outside_are_refused():
-    for moved in ({"tau": 0.1}, {"gamma": 1.1}, {"learning_rate": 0.0}):
-        with pytest.raises(SettingError):
-            sliders.check_moved("table", moved)
 
 
 def test_what_is_shown_is_the_slider_else_the_schedule_else_the_preset():

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import jax
 import pytest
@@ -128,31 +127,6 @@ def test_a_program_that_cannot_be_kept_is_no_error(tmp_path):
     assert cache.get("a") is None
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("jax_compilation_cache_max_size", 10**9),
-        ("jax_compilation_cache_dir", "gs://bucket/programs"),
-    ],
-)
-def test_another_kind_of_cache_is_left_to_jax(setting, value, monkeypatch):
-    internal: Any = importlib.import_module("jax._src.compilation_cache")
-
-    def before(path):
-        raise AssertionError(path)
-
-    monkeypatch.setattr(internal, "get_file_cache", before)
-    old = getattr(jax.config, setting)
-    jax.config.update(setting, value)
-    try:
-        compile_cache._check_programs()
-        assert internal.get_file_cache is before
-    finally:
-        jax.config.update(setting, old)
-    compile_cache._check_programs()
-    assert isinstance(internal.get_file_cache("x")[0], compile_cache.CheckedPrograms)
-
-
 def test_each_kind_of_processor_has_its_own_folder(monkeypatch):
     here = compile_cache.folder()
     assert here == compile_cache.folder()
@@ -244,25 +218,18 @@ def test_a_start_drops_the_oldest_programs_of_the_users_folder(
     assert left == [f"{number}-cache" for number in kept]
 
 
-KEPT = "compiling, about 7 s the first time; kept for the next\n"
-NOT_KEPT = "compiling, about 7 s; nothing is kept for the next time\n"
-
-
 @pytest.mark.parametrize(
-    ("terminal", "kept", "before", "then"),
-    [(True, True, "", KEPT), (True, False, NOT_KEPT, ""), (False, True, "", "")],
+    ("terminal", "kept"), [(True, True), (True, False), (False, True)]
 )
-def test_a_terminal_says_that_programs_compile(
-    terminal, kept, before, then, monkeypatch, capsys
+def test_only_a_terminal_is_told_that_programs_compile(
+    terminal, kept, monkeypatch, capsys
 ):
-    notices = []
-    monkeypatch.setattr(compile_events, "Notice", notices.append)
+    monkeypatch.setattr(compile_events, "Notice", lambda say: say())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     compile_cache.announce(7, kept)
-    assert capsys.readouterr().err == before
-    (say,) = notices
-    say()
-    assert capsys.readouterr().err == then
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("compiling" in err) == ("7 s" in err) == terminal
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])
@@ -275,25 +242,14 @@ def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     assert asked == [not flags]
 
 
-LOADED = """
-import importlib, sys
-code = importlib.import_module("jax_ttt.train").main(sys.argv[1:])
-print(code, *sorted({"flax", "optax", "pgx", "scipy"} & sys.modules.keys()))
-"""
-
-
 @pytest.mark.slow
-def test_a_second_process_loads_no_library_that_only_tracing_needs(tmp_path):
-    """It reads the programs and the tree from disk and trains the same agent."""
+def test_a_second_process_reads_the_programs_and_trains_the_same_agent(tmp_path):
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "programs")}
-    printed, agents = [], []
+    agents = []
     for name in ("first", "second"):
-        run = tmp_path / name
-        command = [sys.executable, "-c", LOADED, *tiny.flags(), "--quiet"]
-        command += ["--run-dir", str(run)]
+        command = [sys.executable, "-m", "jax_ttt.train", *tiny.flags(), "--quiet"]
+        command += ["--run-dir", str(tmp_path / name)]
         done = subprocess.run(command, env=env, capture_output=True, text=True)
-        assert not done.stderr
-        printed.append(done.stdout.splitlines()[-1])
-        agents.append((run / "agent.safetensors").read_bytes())
-    assert printed == ["0 flax optax pgx", "0"]
+        assert (done.returncode, done.stderr) == (0, "")
+        agents.append((tmp_path / name / "agent.safetensors").read_bytes())
     assert agents[0] == agents[1]

@@ -1,17 +1,14 @@
-"""The notice of compiling, the status line, and a bar that excludes compiling."""
+"""What a terminal shows while programs compile."""
 
 import io
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jax.monitoring
 import pytest
 
 from jax_ttt.runtime import compile_events
-from jax_ttt.runtime.compile_events import WILL_COMPILE, Bar, Notice, Status, durations
+from jax_ttt.runtime.compile_events import Bar, Notice, Status
 
 BEGIN = "/jax/compilation_cache/compile_requests_use_cache"
 END = "/jax/core/compile/backend_compile_duration"
@@ -48,82 +45,12 @@ def test_a_slow_compilation_is_reported_once_while_it_runs(said):
         jax.monitoring.record_event_duration_secs(END, 0.2)
 
 
-def test_a_program_that_is_not_cached_is_reported_by_our_event(said):
-    jax.monitoring.record_event(WILL_COMPILE)
-    work(0.2)
-    assert said == ["compiling"]
-    jax.monitoring.record_event_duration_secs(END, 0.2)
-
-
 def wait_for(happened):
     for _ in range(200):
         if happened():
             return
         time.sleep(0.02)
     raise TimeoutError
-
-
-@pytest.mark.slow
-def test_the_log_of_xla_is_silent_only_during_a_very_slow_compilation(monkeypatch):
-    """XLA logs its alarm "Very slow compile?" as an error, after two minutes."""
-    assert compile_events._ALARM < 120
-    levels = []
-    monkeypatch.setattr(compile_events, "_LONG", 0.05)
-    monkeypatch.setattr(compile_events, "_ALARM", 0.3)
-    monkeypatch.setattr(compile_events, "set_log_level", levels.append)
-    Notice(lambda: None)
-    jax.monitoring.record_event(BEGIN)
-    time.sleep(0.1)
-    jax.monitoring.record_event_duration_secs(END, 0.1)
-    time.sleep(0.4)
-    assert levels == []
-    jax.monitoring.record_event(BEGIN)
-    wait_for(lambda: levels)
-    assert set(levels) == {3}  # other tests' notices hear the events too
-    jax.monitoring.record_event_duration_secs(END, 0.5)
-    wait_for(lambda: levels[-1] is None)
-
-
-FOLD = """
-import sys
-import jax
-import jax.numpy as jnp
-from jax import lax
-from jax_ttt.runtime import compile_events
-
-for level in sys.argv[1:]:
-    compile_events.set_log_level(None if level == "usual" else int(level))
-
-@jax.jit
-def fold():  # of constants, which takes XLA some seconds
-    ones, window = jnp.ones((1, 100, 100)), (1, 24, 24)
-    return lax.reduce_window(ones, 0.0, lax.add, window, (1, 1, 1), "SAME")
-
-fold()
-"""
-
-
-# Seen with jaxlib 0.10.2, and not with 0.12.
-HAS_ALARM = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("levels", "shown"), [(["3"], False), (["3", "usual"], True)])
-def test_xlas_alarms_are_errors_in_a_log_that_has_a_level(levels, shown):
-    """This alarm comes after one second; the other is of the same file of XLA."""
-    done = subprocess.run(
-        [sys.executable, "-c", FOLD, *levels],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ
-        | {
-            "PYTHONPATH": str(Path(compile_events.__file__).parents[2]),
-            "JAX_ENABLE_COMPILATION_CACHE": "false",
-            "JAX_DISABLE_MOST_OPTIMIZATIONS": "0",
-        },
-    )
-    assert ("slow_operation_alarm" in done.stderr) == (shown and HAS_ALARM)
 
 
 class Terminal(io.StringIO):
@@ -156,15 +83,6 @@ def test_programs_read_from_the_cache_are_not_reported(said):
         jax.monitoring.record_event_duration_secs(END, 0.01)
     work(0.2)
     assert not said
-
-
-def test_durations_are_reported_only_within_the_context():
-    heard = []
-    with durations(lambda *event: heard.append(event)):
-        jax.monitoring.record_event_duration_secs(END, 2.0)
-        jax.monitoring.record_event_duration_secs("/jax/other", 1.0)
-    jax.monitoring.record_event_duration_secs(END, 3.0)
-    assert heard == [(END, 2.0)]
 
 
 @pytest.mark.parametrize("compiles", [True, False])

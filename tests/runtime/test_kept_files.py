@@ -2,16 +2,13 @@
 
 import functools
 import os
-import re
 import stat
-import subprocess
-import sys
 import time
 
 import jax
 import pytest
 
-from jax_ttt.runtime import devices, files, kept_files, process
+from jax_ttt.runtime import devices, kept_files, process
 from jax_ttt.runtime.kept_files import keep_in  # a fixture of all tests replaces it
 
 
@@ -83,24 +80,6 @@ def test_only_the_user_can_read_a_kept_file(folder):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def fill(folder, count, size=100):
-    """Write files, each used a second after the one before."""
-    for number in range(count):
-        path = folder / f"{number:03}-cache"
-        path.write_bytes(bytes(size))
-        os.utime(path, (number, number))
-
-
-def test_the_files_not_used_for_longest_are_dropped(folder):
-    fill(folder, 10)
-    (folder / "below").mkdir()
-    assert kept_files.drop_oldest(folder, 1000) == 0
-    assert kept_files.drop_oldest(folder, 999) == 2  # to at most 899
-    assert kept_files.drop_oldest(folder, 999) == 0
-    left = {path.name for path in kept(folder)}
-    assert left == {f"{number:03}-cache" for number in range(2, 10)}
-
-
 def test_a_file_that_is_read_was_used_last(folder):
     contents = {name: name.encode() * 100 for name in "abc"}
     paths = {}
@@ -112,24 +91,6 @@ def test_a_file_that_is_read_was_used_last(folder):
     assert kept_files.drop_oldest(folder, 300) == 1
     assert kept_files.read("b") is None
     assert [kept_files.read(name) for name in "ac"] == [contents["a"], contents["c"]]
-
-
-def test_dropping_removes_temporary_files_of_processes_that_have_ended(folder):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    name = re.sub(r"-\d+-", f"-{ended.pid}-", files._temporary_name())
-    (folder / name).write_bytes(b"x")
-    assert kept_files.drop_oldest(folder, 10**6) == 0
-    assert kept(folder) == []
-    assert kept_files.drop_oldest(folder / "none", 0) == 0
-
-
-def test_dropping_takes_little_time_with_hundreds_of_files(folder):
-    """Under 10 ms for 500 files on an idle machine."""
-    fill(folder, 500)
-    begun = time.process_time()
-    assert kept_files.drop_oldest(folder, 10**9) == 0
-    assert time.process_time() - begun < 0.1
 
 
 @pytest.mark.parametrize(
@@ -168,12 +129,6 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder):
     assert kept_files.read("a") is None
 
 
-def test_the_folder_is_made_for_the_first_kept_file(folder):
-    keep_in(folder / "new" / "one")
-    kept_files.keep("a", b"content")
-    assert kept_files.read("a") == b"content"
-
-
 @pytest.fixture
 def module(monkeypatch, tmp_path_factory):
     """Return the only module of a package whose sources are those of this process."""
@@ -199,22 +154,3 @@ def test_nothing_is_kept_after_the_sources_were_edited(edit, folder, module):
         os.utime(module, ns=(before, before))
     kept_files.keep("b", b"content")
     assert len(kept(folder)) == 1
-
-
-def test_without_a_folder_no_source_is_read(module):
-    keep_in(None)
-    assert kept_files.read("a") is None
-    assert kept_files._sources.cache_info().currsize == 0
-
-
-def test_the_digest_covers_every_module_of_the_package(module):
-    def digest():
-        kept_files._sources.cache_clear()
-        return kept_files._sources()[0]
-
-    first = digest()
-    assert digest() == first
-    module.write_text("x = 2")
-    second = digest()
-    module.with_name("two.py").write_text("")
-    assert len({first, second, digest()}) == 3

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
@@ -20,13 +19,6 @@ class Pair(NamedTuple):
 
 
 TREE = Pair({"a": jnp.arange(3), "b": (jnp.zeros(2), jnp.ones(()))}, jax.random.key(7))
-
-
-def test_a_leaf_is_named_by_its_path_and_a_key_is_stored_as_its_data():
-    flat = named_arrays.flat(TREE)
-    assert list(flat) == ["first.a", "first.b.0", "first.b.1", "second"]
-    assert flat["second"].dtype == jnp.uint32
-    assert flat["second"].tolist() == [0, 7]
 
 
 def test_the_weights_of_a_network_have_the_names_of_the_file():
@@ -56,16 +48,6 @@ def test_a_missing_leaf_is_an_error():
 def test_two_leaves_of_one_name_are_an_error():
     with pytest.raises(ValueError, match="same path"):
         named_arrays.flat({"a": {"b": np.zeros(1)}, "a.b": np.zeros(1)})
-
-
-def test_a_part_has_only_the_leaves_below_its_name():
-    flat = {"params.w": 1, "params_too.w": 2, "params": 3, "params.x.y": 4}
-    assert named_arrays.part(flat, "params") == {"w": 1, "x.y": 4}
-
-
-def test_hyperparameters_keep_their_order():
-    hyper = Hyper(*map(np.float32, range(len(Hyper._fields))))
-    assert list(named_arrays.flat(hyper)) == list(Hyper._fields)
 
 
 ARRAYS = {"a": np.arange(6.0).reshape(3, 2), "b": np.zeros(4), "c": np.eye(3)[1]}
@@ -105,8 +87,3 @@ def test_arrays_of_other_shapes_are_no_stack(changes, number):
     stack = named_arrays.stacked([ARRAYS], np.float64(0))
     assert named_arrays.item_shapes(stack, np.float64, 1)
     assert named_arrays.item_shapes(stack | changes, np.float64, number) is None
-
-
-def test_a_mask_marks_as_many_rows_as_are_there():
-    stack = named_arrays.stacked([ARRAYS], np.float64(0))
-    assert not named_arrays.has_its_rows(stack | {"c.rows": np.array([True] * 3)})

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 
-import jax
 import numpy as np
 import pytest
 
@@ -48,24 +47,6 @@ def test_the_peak_memory_excludes_that_of_the_parent():
     assert own is not None
     assert 2 < float(done.stdout) < 128 < own
     del parents
-
-
-def test_the_versions_are_those_of_the_libraries_in_use():
-    assert process.versions()["jax"] == jax.__version__
-    assert process.versions()["numpy"] == np.__version__
-
-
-def test_objects_that_stay_are_not_looked_through_when_a_process_ends():
-    code = """
-import atexit, gc
-from jax_ttt.runtime import process
-atexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 1000))
-process.collect_rarely()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == "500000 True\n"
 
 
 def test_a_process_ends_with_its_code_after_what_is_registered():

@@ -1,7 +1,6 @@
 """The example jobs of docs/scaling.md: their commands are ones that we accept."""
 
 import importlib
-import re
 import shlex
 from pathlib import Path
 
@@ -57,9 +56,3 @@ def test_each_pod_of_the_jobset_is_a_process(index):
     assert args.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
     (mount,) = container["volumeMounts"]
     assert mount["mountPath"] == container["workingDir"]
-
-
-def test_the_page_shows_both():
-    page = (EXAMPLES.parent / "scaling.md").read_text("utf-8")
-    shown = re.findall(r"\]\(examples/([\w.]+)\)", page)
-    assert shown == [SLURM.name, JOBSET.name]

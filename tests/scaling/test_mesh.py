@@ -125,13 +125,6 @@ def test_agents_are_trained_in_batches_and_named_in_order(spread):
         assert row.is_proven == other.is_proven
 
 
-def test_one_device_has_the_programs_of_a_run_without_the_flag(spread):
-    alone = compiled(CONFIG)
-    spread(1)
-    assert mesh.in_use() is None
-    assert compiled(CONFIG) is alone
-
-
 @pytest.mark.parametrize(
     ("num_envs", "sizes"), [(100, "96 or 104"), (1001, "1,000 or 1,008"), (5, "8")]
 )
@@ -164,19 +157,6 @@ def test_as_many_devices_are_used_as_asked_for(spread, monkeypatch):
     monkeypatch.setattr(processes, "join", lambda args: None)
     mesh.use_devices("auto", Spread(distributed=True))
     assert mesh.num_devices() == 8
-
-
-def test_a_number_is_rounded_up_to_what_the_devices_share(spread):
-    assert mesh.rounded_up(3) == 3
-    spread(4)
-    assert [mesh.rounded_up(n) for n in (1, 4, 5)] == [4, 4, 8]
-
-
-def test_on_one_device_is_only_meanwhile(spread):
-    spread(4)
-    with mesh.on_one_device():
-        assert mesh.in_use() is None
-    assert mesh.num_devices() == 4
 
 
 def test_results_that_are_read_are_on_each_device_and_a_state_is_donated(spread):

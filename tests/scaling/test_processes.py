@@ -1,8 +1,6 @@
 """Runs of several processes over loopback: one writes, and none is left behind."""
 
 import contextlib
-import faulthandler
-import io
 import json
 import os
 import signal
@@ -21,11 +19,9 @@ from jax.experimental import multihost_utils
 from packaging.requirements import Requirement
 
 import jax_ttt
-from jax_ttt.config.errors import UsageError
 from jax_ttt.players.agents import load_agent
 from jax_ttt.runtime import named_arrays
 from jax_ttt.scaling import processes, supervised
-from jax_ttt.scaling.flags import Spread
 
 ROOT = Path(jax_ttt.__file__).parents[1]
 SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
@@ -101,31 +97,6 @@ def wait_for(run, path, pattern):
         time.sleep(0.05)
 
 
-def test_a_process_alone_writes_and_agrees_with_itself():
-    processes.join(Spread())
-    assert processes.writes()
-    assert processes.count() == 1
-    assert [processes.agreed(n) for n in (0, 15)] == [0, 15]
-    with processes.ending_together():
-        pass
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (ValueError("coordinator_address should be defined."), "found no SLURM, Open"),
-        (RuntimeError("DEADLINE_EXCEEDED: a\nb"), "DEADLINE_EXCEEDED: a b"),
-    ],
-)
-def test_a_cluster_that_is_not_there_is_said(error, said, monkeypatch):
-    def initialize(*args, **kwargs):
-        raise error
-
-    monkeypatch.setattr(jax.distributed, "initialize", initialize)
-    with pytest.raises(UsageError, match=f"^--distributed: {said}"):
-        processes.join(Spread(distributed=True))
-
-
 @pytest.fixture
 def fake(monkeypatch):
     """Return a function that makes this process look like one of two that joined."""
@@ -138,13 +109,6 @@ def fake(monkeypatch):
         monkeypatch.setattr(jax, "process_index", lambda: index)
 
     return as_process
-
-
-def test_of_two_processes_the_first_writes(fake):
-    for index in (0, 1):
-        fake(index)
-        assert processes.count() == 2
-        assert processes.writes() == (index == 0)
 
 
 @pytest.mark.parametrize("numbers", [(0, 15), (15, 0), (0, 0)])
@@ -171,17 +135,6 @@ def ending(monkeypatch):
 
 
 @pytest.mark.usefixtures("ending")
-def test_a_process_that_lost_another_one_ends_at_once_with_a_line(fake, monkeypatch):
-    fake(1)
-    own, others = io.StringIO(), io.StringIO()
-    monkeypatch.setattr(processes, "_stderr", own)
-    monkeypatch.setattr(sys, "stderr", others)  # as `join` leaves it
-    with pytest.raises(Ended, match=r"^1$"), processes.ending_together():
-        raise jax.errors.JaxRuntimeError("UNAVAILABLE: connection closed by peer")
-    assert (own.getvalue(), others.getvalue()) == (f"error: {supervised.LOST}\n", "")
-
-
-@pytest.mark.usefixtures("ending")
 def test_no_process_was_lost_if_this_one_has_no_memory(fake):
     fake(0)
     no_memory = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
@@ -191,50 +144,6 @@ def test_no_process_was_lost_if_this_one_has_no_memory(fake):
     ):
         raise no_memory
     assert found.value is no_memory
-
-
-@pytest.mark.parametrize("index", [0, 1])
-def test_a_process_joins_as_the_flags_say(index, fake, monkeypatch, tmp_path):
-    """The runtime replaces the handler of SIGTERM, as `faulthandler` does here."""
-    given, settings, notes, signals = [], {}, [], []
-
-    def initialize(*args, **limits):
-        given.append((args, limits))
-        fake(index)
-        faulthandler.register(signal.SIGTERM, file, chain=False)
-
-    monkeypatch.setattr(jax.distributed, "initialize", initialize)
-    monkeypatch.setattr(jax.config, "update", settings.__setitem__)
-    monkeypatch.setattr(supervised, "note_joined", lambda: notes.append(1))
-    streams = [io.StringIO(), io.StringIO()]
-    for name, stream in zip(("stdout", "stderr"), streams, strict=True):
-        monkeypatch.setattr(sys, name, stream)
-    before = signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
-    with (tmp_path / "dumped").open("w") as file:
-        try:
-            processes.join(
-                Spread(
-                    distributed=True,
-                    coordinator="a:1",
-                    num_processes=2,
-                    process_id=index,
-                )
-            )
-            signal.raise_signal(signal.SIGTERM)
-        finally:
-            faulthandler.unregister(signal.SIGTERM)
-            signal.signal(signal.SIGTERM, before)
-    ((args, limits),) = given
-    assert args == ("a:1", 2, index)
-    assert limits["initialization_timeout"] == supervised.PATIENCE
-    assert limits["heartbeat_timeout_seconds"] <= 30
-    assert settings == {"jax_cpu_enable_async_dispatch": False}
-    assert (notes, signals) == ([1], [signal.SIGTERM])
-    if index:
-        assert sys.stdout.name == sys.stderr.name == os.devnull
-        sys.stdout.close()
-    else:
-        assert [sys.stdout, sys.stderr] == streams
 
 
 @pytest.mark.slow
