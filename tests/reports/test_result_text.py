@@ -64,12 +64,16 @@ def test_step_line_of_a_search_counts_the_losing_ends():
         line = result_text.step_line("connect_4x4", 3, Grades(reached=seats))
         first, second = ends[mark]
         lost_by = f"losing ends: {first} as first, {second} as second"
-        assert line == f"Step 3: {lost_by}  | {mark}"
+        assert line.endswith(f"{lost_by}  | {mark}")
+        assert ("Wins: 75.00%" in line) == (mark != "not decided")
     both = Grades(reached=word["beatable"], sampled=SAMPLED.sampled)
     line = result_text.step_line("connect_4x4", 3, both)
-    assert line.endswith(
-        "sampled  | losing ends: 7 as first, 1,200 as second  | beatable"
-    )
+    assert "Wins: 75.00%" in line
+    assert "sampled" not in line
+    open_search = Grades(reached=word["not decided"], sampled=SAMPLED.sampled)
+    line = result_text.step_line("connect_4x4", 3, open_search)
+    assert "Wins: 62.50%" in line
+    assert "8 games sampled  | losing ends" in line
 
 
 def test_table():
