@@ -79,7 +79,7 @@ def prove(
 
     The proof checks every move that the player may make and every reply that an
     opponent could choose: in an enumerable game over its tree, in the other games of
-    stones over the positions that a saved agent, alone or behind a lookahead, reaches.
+    stones over the positions that a player with one move in each position reaches.
     Ctrl-C ends such a search with what is known.
 
     Args:
@@ -90,8 +90,7 @@ def prove(
 
     Raises:
         Refused: the player is unknown; positions of the game have no keys; the
-            player's policy is unknown, as that of a function or of random moves; or
-            `max_positions` has no effect.
+            player's moves are random; or `max_positions` has no effect.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent

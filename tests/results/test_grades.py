@@ -94,6 +94,8 @@ def test_a_search_to_the_end_in_both_seats_gives_the_exact_rates():
         {"first": made.reached(), "second": made.reached(is_complete=False)},
     ],
 )
-def test_a_search_of_one_seat_or_one_that_was_cut_gives_no_exact_rates(searches):
+def test_a_search_of_one_seat_or_one_that_was_cut_gives_no_exact_rates(
+    searches: dict[Seat, Reached],
+):
     assert Grades(reached=searches, sampled=SAMPLED).best_known is SAMPLED
     assert Grades(reached=searches).best_known is None
