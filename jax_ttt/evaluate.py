@@ -62,7 +62,7 @@ class Args(cli.Machine, Devices):
     """The game; by default the saved agent's, else tic_tac_toe."""
     games: Annotated[int | None, NUM_GAMES_IF_ANY] = None
     """Games of a sampled match against random, 0 to 1,048,576; by default 0 where the
-    result is exact, else 1,024."""
+    rates of both seats are exact, else 1,024."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers. 0 to 4,294,967,295."""
     max_positions: Annotated[int | None, MAX_POSITIONS] = None
@@ -189,7 +189,7 @@ def reached_by(
         if GAMES[env_id].packing:
             streams.tell(f"note: not graded against every opponent: {reason}")
         return None
-    most = args.max_positions or reached_grades.most_positions()
+    most = args.max_positions
     shown = reached_text.progress(env_id, entrant.name, say or (lambda text: None))
     with interrupts.announced(_STOPPING, watched=say is not None):
         return reached_grades.grade_by_seat(

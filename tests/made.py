@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.results.grades import (
     Exact,
@@ -68,6 +69,15 @@ def reached(**changes):
     return Reached(**(usual | changes))
 
 
+def searched(first=True, second=True, **changes) -> dict[Seat, Reached]:
+    """Return searches of both seats; whether each is a proof, or one losing end."""
+    seats: dict[Seat, bool] = {"first": first, "second": second}
+    return {
+        seat: reached(losing_ends=0 if proven else 1, **changes)
+        for seat, proven in seats.items()
+    }
+
+
 def evaluated(update, games=0, **grades):
     """Return a row of metrics at an evaluation."""
     return Evaluated(**COUNTS, update=update, games=games, **grades)
@@ -86,13 +96,16 @@ def chunk(update, games=0, wins=0, losses=0, **metrics):
     return Chunk(**counts, update=update, **(other | metrics))
 
 
-def agent(seed, exact=None, sampled=None, **fields):
+def agent(seed, exact=None, sampled=None, reached=None, **fields):
     """Return the results of one agent, which diverged if it has no grades."""
-    diverged = exact is None and sampled is None
+    grades: dict[str, Any] = {
+        "exact": exact,
+        "sampled": sampled,
+        "reached": reached,
+    }
+    diverged = all(part is None for part in grades.values())
     about = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
-    return AgentResult(
-        **about, seed=seed, diverged=diverged, exact=exact, sampled=sampled
-    )
+    return AgentResult(**about, **grades, seed=seed, diverged=diverged)
 
 
 def with_seat(grades, seat, **changes):

@@ -71,16 +71,26 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
     assert ">default tau=0.5: mean and range of 1<" in text
 
 
-def test_a_run_in_rounds_is_drawn_alone(make, capsys):
-    """Its searches are no results against random, with which runs are compared."""
-    seats = {"first": made.reached(losing_ends=3), "second": made.reached()}
-    rows = [plain.to_dict(made.evaluated(0, reached=seats)), CHUNK]
-    settings = {"rows": rows, "preset": "connect-4x4"}
-    settings |= {"env_id": "connect_4x4", "start_share": 0.5}
-    one, other = (make(name, **settings) for name in ("one", "other"))
-    assert plot.main([str(one)]) == 0
-    assert ">losing ends<" in (one / "curve.svg").read_text()
-    assert plot.main([str(one), str(other)]) == 2
+def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
+    make, capsys, tmp_path, monkeypatch
+):
+    """A search that was cut has no rate in each seat."""
+    monkeypatch.chdir(tmp_path)
+    settings = {"preset": "connect-4x4", "env_id": "connect_4x4", "start_share": 0.5}
+
+    def in_rounds(name, **changes):
+        row = made.evaluated(0, reached=made.searched(first=False, **changes))
+        return str(make(name, rows=[plain.to_dict(row), CHUNK], **settings))
+
+    one, other = in_rounds("one"), in_rounds("other")
+    cut = in_rounds("cut", is_complete=False)
+    assert plot.main([one]) == 0
+    assert ">losing ends<" in (Path(one) / "curve.svg").read_text()
+    assert plot.main([one, other]) == 0
+    drawn = (tmp_path / "curves.svg").read_text()
+    assert ">% of the runs proven unbeatable<" in drawn
+    assert "sampled" not in drawn
+    assert plot.main([one, cut]) == 2
     assert "no results against random to draw" in said(capsys)
 
 

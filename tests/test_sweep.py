@@ -1,5 +1,6 @@
 """The command `sweep`: many agents, counted, named and drawn."""
 
+import contextlib
 import csv
 import json
 import signal
@@ -10,6 +11,9 @@ import pytest
 import tiny
 
 from jax_ttt import cli, sweep
+from jax_ttt.checkpoints import sweeps
+from jax_ttt.checkpoints.sweeps import Sweep
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.scaling import processes
 from jax_ttt.training import many_agents
 from jax_ttt.training.programs import Programs
@@ -241,3 +245,30 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
+    """All agents are finished, so that nothing is trained."""
+    config = PRESETS["connect-4x4"]
+    finished = Sweep(config, "connect-4x4", (), first_seed=7, num_seeds=2)
+    sample = made.sampled((0.5,), (0.5,))
+    with contextlib.closing(sweeps.new_file(tmp_path, finished)) as file:
+        file.add(0, made.agent(7, None, sample, made.searched()))
+        file.add(0, made.agent(8, None, sample, made.searched(first=False)))
+    table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"
+    again = ["--resume", str(file.path)]
+    files = ["--csv", str(table), "--svg", str(drawing)]
+    assert sweep.main([*again, *files]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 2 (" in out
+    assert "not proven, connect-4x4: 8" in out
+    assert out.count("75.000 (75.000 to 75.000)") == 2, "the rates of the searches"
+    with table.open(newline="") as rows:
+        assert [row["unbeatable"] for row in csv.DictReader(rows)] == ["True", "False"]
+    drawn = drawing.read_text(encoding="utf-8")
+    assert "1 of 2 proven unbeatable" in drawn
+    assert "as first, not proven" in drawn
+    assert "against random, exact" in drawn
+    assert sweep.main([*again, "--json"]) == 0
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    assert (group["proven"], group["not_proven"]) == (1, [8])

@@ -84,16 +84,17 @@ def player(
             agent; a policy with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
             PGX state of B games, with fields such as `env_state.observation` and
-            `env_state.legal_action_mask`, and returns B legal actions. Its results are
-            exact if the game is enumerable and the function does not use `key`;
-            otherwise they are sampled.
+            `env_state.legal_action_mask`, and returns B legal actions. It is tested on
+            many boards: a move that changes with the other games of the batch or their
+            order is refused; one that changes with `key` makes results sampled.
         env_id: The game; by default the agent's, else tic-tac-toe.
         name: The player's name.
         seed: The seed of a search in advance.
 
     Raises:
         Refused: no player of this game has the name; the function can't be compiled;
-            the function or policy plays an illegal move; or `name` is empty.
+            the function or policy plays an illegal move; a move depends on other games
+            of the batch; or `name` is empty.
 
     Example:
         >>> def first_free(key, env_state):

@@ -7,11 +7,12 @@ import jax
 
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
+from jax_ttt.api.proof import check_max_positions
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import player_grades
-from jax_ttt.reports import result_text
+from jax_ttt.evaluation import player_grades, reached_grades
+from jax_ttt.reports import reached_text, result_text
 from jax_ttt.results.grades import FullGrades, Rate
 
 
@@ -25,8 +26,10 @@ class Grade(FullGrades):
         seats: The seats that the player learned; both if it does not learn.
         verdict: The result in words: that the player is unbeatable, or the shortest
             line that beats it, or, without exact results, the sampled loss rate.
-        exact: The exact results; None if the game is too large to enumerate or the
-            policy is unknown.
+        exact: The exact results over the game's tree; None if the game is too large to
+            enumerate or the policy is unknown.
+        reached: The exact results by seat, over all positions that the player reaches
+            in a game without a tree; None where `prove` refuses the player.
         sampled: A match against random with 95 % intervals; None if not played.
 
     Example:
@@ -44,12 +47,15 @@ class Grade(FullGrades):
 
     @property
     def unbeatable(self) -> bool | None:
-        """Whether it is proven unbeatable in its seats; None without exact results."""
-        return None if self.exact is None else self.exact.unbeatable
+        """Whether it is proven unbeatable in its seats; None if that is not decided."""
+        return self.is_proven if self.has_verdict else None
 
     @property
     def win_rate(self) -> float:
-        """Win rate against random over both seats; exact if available, else sampled."""
+        """Win rate against random over both seats; exact if available, else sampled.
+
+        It is exact over a tree, or if both seats were searched to the end.
+        """
         return self._rate("win_rate")
 
     @property
@@ -74,6 +80,8 @@ class Grade(FullGrades):
             parts += [result_text.strength(self.env_id, self.exact), self.verdict]
             parts += [result_text.measures(self.env_id, self.exact, tree)]
         else:
+            if self.reached:
+                parts += [reached_text.reached_table(self.env_id, self.reached)]
             parts += [self.verdict]
         if self.sampled is not None:
             parts += [
@@ -91,19 +99,26 @@ def grade(
     env_id: str | None = None,
     num_games: int | None = None,
     seed: int = 0,
+    max_positions: int | None = None,
 ) -> Grade:
     """Return a player's grades against random, minimax and the best response.
+
+    In an enumerable game they are exact. In the other games of stones, all positions
+    are searched that a player with one move in each position reaches, as `prove` does:
+    this can take minutes. Ctrl-C ends the search with what is known.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
         num_games: Games of a sampled match against random, up to 1,048,576; by default
-            0 if the results are exact, else 1,024.
+            0 if the rates of both seats are exact, else 1,024.
         seed: The seed of all random numbers.
+        max_positions: Most positions in a seat of a search; by default as many as
+            memory holds. Beyond them nothing is claimed.
 
     Raises:
-        Refused: the player is unknown in this game; or nothing is exact and
-            `num_games` is 0.
+        Refused: the player is unknown in this game; nothing is exact and `num_games` is
+            0; or `max_positions` has no effect.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -117,11 +132,20 @@ def grade(
     if num_games is not None:
         NUM_GAMES_IF_ANY.check("num_games", num_games)
     entered = player(who, env_id=env_id, seed=seed)
-    key, tree = jax.random.key(seed), trees.host_tree(entered.env_id)
-    found = player_grades.grade_player(
-        entered.env_id, num_games, entered.entrant, jax.random.fold_in(key, 1), tree
+    game, entrant = entered.env_id, entered.entrant
+    check_max_positions(max_positions, game)
+    key, tree = jax.random.key(seed), trees.host_tree(game)
+    reached = None
+    can_be_searched = tree is None and not reached_grades.why_not(entrant, game)
+    if can_be_searched or (tree is None and max_positions is not None):
+        reached = reached_grades.grade_by_seat(entrant, game, max_positions)
+    grades = player_grades.grade_player(
+        game, num_games, entrant, jax.random.fold_in(key, 1), tree, reached
     )
-    probs, seats = entered.entrant.probs, entered.entrant.seats
-    verdict = result_text.verdict(entered.env_id, found, tree, probs, seats)
-    about = {"env_id": entered.env_id, "player": entered.name, "seats": seats}
-    return Grade(**vars(found), **about, verdict=verdict)
+    return Grade(
+        **vars(grades),
+        env_id=game,
+        player=entered.name,
+        seats=entrant.seats,
+        verdict=result_text.verdict(game, grades, tree, entrant.probs, entrant.seats),
+    )

@@ -7,7 +7,7 @@ import numpy as np
 
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.drawing.pictures import Picture, Theme
@@ -79,7 +79,7 @@ def prove(
 
     The proof checks every move that the player may make and every reply that an
     opponent could choose: in an enumerable game over its tree, in the other games of
-    stones over the positions that a saved agent, alone or behind a lookahead, reaches.
+    stones over the positions that a player with one move in each position reaches.
     Ctrl-C ends such a search with what is known.
 
     Args:
@@ -90,8 +90,7 @@ def prove(
 
     Raises:
         Refused: the player is unknown; positions of the game have no keys; the
-            player's policy is unknown, as that of a function or of random moves; or
-            `max_positions` has no effect.
+            player's moves are random; or `max_positions` has no effect.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -100,15 +99,11 @@ def prove(
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    if max_positions is not None:
-        MAX_POSITIONS.check("max_positions", max_positions)
     entered = player(who, env_id=env_id)
+    check_max_positions(max_positions, entered.env_id)
     tree, entrant = trees.host_tree(entered.env_id), entered.entrant
     if tree is None:
         return _searched(entered.env_id, entrant, max_positions)
-    if max_positions is not None:
-        rule = f"left out: the whole tree of {entered.env_id} is enumerated"
-        raise SettingError("max_positions", rule, max_positions)
     if entrant.probs is None:
         raise PlayerError(
             f"{entrant.name}: no proof is possible, since its moves are random"
@@ -134,10 +129,19 @@ def prove(
     )
 
 
+def check_max_positions(max_positions: int | None, env_id: EnvId) -> None:
+    """Raise `SettingError` if the limit of a search is wrong, or has no effect."""
+    if max_positions is None:
+        return
+    MAX_POSITIONS.check("max_positions", max_positions)
+    if GAMES[env_id].enumerable:
+        rule = f"left out: the whole tree of {env_id} is enumerated"
+        raise SettingError("max_positions", rule, max_positions)
+
+
 def _searched(env_id: EnvId, entrant: Entrant, max_positions: int | None) -> Proof:
     """Return the proof over the positions that a player reaches."""
-    most = max_positions or reached_grades.most_positions()
-    reached = reached_grades.grade_by_seat(entrant, env_id, most)
+    reached = reached_grades.grade_by_seat(entrant, env_id, max_positions)
     grades = Grades(reached=reached)
     lines: dict[Seat, tuple[int, ...]] = {
         seat: found.losing_line for seat, found in reached.items() if found.losing_line

@@ -6,7 +6,6 @@ from typing import overload
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import Agent
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing.pictures import Picture, Theme
@@ -138,7 +137,7 @@ class Runs(Sequence[Run]):
         return compared({counted(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
-        if GAMES[self.config.env_id].enumerable:
+        if self.config.run.can_be_proven:
             low, high = (f"{100 * end:.0f}" for end in self.interval)
             agents = counted(self.num_agents, "agent")
             verb = "is" if self.num_agents == 1 else "are"

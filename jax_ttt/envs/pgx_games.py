@@ -8,6 +8,7 @@ steps, too.
 Axes: `B` games, `A` actions, `H W C` planes.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import NamedTuple, cast
@@ -118,10 +119,13 @@ def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
-def drawn_ids(env_state: pgx.State) -> pgx.State:
-    """Return a state of bools: True for the fields that depend on the player ids."""
-    nothing = jax.tree.map(lambda _: False, env_state)
-    return nothing.replace(current_player=True, rewards=True)
+def with_other_ids(env_state: pgx.State) -> pgx.State:
+    """Return the same games of players that have each other's ids."""
+    return dataclasses.replace(
+        env_state,
+        current_player=1 - env_state.current_player,
+        rewards=env_state.rewards[..., ::-1],
+    )
 
 
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from statistics import mean, median
 
-from jax_ttt.config.catalogue import GAMES, SEATS, Seat
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.results import plain
@@ -34,7 +34,7 @@ def group_summary(
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
     )
-    if not GAMES[config.env_id].enumerable:
+    if not config.run.can_be_proven:
         return found
     not_proven = tuple(row.seed for row in rows if not row.is_proven)
     proven = len(rows) - len(not_proven)
@@ -62,4 +62,4 @@ def as_cells(row: AgentResult) -> JsonObject:
                 f"{seat}_{k}": v for k, v in rates.items() if k.endswith("_rate")
             }
             cells |= of_seat
-    return cells | {"unbeatable": row.exact.unbeatable if row.exact else None}
+    return cells | {"unbeatable": row.is_proven if row.has_verdict else None}

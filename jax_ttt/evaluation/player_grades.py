@@ -12,7 +12,7 @@ from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import grades, match_counts, matches
 from jax_ttt.players import network, players
 from jax_ttt.players.registry import Entrant
-from jax_ttt.results.grades import FullGrades, Reached
+from jax_ttt.results.grades import FullGrades, Grades, Reached
 
 
 def grade_player(
@@ -25,8 +25,9 @@ def grade_player(
 ) -> FullGrades:
     """Return the player's grades, exact and sampled.
 
-    `num_games` are played against random. None means 1,024 if nothing is exact, else
-    0. `tree` holds NumPy arrays; without it, `reached` may be exact. `key` is consumed.
+    `num_games` are played against random. None means 0 if the rates of both seats are
+    exact, else 1,024. `tree` holds NumPy arrays; without it, `reached` may be exact.
+    `key` is consumed.
 
     Raises:
         GameError: nothing is exact and `num_games` is 0.
@@ -35,9 +36,10 @@ def grade_player(
     if tree is not None and entrant.probs is not None:
         error = _q_error(entrant, tree)
         exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
-    nothing_exact = exact is None and not reached
     if num_games is None:
-        num_games = 1024 if nothing_exact else 0
+        rates_are_exact = Grades(exact=exact, reached=reached).best_known is not None
+        num_games = 0 if rates_are_exact else 1024
+    nothing_exact = exact is None and not reached
     if nothing_exact and not num_games:
         rule = "nothing is exact, so a grade needs at least one game against random"
         raise GameError(f"{entrant.name} in {env_id}: {rule}")

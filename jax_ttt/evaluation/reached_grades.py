@@ -64,19 +64,21 @@ def most_positions() -> int:
 def grade_by_seat(
     entrant: Entrant,
     env_id: EnvId,
-    max_positions: int,
+    max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
 ) -> dict[Seat, Reached]:
     """Return the player's results against every opponent, by the seat that it learned.
 
-    A seat with more than `max_positions` is not followed to the end. After Ctrl-C,
-    the seats after it are missing. `sharding` splits the positions over devices.
+    A seat with more than `max_positions` is not followed to the end; None means as many
+    as memory and disk hold. After Ctrl-C, the seats after it are missing. `sharding`
+    splits the positions over devices.
 
     Raises:
         PlayerError: `why_not`, or the player plays an illegal move.
     """
-    found = search_by_seat(entrant, env_id, max_positions, sharding, on_batch)
+    most = most_positions() if max_positions is None else max_positions
+    found = search_by_seat(entrant, env_id, most, sharding, on_batch)
     return {seat: searched.grades for seat, searched in found.items()}
 
 

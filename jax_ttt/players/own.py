@@ -38,21 +38,25 @@ class _Own:
 def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     """Return a user's function as a player.
 
-    If the game is enumerable and the function reads only the board, the policy is
-    known and results are exact.
+    It is tested on many boards. If its moves change neither with the key nor with the
+    players' ids, it plays one move in each position, and results can be exact.
 
     Raises:
         PlayerError: JAX can't compile the function, it does not return one action per
-            game, or it plays an illegal move.
+            game, it plays an illegal move, or a move depends on the other games.
     """
     player = Partial(_moves, _Own(function))
     boards = _boards(env_id)
-    key = jax.random.key(0)
+    key, other_key = jax.random.split(jax.random.key(0))
     _check_shape(name, function, key, boards)
-    action = jax.jit(player)(key, boards)
+    play = jax.jit(player)
+    action = np.asarray(play(key, boards))
     _check_legal(name, action, boards)
+    same_boards = play(other_key, boards), play(key, pgx_games.with_other_ids(boards))
+    is_fixed = all((action == moves).all() for moves in same_boards)
+    if is_fixed:
+        _check_independence(name, play, key, boards, action)
     tree = trees.game_tree(env_id)
-    is_fixed = _reads_board_alone(function, key, boards)
     if tree is None or not is_fixed:
         return Entrant(name, player, None, is_fixed=is_fixed)
     probs = np.asarray(policies.deterministic(tree, action), float)
@@ -90,12 +94,17 @@ def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, "
 
 
 def _boards(env_id: EnvId) -> pgx.State:
-    """Return the positions to decide, or boards of random games if not enumerable."""
+    """Return the positions to decide, or boards of random games if not enumerable.
+
+    No game is over.
+    """
     tree = trees.game_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
-    return players.boards_of_random_games(env, key, num_games=64, num_moves=32)
+    boards = players.boards_of_random_games(env, key, num_games=64, num_moves=32)
+    going_on = ~np.asarray(pgx_games.finished(boards))
+    return jax.tree.map(lambda x: x[going_on], boards)
 
 
 def _check_shape(
@@ -119,31 +128,40 @@ def _check_shape(
         raise PlayerError(f"{name}: {rule}, got {found}")
 
 
-def _check_legal(name: str, action: Int[Array, " B"], boards: pgx.State) -> None:
+def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:
     num_actions = boards.legal_action_mask.shape[1]
-    played, mask = np.asarray(action), np.asarray(boards.legal_action_mask)
-    inside = (played >= 0) & (played < num_actions)
-    rows = np.arange(len(played))
-    legal = inside & mask[rows, played.clip(0, num_actions - 1)]
-    wrong = np.flatnonzero(~legal & ~np.asarray(pgx_games.finished(boards)))
+    mask = np.asarray(boards.legal_action_mask)
+    inside = (action >= 0) & (action < num_actions)
+    rows = np.arange(len(action))
+    legal = inside & mask[rows, action.clip(0, num_actions - 1)]
+    wrong = np.flatnonzero(~legal)
     if len(wrong):
         raise PlayerError(
-            f"{name}: plays {played[wrong[0]]}, but the legal moves are "
+            f"{name}: plays {action[wrong[0]]}, but the legal moves are "
             f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))}"
         )
 
 
-def _reads_board_alone(
-    function: Function, key: Key[Array, ""], boards: pgx.State
-) -> bool:
-    """Return whether a function uses neither the key nor the players' ids.
+def _check_independence(
+    name: str,
+    play: Callable[[Key[Array, ""], pgx.State], Int[Array, " B"]],
+    key: Key[Array, ""],
+    boards: pgx.State,
+    action: Int[np.ndarray, " B"],
+) -> None:
+    """Check that a move depends on its own board only, not on the others or its place.
 
-    It then always plays the same move in a position. This is read from its jaxpr: an
-    input that no equation uses has no influence.
+    `action` holds the moves on `boards`. They are compared with those of two batches:
+    of the emptier half of the boards and of the fuller one, twice and in another order.
     """
-    program = jax.make_jaxpr(function)(key, boards).jaxpr
-    leaves = jax.tree.leaves((True, pgx_games.drawn_ids(boards)))
-    steps = [variable for step in program.eqns for variable in step.invars]
-    taken = {id(variable) for variable in (*steps, *program.outvars)}
-    inputs = zip(program.invars, leaves, strict=True)
-    return not any(id(variable) in taken for variable, drawn in inputs if drawn)
+    rng, size = np.random.default_rng(0), len(action)
+    stones = np.asarray(boards.observation).reshape(size, -1).sum(axis=1)
+    order = np.argsort(stones, kind="stable")
+    for half in (order[: -(-size // 2)], order[size // 2 :]):
+        batch = rng.permutation(np.resize(half, size))
+        moves = play(key, jax.tree.map(lambda x, batch=batch: x[batch], boards))
+        if (action[batch] != moves).any():
+            raise PlayerError(
+                f"{name}: a move must depend on its own game only, but it changes with "
+                "the other games of the batch or their order"
+            )

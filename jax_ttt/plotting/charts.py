@@ -19,7 +19,8 @@ from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.evaluation.crosstable import CrossTable
 from jax_ttt.results.commands import GroupResult
-from jax_ttt.results.rows import AgentResult
+from jax_ttt.results.counting import counted
+from jax_ttt.results.rows import AgentResult, source_of_rates
 
 
 def cross_table_chart(
@@ -57,7 +58,8 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     graded = [(row, grades) for row in rows if (grades := row.best_known)]
     seeds = np.array([row.seed for row, _ in graded])
     proven = np.array([row.is_proven for row, _ in graded], bool)
-    exact = GAMES[config.env_id].enumerable
+    provable = config.run.can_be_proven
+    source = source_of_rates([row for row, _ in graded])
     colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
     with themes.style("light"):
         figure = Figure(figsize=(7, 4.4), layout="constrained")
@@ -66,18 +68,17 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
             wins = np.array([100 * grades.seat(seat).win_rate for _, grades in graded])
             for shown, marker, note in (
                 (proven, "o", ""),
-                (~proven, "x", ", not proven" if exact else ""),
+                (~proven, "x", ", not proven" if provable else ""),
             ):
                 label = f"as {seat_name(config.env_id, seat)}{note}"
                 style = {"s": 18, "marker": marker, "color": colours[seat]}
                 if shown.any():
                     axes.scatter(seeds[shown], wins[shown], label=label, **style)
-        counted = (
-            f"{proven.sum()} of {len(rows)} proven unbeatable" if exact else "sampled"
-        )
-        figure.suptitle(shortened(f"{title}: {counted}", 60))
+        proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
+        result = proofs if provable else counted(len(rows), "agent")
+        figure.suptitle(shortened(f"{title}: {result}", 60))
         axes.set_xlabel("seed")
-        axes.set_ylabel("% wins against random")
+        axes.set_ylabel(f"% wins against random, {source}")
         axes.grid(alpha=0.3)
         every = [row.seed for row in rows]
         axes.set_xlim(min(every) - 0.5, max(every) + 0.5)
@@ -89,15 +90,11 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
         return pictures.figure_picture(figure, "light")
 
 
-def _share(group: GroupResult) -> float:
-    """Return the share of proven agents; in a sampled game, the mean of the wins."""
-    if group.proven is not None:
-        return group.proven / group.num_agents
-    return float(np.mean([rates.mean for rates in group.win_rates.values()]))
-
-
 def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
-    """Draw the share of proven agents over one or two settings, as a heat map."""
+    """Draw the share of proven agents over one or two settings, as a heat map.
+
+    Where some agents can't be proven, it shows the mean of the wins instead.
+    """
     from matplotlib.figure import Figure
 
     points = [group.settings for group in groups]
@@ -106,13 +103,17 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     rows = list(dict.fromkeys(tuple(point[name] for name in down) for point in points))
     share = np.full((len(rows), len(columns)), np.nan)
     texts = [[""] * len(columns) for _ in rows]
+    provable = all(group.proven is not None for group in groups)
     for point, group in zip(points, groups, strict=True):
         row = rows.index(tuple(point[name] for name in down))
         column = columns.index(point[across])
-        share[row, column] = _share(group)
-        texts[row][column] = f"{100 * share[row, column]:.0f} %"
-        if group.proven is not None:
+        if provable:
+            share[row, column] = (group.proven or 0) / group.num_agents
             texts[row][column] = f"{group.proven} of {group.num_agents}"
+        elif group.win_rates:  # not all agents diverged
+            wins = [rates.mean for rates in group.win_rates.values()]
+            share[row, column] = np.mean(wins)
+            texts[row][column] = f"{100 * share[row, column]:.0f} %"
     with themes.style("light"):
         size = (4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         figure = Figure(figsize=size, layout="constrained")
@@ -120,10 +121,11 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         axes = heat_map(figure, share, texts, downwards, sideways)
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
-        exact = groups[0].proven is not None
-        what = "proven unbeatable" if exact else "mean wins against random"
+        what = "proven unbeatable" if provable else "mean wins against random"
         figure.suptitle(shortened(f"{title}: {what}", 40))
-        label = "share of the agents" if exact else "sampled"
+        every = [agent for group in groups for agent in group.agents]
+        known = [agent for agent in every if agent.best_known is not None]
+        label = "share of the agents" if provable else source_of_rates(known)
         axes.images[0].colorbar.set_label(label)
         return pictures.figure_picture(figure, "light")
 

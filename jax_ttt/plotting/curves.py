@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
@@ -13,7 +14,7 @@ from jax_ttt.drawing.axes import band, legend_below, marks, shortened, whole_num
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.plotting.round_curves import round_curves
-from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations
+from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations, source_of_rates
 
 Rows = Sequence[Row]
 """A run's metrics, as `metrics.jsonl` has them."""
@@ -37,9 +38,9 @@ def learning_curves(
 ) -> Picture:
     """Draw one run: its results against random by seat, its loss and its schedules.
 
-    The results are exact in an enumerable game; a line marks the update from which on
-    the agent is proven unbeatable. Of `config` count the game, the opponent and the
-    seats that are learned: others are not drawn.
+    The titles say whether results are exact or sampled; a line marks the update from
+    which on the agent is proven unbeatable. Of `config` count the game, the opponent
+    and the seats that are learned: others are not drawn.
     """
     from matplotlib.figure import Figure
 
@@ -87,10 +88,6 @@ def proven_from(rows: Rows) -> int | None:
     return since
 
 
-def _exact(graded: Sequence[Evaluated]) -> bool:
-    return bool(graded) and all(row.exact is not None for row in graded)
-
-
 def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> None:  # noqa: ANN401
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
     graded = evaluations(rows)
@@ -105,7 +102,7 @@ def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> Non
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
         axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
-    axes.set_title(f"{title}, {'exact' if _exact(graded) else 'sampled'}")
+    axes.set_title(f"{title}, {source_of_rates(graded)}")
     axes.set_ylim(-2, 102)
 
 
@@ -146,29 +143,37 @@ def mean_curves(
 ) -> Picture:
     """Draw the mean of the runs of each label, and a band from least to most.
 
-    Above are their wins against random by seat; below, in an enumerable game, the share
-    of runs that are proven unbeatable. An update counts where every run of the label
-    was evaluated, which is at least one update. Of `config` count the game and the
-    seats.
+    Above are their wins against random by seat; below, where proofs were tried, the
+    share of runs that are proven unbeatable. An update counts where every run of the
+    label has rates. Of `config` count the game and the seats.
+
+    Raises:
+        Refused: a label has no such update.
     """
     from matplotlib.figure import Figure
 
     common = {label: _common(group) for label, group in runs.items()}
-    exact = _exact([row for group in common.values() for rows in group for row in rows])
+    for label, rows in common.items():
+        if not rows:
+            raise Refused(f"{label}: no update at which all its runs have win rates")
+    every = [row for group in common.values() for rows in group for row in rows]
+    source = source_of_rates(every)
+    note = "" if source == "exact" else f", {source}"
+    searched = any(row.has_verdict for row in every)
     seats = _seats(config)
     above = "AB" if len(seats) > 1 else "AA"
     with themes.style(theme):
-        figure = Figure(figsize=(9, 6.5 if exact else 4), layout="constrained")
-        panels = figure.subplot_mosaic(f"{above};CC" if exact else above)
+        figure = Figure(figsize=(9, 6.5 if searched else 4), layout="constrained")
+        panels = figure.subplot_mosaic(f"{above};CC" if searched else above)
         for panel, (seat, name) in zip("AB", seats.items(), strict=False):
-            panels[panel].set_title(f"% wins {name}{'' if exact else ', sampled'}")
+            panels[panel].set_title(f"% wins {name}{note}")
             for number, (label, rows) in enumerate(common.items()):
                 of_runs = f"{label}: mean and range of {len(runs[label])}"
                 updates = [row[0].update for row in rows]
                 _band(panels[panel], updates, _wins(rows, seat), of_runs, number)
         if "B" in panels:
             panels["B"].sharey(panels["A"])
-        if exact:
+        if searched:
             _proofs(panels["C"], common)
         last = max(rows[-1][0].update for rows in common.values())
         for name, axes in panels.items():

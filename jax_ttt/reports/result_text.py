@@ -44,18 +44,17 @@ def step_line(
         + "/".join(f"{100 * rate:.1f}" for rate in result.seat(seat).all_rates)
         for seat in SEATS
     )
-    if isinstance(result, Exact):
-        mark = "unbeatable" if result.unbeatable else "beatable"
-        if len(seats) == 1:
-            mark += f" as {seat_name(env_id, *seats)}"
-    else:
-        mark = f"{counted(result.num_games, 'game')} sampled"
+    marks = []
+    if isinstance(result, Sampled):
+        marks.append(f"{counted(result.num_games, 'game')} sampled")
     if grades.reached:
-        mark += f"  | {_searched(env_id, grades)}"
-    return (
-        f"Step {update}: Wins: {wins}  Ties: {draws}  Losses: {losses}"
-        f"  | {by_seat}  | {mark}"
-    )
+        marks.append(_searched(env_id, grades))
+    elif isinstance(result, Exact):
+        mark = "unbeatable" if result.unbeatable else "beatable"
+        where = f" as {seat_name(env_id, *seats)}" if len(seats) == 1 else ""
+        marks.append(mark + where)
+    rates = f"Wins: {wins}  Ties: {draws}  Losses: {losses}"
+    return "  | ".join([f"Step {update}: {rates}", by_seat, *marks])
 
 
 def _searched(env_id: EnvId, grades: Grades) -> str:

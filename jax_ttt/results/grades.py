@@ -5,10 +5,10 @@ JAX.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.results import plain
 from jax_ttt.results.exam import Exam
 
@@ -177,6 +177,30 @@ class Reached(Rates):
         return self.is_complete and not self.losing_ends
 
 
+def exact_by_search(searches: Mapping[Seat, Reached]) -> Exact | None:
+    """Return the exact results if both seats were searched to the end, else None."""
+    if any(seat not in searches or not searches[seat].is_complete for seat in SEATS):
+        return None
+    first, second = (_exact_seat(searches[seat]) for seat in SEATS)
+    return Exact(
+        **vars(mean_rates(first, second)),
+        first=first,
+        second=second,
+        unbeatable=all(searches[seat].unbeatable for seat in SEATS),
+    )
+
+
+def _exact_seat(search: Reached) -> SeatExact:
+    """Return the exact results in a seat that was searched to the end."""
+    return SeatExact(
+        win_rate=search.win_rate,
+        draw_rate=search.draw_rate,
+        loss_rate=search.loss_rate,
+        # The player has one move in each position, so a line that loses always does.
+        worst_loss_rate=0.0 if search.unbeatable else 1.0,
+    )
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Grades:
     """An evaluation; a part is None if it was not requested or is not available."""
@@ -187,8 +211,11 @@ class Grades:
 
     @property
     def best_known(self) -> Exact | Sampled | None:
-        """The exact results if available, else the sampled ones, else None."""
-        return self.exact or self.sampled
+        """The exact results of both seats if available, else the sampled ones, or None.
+
+        Results are exact over the tree, or if both seats were searched to the end.
+        """
+        return self.exact or exact_by_search(self.reached or {}) or self.sampled
 
     @property
     def is_proven(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jax_ttt.results import plain
-from jax_ttt.results.grades import Grades
+from jax_ttt.results.grades import Exact, Grades
 
 Event = Literal["chunk", "evaluation"]
 
@@ -72,9 +72,20 @@ def read_row(value: object) -> Row:
 
 
 def evaluations(rows: Sequence[Row]) -> list[Evaluated]:
-    """Return the rows with rates against random, exact or sampled."""
+    """Return the last row of each update that has rates against random.
+
+    A search at the end of a run adds a row with the same update.
+    """
     found = (row for row in rows if isinstance(row, Evaluated))
-    return [row for row in found if row.best_known is not None]
+    return list({row.update: row for row in found if row.best_known}.values())
+
+
+def source_of_rates(graded: Sequence[Grades]) -> str:
+    """Return in words whether the best known rates are exact or sampled."""
+    exact = [isinstance(grades.best_known, Exact) for grades in graded]
+    if not any(exact):
+        return "sampled"
+    return "exact" if all(exact) else "partly sampled"
 
 
 def searches(rows: Sequence[Row]) -> list[Evaluated]:

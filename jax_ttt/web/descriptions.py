@@ -4,7 +4,6 @@ The methods compute with JAX, so they run in the worker thread.
 """
 
 import collections
-import time
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,8 +23,6 @@ from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Opponents, Trained
 from jax_ttt.web import agent_data
 
-PROOF_SECONDS = 1.0
-"""Time for proofs while agents are listed; the next list has those that are left."""
 MOST_PROOFS = 1000
 MOST_HISTORIES = 100
 MOST_METRICS = 32 * 2**20
@@ -48,15 +45,24 @@ class Descriptions:
         self._proofs: collections.OrderedDict[Any, dict[str, Any]] = (
             collections.OrderedDict()
         )
+        self._verdicts: dict[Any, dict[str, bool] | None] = {}
         self._rows: dict[Any, dict[int, dict[str, Any]]] = {}
 
     def all(self) -> dict[str, Any]:
-        """Return all agents, and the files that can't be used with the reasons."""
+        """Return all agents, and the files that can't be used with the reasons.
+
+        Every agent is proven or refuted first, which takes milliseconds for each new
+        one.
+        """
         entries, refused = self._opponents.listed.scan()
-        until = time.monotonic() + PROOF_SECONDS
-        found = [self._about(entry, until) for entry in entries]
+        known = self._verdicts
+        self._verdicts = {}
+        for entry in entries:
+            key = (entry.id, entry.stamp)
+            self._verdicts[key] = known[key] if key in known else self._verdict(entry)
+        agents = [self._about(entry) for entry in entries]
         live = self._live()
-        return {"agents": found + ([live] if live else []), "refused": refused}
+        return {"agents": agents + ([live] if live else []), "refused": refused}
 
     def values(self, agent_id: str, update: int | None) -> dict[str, Any]:
         """Return an agent's action values."""
@@ -114,19 +120,19 @@ class Descriptions:
             raise Refusal(409, str(error)) from None
         return agent_data.proof_json(trees.enumerated(catalogue.DEFAULT), found)
 
-    def _about(self, entry: Entry, until: float) -> dict[str, Any]:
+    def _verdict(self, entry: Entry) -> dict[str, bool] | None:
+        """Return by side whether an agent is unbeatable; None if it can't play."""
+        try:
+            proof = self.proof(entry.id, None)
+        except Refusal:  # its values are not finite; a game against it says so
+            return None
+        return {side: part["unbeatable"] for side, part in proof.items()}
+
+    def _about(self, entry: Entry) -> dict[str, Any]:
         about = agent_data.agent_json(entry.id, entry.name, entry.source, entry.agent)
-        known = (entry.id, None, entry.stamp) in self._proofs
-        unbeatable = None
-        if known or time.monotonic() < until:
-            try:
-                proof = self.proof(entry.id, None)
-                unbeatable = {side: part["unbeatable"] for side, part in proof.items()}
-            except Refusal:  # its values are not finite; a game against it says so
-                unbeatable = None
         return about | {
             "preset": entry.preset,
-            "unbeatable": unbeatable,
+            "unbeatable": self._verdicts[entry.id, entry.stamp],
             "snapshots": [*self._opponents.listed.updates(entry)],
         }
 

@@ -1,9 +1,14 @@
 """Runs: their properties, and how they are printed, shown and drawn."""
 
+import dataclasses
+
+import made
 import pytest
+import tiny
 
 import jax_ttt
-from jax_ttt.api.run import Runs, compared
+from jax_ttt.api.run import Run, Runs, compared
+from jax_ttt.results.grades import Grades
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +75,14 @@ def test_groups_of_runs_are_compared(runs, run, drawn):
     assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
     with pytest.raises(jax_ttt.Refused, match="no run to draw"):
         compared({"none": Runs(run.config, ())})
+
+
+def test_runs_of_connect_four_count_their_proofs(tmp_path):
+    game = {"env_id": "connect_4x4", "start_share": 0.5}
+    agent = jax_ttt.load(tiny.save_untrained(tmp_path / "agent.safetensors", **game))
+    scores = [Grades(reached=made.searched(first=first)) for first in (True, False)]
+    agents = [dataclasses.replace(agent, score=score) for score in scores]
+    each = tuple(Run(graded, (), (graded,)) for graded in agents)
+    runs = Runs(agent.config, each)
+    assert repr(runs).startswith("1 of 2 agents are proven unbeatable")
+    assert "as first 75.0/25.0/0.0" in repr(runs[0])

@@ -52,3 +52,21 @@ def test_an_agent_that_diverged_is_one_that_is_not_proven():
     found = agent_groups.group_summary(rows, CONFIG)
     assert (found.proven, found.not_proven, found.diverged) == (3, (4,), (4,))
     assert found.interval == pytest.approx(wilson_interval(3, 4))
+
+
+def test_searches_count_as_proofs():
+    """In Connect Four, an evaluation searches all positions that the agent reaches."""
+    config = Config.of(env_id="connect_4x4", start_share=0.5)
+    sample = made.sampled((0.5,), (0.5,))
+    searches = [made.searched(), made.searched(second=False), made.searched()]
+    rows = [made.agent(i, None, sample, found) for i, found in enumerate(searches)]
+    found = agent_groups.group_summary(rows, config)
+    assert (found.proven, found.not_proven) == (2, (1,))
+    assert found.interval == pytest.approx(wilson_interval(2, 3))
+    assert found.win_rates["first"] == Spread(mean=0.75, min=0.75, max=0.75)
+    cells = [agent_groups.as_cells(row) for row in rows]
+    assert [cell["unbeatable"] for cell in cells] == [True, False, True]
+    assert {cell["first_win_rate"] for cell in cells} == {0.75}
+    unsearched = config.replace(start_share=0.0)
+    sampled = agent_groups.group_summary([made.agent(0, None, sample)], unsearched)
+    assert sampled.proven is None

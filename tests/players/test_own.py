@@ -17,11 +17,15 @@ def any_free(key, env_state):
     return jax.random.categorical(key, jnp.log(env_state.legal_action_mask))
 
 
+def last_free(key, env_state):
+    mask = env_state.legal_action_mask
+    return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=-1)
+
+
 def by_player_id(key, env_state):
     """Play the last free cell as PGX's player 1, whose seat is random."""
-    mask = env_state.legal_action_mask
-    last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=-1)
-    return jnp.where(env_state.current_player == 1, last, mask.argmax(axis=-1))
+    moves = last_free(key, env_state), first_free(key, env_state)
+    return jnp.where(env_state.current_player == 1, *moves)
 
 
 def test_a_function_of_the_board_is_a_policy(row_by_row):
@@ -35,9 +39,57 @@ def test_what_depends_on_chance_is_no_policy(function):
     assert own.enter_function("mine", function, "tic_tac_toe").probs is None
 
 
-def test_a_compiled_function_is_read_too():
-    entered = own.enter_function("mine", jax.jit(any_free), "tic_tac_toe")
-    assert entered.probs is None
+def rarely_another(key, env_state):
+    """Play the first free cell, in one of 100 games at random the last one."""
+    rare = jax.random.bernoulli(key, 0.01, env_state.terminated.shape)
+    return jnp.where(rare, last_free(key, env_state), first_free(key, env_state))
+
+
+def by_chance_outside_of_jax(key, env_state):
+    """Play a free cell that NumPy draws, whatever the key."""
+    mask = env_state.legal_action_mask
+
+    def draw(mask):
+        scores = np.where(mask, np.random.default_rng().random(mask.shape), -1)
+        return scores.argmax(axis=-1).astype(np.int32)
+
+    of_games = jax.ShapeDtypeStruct(mask.shape[:1], np.int32)
+    return jax.pure_callback(draw, of_games, mask)
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+@pytest.mark.parametrize("function", [rarely_another, by_chance_outside_of_jax])
+def test_a_move_by_chance_is_found_in_any_game(function, env_id):
+    entered = own.enter_function("mine", function, env_id)
+    assert (entered.probs, entered.is_fixed) == (None, False)
+
+
+def test_a_key_that_changes_nothing_leaves_the_policy_known(row_by_row):
+    def with_key(key, env_state):
+        return first_free(key, env_state) + jax.random.randint(key, (), 0, 1)
+
+    entered = own.enter_function("mine", with_key, "tic_tac_toe")
+    np.testing.assert_array_equal(entered.probs, row_by_row.probs)
+
+
+def by_place(key, env_state):
+    """Play the first free cell in every other game of the batch, else the last."""
+    even = jnp.arange(len(env_state.terminated)) % 2 == 0
+    return jnp.where(even, first_free(key, env_state), last_free(key, env_state))
+
+
+def by_company(key, env_state):
+    """Play the first free cell if a board is fuller than the batch, else the last."""
+    free = env_state.legal_action_mask.sum(axis=-1)
+    full = free < free.mean()
+    return jnp.where(full, first_free(key, env_state), last_free(key, env_state))
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+@pytest.mark.parametrize("function", [by_place, by_company])
+def test_a_move_that_depends_on_the_other_games_is_refused(function, env_id):
+    with pytest.raises(PlayerError, match=r"mine: .* other games of the batch"):
+        own.enter_function("mine", function, env_id)
 
 
 def test_in_a_large_game_it_is_a_player_without_a_policy():

@@ -87,3 +87,19 @@ def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures, drawn):
     assert shown >= {*labels, "one after another", "in one program"}
     assert "virtual devices" in shown
     assert figure.get_suptitle().startswith("a long name of a machine")
+
+
+def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
+    config = Config.of(env_id="connect_4x4")
+    sample = made.sampled((0.5,), (0.25,))
+    groups = [
+        agent_groups.group_summary(
+            [made.agent(1, None, sample, searches)],
+            config.replace(start_share=share),
+            {"start_share": share},
+        )
+        for share, searches in ((0.0, None), (0.5, made.searched()))
+    ]
+    axes, bar = drawn(charts.grid_chart, groups, "mine").axes
+    assert axes.images[0].get_array().tolist() == [[0.375, 0.75]]
+    assert bar.get_ylabel() == "partly sampled"

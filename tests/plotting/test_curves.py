@@ -5,6 +5,7 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.plotting import curves
@@ -187,3 +188,26 @@ def test_labels_that_differ_in_the_middle_can_be_told_apart(drawn):
     runs = {f"{middle[:66]} {tau} {middle[66:]}": [RUN] for tau in (0.1, 0.2)}
     (legend,) = drawn(curves.mean_curves, runs, "runs").legends
     assert len({text.get_text() for text in legend.get_texts()}) == 2
+
+
+def test_a_search_is_drawn_as_exact_and_its_proofs_are_counted(drawn):
+    """A sample that was not searched is called one."""
+    sample = made.sampled((0.5,), (0.5,))
+    rows = [
+        made.evaluated(0, sampled=sample),
+        chunk(5, 10, 4, 5),
+        made.evaluated(5, sampled=sample, reached=made.searched()),
+    ]
+    config = Config.of(env_id="connect_4x4", start_share=0.5)
+    one = drawn(curves.learning_curves, rows, "one", config)
+    assert one.axes[0].get_title() == "as first, partly sampled"
+    assert lines(one.axes[0])["wins"] == [[0, 50], [5, 75]]
+    first, _, proven = drawn(curves.mean_curves, {"x": [rows[2:]]}, "runs").axes
+    assert first.get_title() == "% wins as X"
+    assert proven.lines[0].get_xydata().tolist() == [[5, 100]]
+
+
+def test_runs_that_were_never_graded_together_are_refused():
+    runs = [[evaluation(n, (1, 0, 0), (1, 0, 0))] for n in (1, 2)]
+    with pytest.raises(Refused, match="mine: no update"):
+        curves.mean_curves({"mine": runs}, "runs")

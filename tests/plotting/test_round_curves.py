@@ -72,8 +72,8 @@ def test_a_run_without_counterexamples_is_drawn_by_update():
     rows = [made.evaluated(0, sampled=made.sampled((0.5, 0.25, 0.25), (1.0,))), *RUN]
     figure = layout.drawn(curves.of_run, rows, "a run", SMALL)
     assert figure.axes[0].get_xlabel() == "updates"
-    assert figure.axes[0].get_title() == "as first, sampled"
-    assert len(figure.axes[0].lines[0].get_xdata()) == 1
+    assert figure.axes[0].get_title() == "as first, exact"
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 1500, 3000]
 
 
 def test_a_seat_that_was_not_searched_has_no_point():

@@ -44,6 +44,8 @@ def test_lines_of_a_progress(snapshot):
     for seats in searches:
         grades_of = Grades(reached=seats)
         lines.append(result_text.step_line("connect_4x4", 3, grades_of))
+        both = Grades(reached=seats, sampled=SAMPLED.sampled)
+        lines.append(result_text.step_line("connect_4x4", 3, both))
     assert "\n".join(lines) == snapshot
 
 

@@ -5,9 +5,9 @@ import json
 import made
 import pytest
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.results import grades, plain
-from jax_ttt.results.grades import RATES, Grades, read_grades
+from jax_ttt.results.grades import RATES, Grades, Reached, read_grades
 
 EXACT = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
@@ -74,3 +74,28 @@ def test_grades_without_a_seat_are_an_error():
     del value["exact"]["second"]
     with pytest.raises(ValueError, match=r"score\.exact\.second is missing"):
         read_grades(value, "score")
+
+
+def test_a_search_to_the_end_in_both_seats_gives_the_exact_rates():
+    """Of a player with one move in each position, an opponent beats all or nothing."""
+    lost = made.reached(win_rate=0.5, draw_rate=0.0, loss_rate=0.5, losing_ends=3)
+    searches: dict[Seat, Reached] = {"first": made.reached(), "second": lost}
+    row = Grades(reached=searches, sampled=SAMPLED)
+    first, second = (0.75, 0.25), (0.5, 0.0)
+    assert row.best_known == made.exact(first, second, worst=(0, 1))
+    proven = Grades(reached=made.searched()).best_known
+    assert proven == made.exact(first, first, unbeatable=True)
+
+
+@pytest.mark.parametrize(
+    "searches",
+    [
+        {"first": made.reached()},
+        {"first": made.reached(), "second": made.reached(is_complete=False)},
+    ],
+)
+def test_a_search_of_one_seat_or_one_that_was_cut_gives_no_exact_rates(
+    searches: dict[Seat, Reached],
+):
+    assert Grades(reached=searches, sampled=SAMPLED).best_known is SAMPLED
+    assert Grades(reached=searches).best_known is None

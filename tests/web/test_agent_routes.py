@@ -1,6 +1,7 @@
 """The addresses of the tree and the agents, compared with the library."""
 
 import base64
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.players import agents, registry
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.solver import proof
-from jax_ttt.web import connect_four_data
+from jax_ttt.web import agent_data, connect_four_data
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -46,6 +47,24 @@ def test_agents_are_listed_with_their_proof(client, tmp_path):
     assert (new["id"], new["source"]) == (f"run/{HOSTILE}", "run")
     assert new["unbeatable"] == {"x": False, "o": False}
     assert [row["name"] for row in found["refused"]] == ["bad"]
+
+
+def test_every_agent_is_listed_with_its_proof_on_a_slow_machine(
+    client, tmp_path, monkeypatch
+):
+    """Each proof takes a while here; the list waits for all of them."""
+    for name in ("one", "two", "three"):
+        tiny.save_untrained(tmp_path / "runs" / name / "agent.safetensors")
+    quick = agent_data.action_values
+
+    def slow(agent):
+        time.sleep(0.6)
+        return quick(agent)
+
+    monkeypatch.setattr(agent_data, "action_values", slow)
+    agents = client.get("/api/agents").json()["agents"]
+    assert len(agents) == 5
+    assert all(agent["unbeatable"] is not None for agent in agents)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
