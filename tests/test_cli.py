@@ -168,7 +168,7 @@ def test_a_device_that_is_absent_is_refused(kind, empty_dir, capsys):
         *(
             pytest.param(command, platform, marks=pytest.mark.slow)
             for command, platform in [
-                *(("train", "cuda"), ("train", "tpu"), ("bench", "cuda")),
+                *(("train", "cuda"), ("train", "tpu")),
                 ("evaluate random", "cuda"),
             ]
         ),
@@ -432,10 +432,7 @@ def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys)
     assert f"{one_seat.parent} {learned}" in capsys.readouterr().out
 
 
-COMMANDS = [
-    *("train", "evaluate", "play", "arena", "sweep"),
-    *("published", "plot", "figures", "bench"),
-]
+COMMANDS = ["train", "evaluate", "play", "arena", "sweep", "plot"]
 
 
 @pytest.fixture(scope="module")

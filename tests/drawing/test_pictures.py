@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from jax_ttt import arena, bench, cli, plot, sweep
+from jax_ttt import arena, cli, plot, sweep
 from jax_ttt.config.errors import Refused, UsageError
 from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.themes import Theme
@@ -72,7 +72,7 @@ def test_a_picture_is_shown_and_saved_and_not_held_twice(tmp_path):
         picture.save(tmp_path / "a.png")
 
 
-COMMANDS = {arena: [], bench: ["--only", "growth"], sweep: [], plot: ["tests"]}
+COMMANDS = {arena: [], sweep: [], plot: ["tests"]}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)

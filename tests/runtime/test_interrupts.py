@@ -187,7 +187,6 @@ def importing(module, times, command, tmp_path, stream: int = subprocess.PIPE):
     [
         ("tyro", "jax_ttt.train"),
         pytest.param("tyro", "jax_ttt train", marks=pytest.mark.slow),
-        pytest.param("tyro", "jax_ttt.bench", marks=pytest.mark.slow),
         pytest.param("jax", "jax_ttt.evaluate random", marks=pytest.mark.slow),
         ("jax", "jax_ttt arena"),
     ],

@@ -69,8 +69,8 @@ def test_the_parser_needs_no_slow_library():
     """Its check of defaults, where it knows a type only in part, would load one."""
     code = """
 import sys
-from jax_ttt import published
-assert published.main(["--num-seeds", "0"]) == 2
+from jax_ttt import sweep
+assert sweep.main(["--num-seeds", "0"]) == 2
 assert "typeguard" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
