@@ -190,12 +190,12 @@ def test_the_proof_that_readers_run_finds_an_error(capsys):
 def parsed(module_name, words):
     """Parse a command's words as the command does, and check the settings."""
     package, _, command = module_name.partition(".")
-    if package == "tools":
-        tool = importlib.import_module(module_name)
-        assert not words or tyro.cli(tool.Args, args=words)
-        return
-    module = module_of(command)
+    is_tool = package == "tools"
+    module = importlib.import_module(module_name) if is_tool else module_of(command)
     if words in ([], ["--help"]):  # named, not called
+        return
+    if is_tool:
+        tyro.cli(module.Args, args=words)
         return
     if words[0] == "--resume":  # there is no such run
         words = words[2:]

@@ -6,6 +6,7 @@ import json
 import layout
 import made
 import numpy as np
+import pgx
 import pytest
 
 from jax_ttt.config.presets import PRESETS
@@ -124,6 +125,7 @@ def test_an_update_of_the_article_takes_301_million_operations():
 def test_games_of_bare_pgx_are_restarted_when_they_end(monkeypatch):
     monkeypatch.setattr(speed, "NUM_STEPS", 12)
     state = speed.bare(64)()
+    assert isinstance(state, pgx.State)
     stones = state.observation.sum(axis=(1, 2, 3))
     # 12 moves are more than a game has, so every game has been restarted.
     assert not state.terminated.any()
