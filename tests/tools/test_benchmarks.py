@@ -1,36 +1,23 @@
 """The figures of the benchmark, computed by hand."""
 
 import functools
-import json
 
-import layout
 import made
 import numpy as np
-import pgx
 import pytest
 
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.results import plain
 from tools.benchmarks import (
     growth,
     many_devices,
     processes,
     proof_rows,
-    speed,
     startup,
     timing,
     updates,
 )
 from tools.benchmarks.proof_rows import ProofRow, Spent
 from tools.benchmarks.timing import Timed
-
-
-def test_each_run_is_timed_once_and_then_in_each_round():
-    calls = []
-    runs = [lambda: calls.append("a"), lambda: calls.append("b")]
-    times = timing.in_turn(runs, 2)
-    assert (calls.count("a"), calls.count("b")) == (3, 3)
-    assert [(len(t.wall), len(t.cpu)) for t in times] == [(2, 2), (2, 2)]
 
 
 def test_a_line_has_median_unit_spread_and_cpu_beside_wall_seconds(capsys):
@@ -122,48 +109,18 @@ def test_an_update_of_the_article_takes_301_million_operations():
     assert updates.update_flops(sizes, 2048) == 301_465_600
 
 
-def test_games_of_bare_pgx_are_restarted_when_they_end(monkeypatch):
-    monkeypatch.setattr(speed, "NUM_STEPS", 12)
-    state = speed.bare(64)()
-    assert isinstance(state, pgx.State)
-    stones = state.observation.sum(axis=(1, 2, 3))
-    # 12 moves are more than a game has, so every game has been restarted.
-    assert not state.terminated.any()
-    assert 0 <= int(stones.min()) < int(stones.max()) <= 8
+def test_agents_per_minute_are_those_of_the_best_number_of_seeds():
+    def rows(*medians):  # milliseconds of an update of 1 and of 4 agents
+        sizes = zip((1, 4), medians, strict=True)
+        return [{"size": n, "min": m / 2, "median": m, "max": 2 * m} for n, m in sizes]
 
-
-@pytest.fixture
-def growth_figures():
-    """Return figures in the format of `growth`, most with 2 ms per update."""
-
-    def rows(*medians):
-        return [
-            {"size": 4**i, "min": m / 2, "median": m, "max": 2 * m}
-            for i, m in enumerate(medians)
-        ]
-
-    return {
-        "num_envs": rows(2.0, 2.0),
-        "hidden_size": rows(2.0, 2.0),
-        "num_seeds": {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)},
-        "devices": [row | {"kind": "virtual devices"} for row in rows(2.0, 6.0)],
-    }
-
-
-def test_agents_per_minute_are_those_of_the_best_number_of_seeds(growth_figures):
     config = PRESETS["default"].replace(num_updates=600)
-    figures = growth.agents_a_minute(config, growth_figures["num_seeds"])
+    num_seeds = {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)}
+    figures = growth.agents_a_minute(config, num_seeds)
     assert figures["one_run"]["median"] == pytest.approx(1.2)  # 600 x 2 ms
     loop, vmap = figures["agents_a_minute_loop"], figures["agents_a_minute_vmap"]
     assert (loop["num_seeds"], loop["median"]) == (1, pytest.approx(50))
     assert (vmap["num_seeds"], vmap["median"]) == (4, pytest.approx(200))
-
-
-def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures, drawn):
-    figure = drawn(growth.growth_chart, growth_figures, 3 * "a long name of a machine ")
-    layout.assert_readable(figure)
-    texts = {text.get_text() for text in layout.texts(figure)}
-    assert texts >= {"agents", "one after another", "in one program", "virtual devices"}
 
 
 @pytest.mark.slow
@@ -195,20 +152,6 @@ def test_a_process_that_waits_is_timed_until_it_prints_a_text(tmp_path):
     assert whole.wall > 0.3
     with pytest.raises(RuntimeError, match="no_such_module"):
         processes.run_module("no_such_module", [], None)
-
-
-def test_a_run_is_proven_if_it_is_saved_and_its_last_evaluation_proves_it(tmp_path):
-    def write_metrics(unbeatable):
-        row = made.evaluated(1, exact=made.exact((1,), (1,), unbeatable))
-        lines = [json.dumps(plain.to_dict(r)) + "\n" for r in (made.chunk(1), row)]
-        (tmp_path / "metrics.jsonl").write_text("".join(lines))
-
-    write_metrics(unbeatable=True)
-    assert not startup.proven(tmp_path)  # nothing is saved
-    (tmp_path / "agent.safetensors").touch()
-    assert startup.proven(tmp_path)
-    write_metrics(unbeatable=False)
-    assert not startup.proven(tmp_path)
 
 
 def test_importing_the_package_takes_under_a_tenth_of_a_second():

@@ -5,7 +5,6 @@ from typing import get_args
 
 import pytest
 
-from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.results.rows import searches
 from tools import figures
@@ -72,12 +71,6 @@ def test_the_line_beat_an_agent_and_the_last_one_leaves_it():
     assert same[0]
     assert not same[-1]
     assert own[-1].terminated
-
-
-@pytest.mark.slow
-def test_a_run_that_is_not_proven_has_no_closed_line(short):
-    with pytest.raises(cli.UsageError, match="--first-seed 7: connect-4x4 is not pro"):
-        figures.lost_line(7)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):

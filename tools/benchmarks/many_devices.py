@@ -7,7 +7,6 @@ so a child process uses them.
 import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 
@@ -36,10 +35,7 @@ def measure_devices(quick: bool) -> list[Figures]:
     virtual = kind == "cpu"
     sizes = [n for n in TIMED if virtual or n <= len(jax.devices(kind))]
     sizes = sizes[: 2 if quick else None]
-    if virtual:
-        rows = [Timed(*timed) for timed in in_child("time_sizes", sizes)]
-    else:
-        rows = time_sizes(sizes)
+    rows = time_in_child(sizes) if virtual else time_sizes(sizes)
     return [
         device_row(size, timed, rows[0], virtual)
         for size, timed in zip(sizes, rows, strict=True)
@@ -93,20 +89,12 @@ def spread_over(size: int) -> None:
     mesh.use_devices("auto", Spread(devices=str(size)))
 
 
-def in_child(task: str, sizes: Sequence[int]) -> Any:  # noqa: ANN401
-    """Return what a task returns in a process with virtual devices, as JSON values."""
-    args = [task, *map(str, sizes)]
+def time_in_child(sizes: Sequence[int]) -> list[Timed]:
+    """Return the result of `time_sizes` in a process with virtual devices."""
     cpu = {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": str(max(sizes))}
-    return json.loads(processes.run_module(_NAME, args, None, also=cpu).output)
-
-
-def main(argv: Sequence[str] | None) -> int:
-    """Run a task on the devices of this process, and print its result as JSON."""
-    task, *numbers = sys.argv[1:] if argv is None else argv
-    tasks = {"time_sizes": time_sizes}
-    print(json.dumps(tasks[task]([int(number) for number in numbers])))
-    return 0
+    child = processes.run_module(_NAME, [str(n) for n in sizes], None, also=cpu)
+    return [Timed(*timed) for timed in json.loads(child.output)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    print(json.dumps(time_sizes([int(word) for word in sys.argv[1:]])))
