@@ -44,16 +44,22 @@ format: $(VENV)/.dev ## format the code, and fix what the linter can fix
 	$(RUN) -m ruff check --fix .
 
 bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for a short one
-	$(RUN) -m jax_ttt.bench $(ARGS)
+	$(RUN) -m tools.bench $(ARGS)
+
+published: $(VENV)/.train ## train the published systems again, compare the results
+	$(RUN) -m tools.published $(ARGS)
 
 api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
-	$(RUN) docs/make_api.py
+	$(RUN) -m tools.make_api
 
 agents: $(VENV)/.train ## train the agents that come with the package, write their grades
-	$(RUN) docs/make_agents.py
+	$(RUN) -m tools.make_agents
+
+links: $(VENV)/.train ## write the repository's address of pyproject.toml into the pages
+	$(RUN) -m tools.make_links
 
 figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: about 7 minutes
-	$(RUN) -m jax_ttt.figures $(ARGS)
+	$(RUN) -m tools.figures $(ARGS)
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
 clean: ## remove generated files: compiled programs of the tests, caches, builds
@@ -84,4 +90,5 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults snapshots check format bench api agents figures clean outdated
+.PHONY: help train test test-slow faults snapshots check format
+.PHONY: bench published api agents links figures clean outdated

@@ -18,9 +18,6 @@ COMMANDS = {
     "plot": "draw a run: curves, a game, the values of a position",
     "arena": "let players play each other in both seats, and rank them",
     "sweep": "train many agents over seeds and settings, and count the proofs",
-    "published": "train the published systems again, and compare the results",
-    "bench": "measure speed, start-up and pass rate",
-    "figures": "make the figures of the README and the docs",
 }
 """The commands in their order of use, and what they do."""
 

@@ -169,24 +169,6 @@ def small():
     )
 
 
-@pytest.fixture
-def growth_figures():
-    """Return figures in the format of `growth`, most with 2 ms per update."""
-
-    def rows(*medians):
-        return [
-            {"size": 4**i, "min": m / 2, "median": m, "max": 2 * m}
-            for i, m in enumerate(medians)
-        ]
-
-    return {
-        "num_envs": rows(2.0, 2.0),
-        "hidden_size": rows(2.0, 2.0),
-        "num_seeds": {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)},
-        "devices": [row | {"kind": "virtual devices"} for row in rows(2.0, 6.0)],
-    }
-
-
 @pytest.fixture(scope="session")
 def one_seat(host_tree, q_star, tmp_path_factory):
     """Return the file of a table that plays perfectly as X and worst as O."""

@@ -129,3 +129,15 @@ def test_the_learner_and_the_proof_do_not_know_each_other():
         while more := set().union(*(arrows()[m] for m in reached)) - reached:
             reached |= more
         assert not {m for m in reached if folder(m) in never}
+
+
+def test_the_package_does_not_import_the_tools():
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            else:
+                continue
+            assert not [n for n in names if n.partition(".")[0] == "tools"], path

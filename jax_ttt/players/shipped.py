@@ -1,6 +1,6 @@
 """The trained agents that come with the package. Imports no JAX.
 
-`docs/make_agents.py` trains them, and `docs/shipped_agents.md` has their grades.
+`tools/make_agents.py` trains them, and `docs/shipped_agents.md` has their grades.
 """
 
 from pathlib import Path

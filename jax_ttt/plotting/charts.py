@@ -1,20 +1,13 @@
 """Pictures of many agents and players; they need the extra `plots` (matplotlib)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import (
-    band,
-    heat_map,
-    legend_below,
-    shortened,
-    whole_numbers,
-)
+from jax_ttt.drawing.axes import heat_map, legend_below, shortened, whole_numbers
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.evaluation.crosstable import CrossTable
@@ -127,37 +120,4 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         known = [agent for agent in every if agent.best_known is not None]
         label = "share of the agents" if provable else source_of_rates(known)
         axes.images[0].colorbar.set_label(label)
-        return pictures.figure_picture(figure, "light")
-
-
-def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
-    """Draw the time of an update by four sizes, from the benchmark's figures."""
-    from matplotlib.figure import Figure
-
-    seeds = figures["num_seeds"]
-    panels = {
-        "games in the batch": {"one agent": figures["num_envs"]},
-        "neurons in a hidden layer": {"one agent": figures["hidden_size"]},
-        "agents": {
-            "one after another": seeds["loop"],
-            "in one program": seeds["vmap"],
-        },
-        figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
-    }
-    with themes.style("light"):
-        figure = Figure(figsize=(14, 4), layout="constrained")
-        every = figure.subplots(1, len(panels))
-        for axes, (label, lines) in zip(every, panels.items(), strict=True):
-            for name, rows in lines.items():
-                fields = ("size", "min", "median", "max")
-                sizes, *spread = ([row[field] for row in rows] for field in fields)
-                band(axes, sizes, spread, name, marker="o", ms=4)
-            axes.set_xscale("log", base=2)
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-            axes.set_yscale("log")
-            axes.set_xlabel(label)
-            axes.grid(alpha=0.3, which="both")
-        every[0].set_ylabel("ms per update of one agent")
-        every[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
-        figure.suptitle(shortened(title, 80))
         return pictures.figure_picture(figure, "light")

@@ -4,7 +4,6 @@ import dataclasses
 from typing import Literal
 
 from jax_ttt.config.catalogue import Seat
-from jax_ttt.config.published.records import Result
 from jax_ttt.results.grades import FullGrades, Grades, Interval, SampledRates
 from jax_ttt.results.rows import AgentResult, Counts
 
@@ -100,26 +99,6 @@ class ArenaResult:
     pairs: tuple[Pair, ...]
     ranking: tuple[Ranked, ...]  # strongest player first
     learned_seats: dict[str, tuple[Seat, ...]]  # by player
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SystemResult:
-    """A published system: the authors' figures and ours."""
-
-    title: str
-    published: tuple[Result, ...]
-    reproduced: Result
-    why: str  # why our figures differ
-    agents: tuple[AgentResult, ...]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PublishedResult:
-    """The output of `published --json`."""
-
-    device: str
-    first_seed: int
-    systems: dict[str, SystemResult]  # by preset
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,12 @@
 import doctest
 import importlib
 import inspect
-import runpy
-from pathlib import Path
 
 import pytest
 
 import jax_ttt
+from tools.make_api import TYPES
 
-DOCS = Path(__file__).parents[2] / "docs"
-TYPES = runpy.run_path(str(DOCS / "make_api.py"))["TYPES"]
 FUNCTIONS = [n for n in jax_ttt.__all__ if inspect.isfunction(getattr(jax_ttt, n))]
 RETURNED = [(module, name) for module, names in TYPES.items() for name in names]
 

@@ -78,17 +78,6 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert axes.images[0].get_array().tolist() == [[0.25]]
 
 
-def test_growth_is_drawn_with_a_panel_for_each_size(growth_figures, drawn):
-    figure = drawn(charts.growth_chart, growth_figures, 3 * "a long name of a machine ")
-    layout.assert_readable(figure)
-    assert ticks(figure.axes[2].xaxis) == ["1", "2", "4"]
-    shown = {text.get_text() for text in layout.texts(figure)}
-    labels = ("games in the batch", "neurons in a hidden layer", "agents")
-    assert shown >= {*labels, "one after another", "in one program"}
-    assert "virtual devices" in shown
-    assert figure.get_suptitle().startswith("a long name of a machine")
-
-
 def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
     config = Config.of(env_id="connect_4x4")
     sample = made.sampled((0.5,), (0.25,))

@@ -18,7 +18,7 @@ from jax_ttt.config.command_line.field_texts import field_text
 from jax_ttt.config.ranges import Part, Range
 
 _OUTPUT = (
-    *("run_dir", "out", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
+    *("run_dir", "json", "csv", "svg", "policy_csv", "policy_json", "theme"),
     *("certificate", "snapshots", "details", "quiet", "tensorboard", "wandb"),
     *("resume", "checkpoint_every", "keep", "prove"),
 )

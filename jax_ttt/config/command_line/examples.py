@@ -31,19 +31,9 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "--preset table --grid tremble=0.5,0.7 tau=0.05,0.1": "Compare four settings.",
         "--resume runs/SWEEP.jsonl": "Continue a sweep that was interrupted.",
     },
-    "published": {
-        "--only article matlab --num-seeds 5": "Reproduce two of the systems.",
-    },
     "plot": {
         "runs/RUN": "Draw how a run learned.",
         "runs/RUN --values X...O...X": "Draw what the agent expects of each move.",
-    },
-    "figures": {
-        "--only game": "Make one of the figures.",
-    },
-    "bench": {
-        "--quick": "See that everything runs.",
-        "--only proof --presets table": "Measure the time to a proof.",
     },
 }
 """What stands after a command's name, with what it does."""

@@ -85,7 +85,7 @@ def _of_switch(name: str, found: Mapping[str, Argument], value: str) -> str:
     if value.lower() in ("no", "false", "off", "0") and opposite in flags(found):
         hint = [opposite]
     elif name == "--json" and "." in value:  # meant as a file's name
-        hint = [f"--out {value}" if "out" in found else f"--json > {value}"]
+        hint = [f"--json > {value}"]
     return f"{name} takes no value, got {value!r}{suggestions.question(hint)}"
 
 

@@ -7,7 +7,8 @@ import pytest
 import tiny
 
 from jax_ttt.players import agents
-from jax_ttt.web import export, screenshots
+from jax_ttt.web import export
+from tools import screenshots
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""

@@ -1,0 +1,78 @@
+"""The figures are made of real runs, light and dark."""
+
+import xml.etree.ElementTree as ET
+from typing import get_args
+
+import pytest
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.results.rows import searches
+from tools import figures
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Let every system learn for twelve updates, of which all are evaluated."""
+    small = {"num_envs": 8, "num_updates": 12}
+    presets = {
+        "default": PRESETS["default"].replace(**small, hidden_size=8),
+        "table": PRESETS["table"].replace(**small),
+    }
+    others = {
+        "article": presets["table"],
+        "connect-4x4": PRESETS["connect-4x4"].replace(
+            **small, hidden_size=8, eval_every=6
+        ),
+    }
+    monkeypatch.setattr(figures, "PRESETS", presets | others)
+    monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
+    kept = figures.trained, figures.lost_line
+    for function in kept:
+        function.cache_clear()
+    yield
+    for function in kept:
+        function.cache_clear()
+
+
+@pytest.mark.slow
+def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
+    names = [name for name in get_args(figures.Drawing) if "line" not in name]
+    flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]
+    assert figures.main([*flags, "--only", *names]) == 0
+    files = {f"{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
+    assert {path.name for path in tmp_path.iterdir()} == files
+    for path in tmp_path.iterdir():
+        ET.parse(path)
+    light, dark = ((tmp_path / f"seeds-{t}.svg").read_text() for t in ("light", "dark"))
+    assert light != dark
+    assert ">seeds 7 to 8, exact, against random<" in light
+    assert ">default: mean and range of 2<" in light
+    assert ">losing ends<" in (tmp_path / "rounds-light.svg").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+def test_the_line_beat_an_agent_and_the_last_one_leaves_it():
+    """A whole run of `connect-4x4`: 25 s."""
+    lost, own = figures.lost_line(1000)
+    agent, rows = figures.trained("connect-4x4", 1000)
+    assert agent.score.is_proven
+    moves = [int(state._step_count) for state in lost]
+    assert moves == list(range(len(lost)))
+    lines = [
+        found.losing_line
+        for row in searches(rows)
+        for found in (row.reached or {}).values()
+    ]
+    assert len(lost) - 1 in [len(line) for line in lines if line]
+    assert abs(lost[-1].rewards).max() == 1
+    boards = zip(lost, own, strict=False)
+    same = [bool((a.observation == b.observation).all()) for a, b in boards]
+    assert same[0]
+    assert not same[-1]
+    assert own[-1].terminated
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
+    assert figures.main(["--out", str(tmp_path / "x")]) == 2
+    assert "no such folder" in capsys.readouterr().err

@@ -1,0 +1,72 @@
+"""The plain loop computes the same as the compiled program."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.dqn import learner
+from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.evaluation import network_grades
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.players.network import network_of
+from tools.benchmarks import plain_loop
+
+
+def assert_close(a, b):
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-5)
+
+
+def transposed(params):
+    """Return weights in the format of the other program, with transposed kernels."""
+    return jax.tree.map(np.transpose, params)
+
+
+@pytest.mark.slow
+def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
+    key, games = jax.random.key(5), 0
+    network = network_of(small.architecture)
+    state = learner.init(small, small.hyper, network, key, SelfPlay())
+    for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
+        state, metrics = learner.train_chunk(
+            small, small.hyper, network, state, 1, SelfPlay()
+        )
+        games += int(metrics.games)
+        assert_close(nnx.state(moment.network), transposed(state.params))
+        assert_close(nnx.state(moment.target_network), transposed(state.target_params))
+        assert_close(moment.env_state.observation, state.env_state.observation)
+        assert moment.loss == pytest.approx(float(metrics.loss), abs=1e-5)
+    assert games >= 64  # two batches were finished, and a third was started
+
+
+@pytest.mark.slow
+def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
+    network = next(plain_loop.train_plain_loop(small, jax.random.key(2))).network
+    counts = plain_loop.play_evaluation(small, network, jax.random.key(3))
+    assert sum(counts) == 2048
+    config = small.replace(eval_games=0)
+    params = transposed(nnx.state(network, nnx.Param))
+    report = network_grades.grade_exactly(
+        network_of(config.architecture), params, tree, config.seats
+    ).exact
+    assert report is not None
+    for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
+        low, high = wilson_interval(count, 2048, z=4.0)
+        assert low <= np.mean(rates) <= high
+
+
+@pytest.mark.slow
+def test_the_plain_loop_trains_evaluates_and_saves(
+    small, monkeypatch, tmp_path, capsys
+):
+    system = plain_loop.SYSTEMS["article"]._replace(config=small)
+    monkeypatch.setitem(plain_loop.SYSTEMS, "article", system)
+    assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]
+    with np.load(tmp_path / "weights.npz") as saved:
+        shapes = sorted(saved[name].shape for name in saved.files)
+    assert shapes == [(9,), (9, 16), (16,), (16,), (16, 9), (16, 16)]

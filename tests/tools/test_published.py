@@ -1,0 +1,100 @@
+"""The command that trains the published systems, and what it prints."""
+
+import csv
+import json
+
+import made
+import pytest
+import tiny
+
+from jax_ttt.config.presets import PRESETS, SYSTEMS
+from jax_ttt.results.grades import RATES
+from jax_ttt.training import many_agents
+from tools import published
+
+
+def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
+    monkeypatch, capsys, tmp_path
+):
+    for name in ("matlab", "go-second"):
+        monkeypatch.setitem(published.PRESETS, name, tiny.CONFIG)  # short trainings
+    path = tmp_path / "agents.csv"
+    flags = "--only matlab go-second --num-seeds 2 --first-seed 7 --json --csv"
+    assert published.main([*flags.split(), str(path)]) == 0
+    systems = json.loads(capsys.readouterr().out)["systems"]
+    assert systems["matlab"]["published"][0]["first"] == "90.55/5.64/3.81"
+    assert systems["go-second"]["reproduced"]["unbeatable"] == "0 of 2"
+    for system in systems.values():
+        assert [agent["seed"] for agent in system["agents"]] == [7, 8]
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["preset"], row["seed"]) for row in rows] == [
+        *(("matlab", "7"), ("matlab", "8")),
+        *(("go-second", "7"), ("go-second", "8")),
+    ]
+    for row in rows:
+        assert sum(float(row[f"first_{r}"]) for r in RATES) == pytest.approx(1)
+
+
+def graded(loss_first, loss_second, win=0.5, unbeatable=False, seconds=2.0):
+    first, second = ((win, 1 - win - loss, loss) for loss in (loss_first, loss_second))
+    worst = float(loss_first > 0), float(loss_second > 0)
+    exact = made.exact(first, second, unbeatable, worst)
+    return made.agent(7, exact, games=5, seconds=seconds)
+
+
+def test_our_figures_are_means_with_the_range_of_the_wins():
+    rows = [
+        graded(0.0, 0.25, 0.5, seconds=9.0),
+        graded(0.125, 0.0, 0.75),
+        graded(0.0, 0.0, 0.25, unbeatable=True),
+    ]
+    result = published.reproduced("web", rows, "reproduced")
+    assert result.first == "50.00/45.83/4.17 (25.0 to 75.0)"
+    assert (result.unbeatable, result.seconds) == ("1 of 3", "2.00")
+    result = published.reproduced("go-first", rows, "reproduced")
+    assert (result.unbeatable, result.second) == ("1 of 3", None)
+
+
+@pytest.mark.parametrize("end", [None, KeyboardInterrupt])
+def test_a_diverged_agent_is_not_proven_and_ctrl_c_shows_what_is_finished(
+    end, monkeypatch, capsys
+):
+    def train_jobs(jobs):
+        yield graded(0.0, 0.0, unbeatable=True)
+        yield made.agent(8, games=5, seconds=2.0)  # diverged
+        if end:
+            raise end
+
+    monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
+    flags = ["--only", "web", "--num-seeds", "3" if end else "2"]
+    assert published.main(flags) == (130 if end else 0)
+    out = capsys.readouterr().out
+    (ours,) = (line for line in out.splitlines() if line.startswith("  reproduced"))
+    assert "1 of 2" in ours
+    assert "50.00/50.00/0.00" in ours
+    assert "Diverged seeds: 8." in out
+    assert "Beatable" not in out
+
+
+@pytest.mark.parametrize("name", ["plain", "alphazero"])
+def test_the_parser_offers_only_the_systems(name, capsys):
+    """A preset that is not a published system is refused like any other word."""
+    with pytest.raises(SystemExit) as stop:
+        published.main(["--only", name])
+    assert stop.value.code == 2
+    err = capsys.readouterr().err
+    assert f"'{name}'" in err
+    offered = {preset for preset in PRESETS if f"'{preset}'" in err} - {name}
+    assert offered == SYSTEMS.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize(
+    "preset",
+    ["tictac-q", "web", "matlab", "tictac-neural", "go-first", "go-second"],
+)
+def test_the_reproduced_systems_are_unbeatable(preset):
+    args = published.Args(only=(preset,), num_seeds=2, first_seed=0)
+    assert all(row.is_proven for _, row in published.graded_agents(args))

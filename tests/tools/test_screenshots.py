@@ -1,0 +1,32 @@
+"""The pictures of the page are taken in a browser, of each main state."""
+
+import subprocess
+import sys
+
+import browsing
+import pytest
+import served
+
+STATES = ("play", "learning", "proof", "connect-four")
+NAMES = {
+    *(f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")),
+    "web-phone-dark.png",
+}
+
+
+@pytest.mark.slow
+def test_the_main_states_are_taken(tmp_path):
+    """In a process of its own: the tests' browser runs in this one."""
+    browsing.chromium()
+    command = [sys.executable, "-m", "tools.figures", "--only", "web"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=served.ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == NAMES
+    for path in tmp_path.iterdir():
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert 10_000 < path.stat().st_size < 300_000

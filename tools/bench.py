@@ -1,0 +1,240 @@
+"""Measure speed, growth, start-up and pass rate.
+
+python -m tools.bench
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import tyro
+
+from jax_ttt import __version__, cli
+from jax_ttt.config.presets import Preset
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.drawing import pictures
+from jax_ttt.networks import q_network
+from jax_ttt.results.counting import counted
+from jax_ttt.runtime import files, interrupts, process, streams
+from tools.benchmarks import (
+    growth,
+    openspiel,
+    reaching,
+    speed,
+    startup,
+    time_to_proof,
+    updates,
+)
+from tools.benchmarks.progress import Steps, say
+from tools.benchmarks.timing import Figures
+
+Part = Literal[
+    "updates",
+    "startup",
+    "proof",
+    "ceiling",
+    "steps",
+    "evaluation",
+    "arena",
+    "tabular",
+    "growth",
+    "reach",
+    "openspiel",
+]
+OURS: tuple[Preset, ...] = ("table", "default")
+"""What is trained beside OpenSpiel's learners, with the same seeds."""
+SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
+"""What is measured only when it is asked for: it takes long."""
+NUM_SEEDS = {"default": 64, "table": 16}
+"""Agents that are trained where no number is asked for, by the preset."""
+FEW_SEEDS = 2
+"""The same of other presets and of OpenSpiel's learners, which train for longer."""
+_DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
+_STOPPING = "stopping; the finished parts are kept"
+_ROUNDS = Range(int, 1, 1000)
+_SEEDS = Range(int, 1, 2**16)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Measure speed, growth, start-up and pass rate, in one process tree.
+
+    Each line has a median with its spread in brackets, then the CPU and wall seconds of
+    the median round. Programs that are compared run in turn. The default parts take
+    less than ten minutes on two cores. Ctrl-C keeps the parts that are finished.
+    """
+
+    only: tuple[Part, ...] = _DEFAULT_PARTS
+    """Parts to measure. updates: J. Antognini's updates; startup: whole processes;
+    proof: the time to a proof; ceiling: the agents of the default preset that are
+    proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
+    grades; arena: matches; tabular: a table; growth: the time at growing sizes and on
+    several devices; reach: all positions that a network
+    reaches on a small board; openspiel: OpenSpiel's tabular
+    Q-learner and ours, minutes for each seed, with the extra `openspiel`."""
+    presets: tuple[Preset, ...] = ("default", "article", "table")
+    """Presets that `proof` trains."""
+    num_seeds: Annotated[int | None, _SEEDS] = None
+    """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train, 1
+    to 65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
+    take about 20 minutes in `proof`, 1,000 about 25 in `ceiling`."""
+    first_seed: Annotated[int, SEED_RANGE] = 1000
+    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    rounds: Annotated[int, _ROUNDS] = 9
+    """Measurements of each speed, 1 to 1,000; a third as many of whole processes."""
+    quick: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Measure with few rounds, seeds and sizes, and without J. Antognini's whole
+    program, to see that everything runs."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object instead of the lines."""
+    out: Path | None = None
+    """File to write the same object to."""
+    svg: Path | None = None
+    """File to draw `growth` to, as SVG, PNG or PDF by its ending; needs the extra
+    `plots`."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = checked(tyro.cli(Args, args=argv, prog="python -m tools.bench"))
+    # The processes that `startup` starts need a GPU's memory too.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
+    setup = {
+        "jax_ttt": __version__,
+        "device": cli.set_up(machine, 30),
+        "precision": f"{q_network.learning_dtype('auto')} (auto)",
+        "machine": machine_name(),
+        "versions": libraries(),
+    }
+    figures: dict[str, Figures] = {}
+    try:
+        with (
+            interrupts.announced(_STOPPING, watched=argv is None),
+            silent() if args.json else contextlib.nullcontext(),
+        ):
+            measure_parts(args, setup, figures)
+    finally:
+        write_figures(args, setup | {"quick": args.quick, "parts": figures})
+    if args.svg:
+        growth.growth_chart(figures["growth"], setup["device"]).save(args.svg)
+        streams.tell_written(args.svg, as_json=args.json)
+    return 0
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Print nothing on stdout within the context."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
+
+
+def measure_parts(
+    args: Args, setup: dict[str, str], figures: dict[str, Figures]
+) -> None:
+    """Measure the parts of `--only`, and add the results to `figures`."""
+    say("\n".join(f"{name}: {text}" for name, text in setup.items()))
+    chosen = {part: run for part, run in parts(args).items() if part in args.only}
+    with Steps(len(chosen), "part") as bar:
+        for part, run in chosen.items():
+            say(f"\n{part}")
+            figures[part] = bar.step(part, run)
+
+
+def write_figures(args: Args, results: dict[str, Any]) -> None:
+    """Write the results as JSON with `--out`, and print them with `--json`."""
+    if args.out:
+        text = json.dumps(results, indent=2) + "\n"
+        files.write_output(args.out, text.encode())
+        streams.tell_written(args.out, as_json=args.json)
+    if args.json:
+        print(json.dumps(results))
+
+
+def checked(args: Args) -> Args:
+    """Return the arguments, with few rounds and seeds if `quick`.
+
+    Raises:
+        SettingError: a number is outside its range.
+        UsageError: a file can't be written, or there will be nothing to draw.
+    """
+    _ROUNDS.check("rounds", args.rounds)
+    if args.num_seeds is not None:
+        _SEEDS.check("num_seeds", args.num_seeds)
+    check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
+    cli.check_output("--out", args.out)
+    cli.check_output("--svg", args.svg)
+    pictures.check_file("--svg", args.svg)
+    if "openspiel" in args.only:
+        cli.require("open_spiel", "openspiel", "--only openspiel")
+    if args.svg:
+        cli.require("matplotlib", "plots", "--svg")
+        if "growth" not in args.only:
+            raise cli.UsageError("--svg draws growth, which --only leaves out")
+    if args.quick:
+        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds or 2, 2)}
+        return dataclasses.replace(args, **few)
+    return args
+
+
+def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
+    """Return the function that measures each part."""
+
+    def seeds(name: str) -> range:
+        count = args.num_seeds or NUM_SEEDS.get(name, FEW_SEEDS)
+        return range(args.first_seed, args.first_seed + count)
+
+    processes = max(args.rounds // 3, 1)
+    return {
+        "updates": lambda: updates.measure_updates(args.rounds),
+        "startup": lambda: startup.measure_startup(processes, not args.quick),
+        "proof": lambda: time_to_proof.measure_proof(
+            {name: seeds(name) for name in args.presets}
+        ),
+        "ceiling": lambda: time_to_proof.measure_ceiling(seeds("default")),
+        "steps": lambda: speed.measure_steps(args.rounds),
+        "evaluation": lambda: speed.measure_exact_evaluation(args.rounds),
+        "arena": lambda: speed.measure_arena(args.rounds),
+        "tabular": lambda: speed.measure_tabular(args.rounds),
+        "growth": lambda: growth.measure_growth(args.quick),
+        "reach": lambda: reaching.measure_reach(
+            args.rounds, "connect_4x4" if args.quick else "connect_5x5"
+        ),
+        "openspiel": lambda: (
+            openspiel.measure_openspiel(seeds("openspiel"), args.quick)
+            | time_to_proof.measure_proof(dict.fromkeys(OURS, seeds("openspiel")))
+        ),
+    }
+
+
+def libraries() -> str:
+    """Return the versions of Python and of the main libraries."""
+    versions = {"Python": platform.python_version(), **process.versions()}
+    names = ("Python", "jax", "flax", "pgx")
+    return ", ".join(f"{name} {versions[name]}" for name in names)
+
+
+def machine_name() -> str:
+    """Return the processor's name, if it is known, and the number of cores."""
+    name = platform.processor() or platform.machine()
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    for line in text.splitlines():
+        if line.startswith("model name"):
+            name = line.split(":", 1)[1].strip()
+    has = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
+    return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

@@ -1,0 +1,155 @@
+"""The time of an update by batch size, network width, number of seeds and devices."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
+from jax_ttt.drawing import pictures, themes
+from jax_ttt.drawing.axes import band, shortened
+from jax_ttt.drawing.pictures import Picture
+from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.training.keys import run_key
+from jax_ttt.training.programs import Programs, hyper_arrays
+from tools.benchmarks import many_devices
+from tools.benchmarks.timing import Figures, in_turn, show, show_ms
+from tools.benchmarks.updates import fused
+
+# Each size needs two compilations, which take most of the time.
+NUM_ENVS = (64, 256, 1024, 2048, 16384)
+HIDDEN_SIZES = (32, 128, 512)
+NUM_SEEDS = (1, 4, 64)
+SEED_UPDATES = 25
+"""Updates of each agent in a round, if several are trained."""
+ROUNDS = 3
+
+
+def measure_growth(quick: bool) -> Figures:
+    """Time the default preset's updates for all sizes; `quick` uses two of each."""
+    some = slice(None, 2 if quick else None)
+    config = PRESETS["default"]
+    return {
+        "num_envs": by_setting(config, "num_envs", NUM_ENVS[some]),
+        "hidden_size": by_setting(config, "hidden_size", HIDDEN_SIZES[some]),
+        "num_seeds": by_seeds(config, NUM_SEEDS[some]),
+        "devices": many_devices.measure_devices(quick),
+    }
+
+
+def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
+    """Time an update with each size of the setting `field`."""
+    configs = [config.replace(**{field: size}) for size in sizes]
+    counts = [min(max(2**16 // c.run.num_envs, 10), 200) for c in configs]
+    runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
+    rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)
+    return [
+        {"size": size}
+        | show_ms(f"{field} {size:,}", timed, num_updates, "ms/update")
+        | {"compile_seconds": timed.first}
+        for size, num_updates, timed in rows
+    ]
+
+
+def by_seeds(config: Config, sizes: Sequence[int]) -> Figures:
+    """Time the update of one of several agents, and return agents per minute.
+
+    The agents train one after another with one compiled program, or all in one program.
+    """
+    ways = {"loop": one_by_one, "vmap": together}
+    runs = [way(config, num_seeds) for num_seeds in sizes for way in ways.values()]
+    timings = iter(in_turn(runs, ROUNDS))
+    figures: Figures = {way: [] for way in ways}
+    for num_seeds in sizes:
+        for way, rows in figures.items():
+            text = f"agents {num_seeds}, {way}: each one's"
+            count = num_seeds * SEED_UPDATES
+            row = show_ms(text, next(timings), count, "ms/update")
+            rows.append({"size": num_seeds} | row)
+    return figures | agents_a_minute(config, figures)
+
+
+def agents_a_minute(config: Config, figures: Figures) -> Figures:
+    """Print and return the agents trained per minute, at the best number of seeds.
+
+    It is computed from the time of an update and excludes compilation and evaluation.
+    """
+    updates, rows = config.run.num_updates, figures["loop"]
+    found = {
+        "one_run": show(
+            f"one training run ({updates:,} x the update's time)",
+            [rows[0][name] * updates / 1000 for name in ("min", "median", "max")],
+            "s",
+        )
+    }
+    for way in ("loop", "vmap"):
+        best = min(figures[way], key=lambda row: row["median"])
+        rates = [60_000 / (best[x] * updates) for x in ("min", "median", "max")]
+        text = f"agents {best['size']}, {way}: the most a minute"
+        row = show(text, rates, "agents/min", 0)
+        found[f"agents_a_minute_{way}"] = {"num_seeds": best["size"]} | row
+    return found
+
+
+def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
+    """Return a function that trains agents in turn with one compiled program."""
+    hyper = hyper_arrays(config)
+    program = Programs(config)
+    states = [program.start(run_key(seed), hyper) for seed in range(num_seeds)]
+
+    def run() -> list[Named]:
+        for agent, state in enumerate(states):
+            states[agent], _ = program.updates(SEED_UPDATES, state, hyper)
+        return jax.block_until_ready(states)
+
+    return run
+
+
+def together(config: Config, num_seeds: int) -> Callable[[], Named]:
+    """Return a function that trains agents at once in one program."""
+    program = Programs(config, many=True)
+    keys = np.stack([run_key(seed) for seed in range(num_seeds)])
+    hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
+    states = program.start(keys, hyper)
+
+    def run() -> Named:
+        nonlocal states
+        states, _ = program.updates(SEED_UPDATES, states, hyper)
+        return jax.block_until_ready(states)
+
+    return run
+
+
+def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
+    """Draw the time of an update by four sizes, with one panel for each."""
+    from matplotlib.figure import Figure
+
+    seeds = figures["num_seeds"]
+    panels = {
+        "games in the batch": {"one agent": figures["num_envs"]},
+        "neurons in a hidden layer": {"one agent": figures["hidden_size"]},
+        "agents": {
+            "one after another": seeds["loop"],
+            "in one program": seeds["vmap"],
+        },
+        figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
+    }
+    with themes.style("light"):
+        figure = Figure(figsize=(14, 4), layout="constrained")
+        every = figure.subplots(1, len(panels))
+        for axes, (label, lines) in zip(every, panels.items(), strict=True):
+            for name, rows in lines.items():
+                fields = ("size", "min", "median", "max")
+                sizes, *spread = ([row[field] for row in rows] for field in fields)
+                band(axes, sizes, spread, name, marker="o", ms=4)
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.set_yscale("log")
+            axes.set_xlabel(label)
+            axes.grid(alpha=0.3, which="both")
+        every[0].set_ylabel("ms per update of one agent")
+        every[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        figure.suptitle(shortened(title, 80))
+        return pictures.figure_picture(figure, "light")

@@ -1,0 +1,91 @@
+"""Processes of the benchmark, timed from their start.
+
+Each process uses a cache folder of the benchmark instead of the user's.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+"""The folder in which `python -m tools...` works."""
+
+
+class Child(NamedTuple):
+    """The wall and CPU seconds of a process, and its output."""
+
+    wall: float
+    cpu: float
+    output: str
+
+
+def run_module(
+    module: str,
+    args: Sequence[str],
+    cache: Path | None,
+    until: str = "",
+    also: Mapping[str, str] | None = None,
+) -> Child:
+    """Run a module in a process; without `cache` it caches no compiled programs.
+
+    If `until` is given, the wall seconds end when the process has printed it. The
+    input is then closed. CPU seconds are those of the whole process. Its environment is
+    that of this process, with the variables `also`; it runs in the repository's root.
+
+    Raises:
+        RuntimeError: the process failed, or did not print `until`.
+    """
+    before, begin, wall = _cpu_seconds(), time.perf_counter(), 0.0
+    with tempfile.TemporaryFile() as errors:
+        with subprocess.Popen(
+            [sys.executable, "-m", module, *args],
+            env={**_environment(cache), **(also or {})},
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            bufsize=0,
+        ) as child:
+            output = _read(child, until.encode())
+            if until:
+                wall = time.perf_counter() - begin
+            output += child.communicate()[0]
+        wall = wall or time.perf_counter() - begin
+        if child.returncode or until.encode() not in output:
+            errors.seek(0)
+            raise RuntimeError(f"python -m {module} failed: {errors.read().decode()}")
+    return Child(wall, _cpu_seconds() - before, output.decode())
+
+
+def _read(child: subprocess.Popen[bytes], until: bytes) -> bytes:
+    """Return the output of a process up to `until` or to its end."""
+    output = b""
+    while until not in output and child.stdout and (more := child.stdout.read(2**16)):
+        output += more
+    return output
+
+
+def _environment(cache: Path | None) -> dict[str, str]:
+    """Return the environment of a process that caches programs in `cache`."""
+    variables = dict(os.environ)
+    variables.pop("JAX_COMPILATION_CACHE_DIR", None)
+    # The benchmark sets it for its own process, to leave GPU memory free.
+    variables.pop("XLA_PYTHON_CLIENT_PREALLOCATE", None)
+    # It overrides the user's choice.
+    variables["JAX_ENABLE_COMPILATION_CACHE"] = "false" if cache is None else "true"
+    if cache is not None:
+        variables["JAX_COMPILATION_CACHE_DIR"] = str(cache)
+    return variables
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU seconds of all finished child processes."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,141 @@
+"""The costs of agents until they are proven: rows of agents, and their summary."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.results import plain
+from jax_ttt.results.counting import counted
+from jax_ttt.results.grades import Exact
+from jax_ttt.solver import safe_play
+from tools.benchmarks.progress import say
+from tools.benchmarks.timing import Figures, Timed, show
+
+
+@dataclasses.dataclass(frozen=True)
+class Spent:
+    """The costs of training so far, excluding compilation and evaluation."""
+
+    seconds: float
+    cpu_seconds: float
+    updates: int
+    games: int  # finished
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProofRow:
+    """The costs of an agent at its proofs and at its end, and its last results."""
+
+    seed: int
+    first_proven: Spent | None  # at the first evaluation that proves it
+    proven_from: Spent | None  # at the evaluation from which all prove it
+    end: Spent
+    exact: Exact  # at the end
+
+
+def show_agents(
+    name: str, rows: Sequence[ProofRow], end: str, units: Sequence[str]
+) -> Figures:
+    """Print and return how many agents were proven, and at which costs.
+
+    `end` describes the whole training. `units` are the fields of `Spent` to print for
+    the proofs, besides seconds.
+    """
+    failed = [row.seed for row in rows if row.proven_from is None]
+    figures = pass_rate(name, [row.seed for row in rows], failed)
+    figures |= at_ceiling(name, {row.seed: row.exact for row in rows})
+    moments = {
+        "first_proven": "until first proven",
+        "proven_from": "until it stays proven",
+        "end": end,
+    }
+    for moment, text in moments.items():
+        spent = [s for row in rows if (s := getattr(row, moment)) is not None]
+        counted = () if moment == "end" else units
+        figures[moment] = show_spent(f"{name}, {text}", spent, counted)
+    return figures | {"agents": [plain.to_dict(row) for row in rows]}
+
+
+def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
+    """Print and return how many agents ended proven, and which did not."""
+    proven = len(seeds) - len(failed)
+    low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
+    say(
+        f"{name}: {proven:,} of {counted(len(seeds), 'seed')} ({seeds[0]} to "
+        f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
+        f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
+    )
+    figures: Figures = {"proven": proven, "num_seeds": len(seeds)}
+    return figures | {"interval": [low, high], "not_proven": list(failed)}
+
+
+def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
+    """Print and return the agents' win rates, and which seeds miss the ceiling.
+
+    An agent is at the ceiling if it is unbeatable and, in each seat, wins as often
+    against random as a player that never loses can. An agent that diverged has no
+    results.
+    """
+    tree = trees.enumerated("tic_tac_toe")
+    most = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    wins = {seed: 100 * exact.win_rate for seed, exact in found.items() if exact}
+    below = {seed: wins.get(seed) for seed, x in found.items() if not _at(x, most)}
+    figures: Figures = {"ceiling": 50 * sum(most.values())}
+    figures |= {"at_ceiling": len(found) - len(below), "below_ceiling": below}
+    if wins:
+        text = f"{name}, mean wins vs. random"
+        figures["wins"] = show(text, list(wins.values()), "%", 3)
+    named = [
+        f"{seed} ({'diverged' if rate is None else f'{rate:.3f}'})"
+        for seed, rate in below.items()
+    ]
+    listed = ", ".join(named) or "none"
+    say(
+        f"{name}, at the ceiling of {figures['ceiling']:.4f} %: "
+        f"{figures['at_ceiling']:,} of {len(found):,}; "
+        f"below it: {listed if figures['at_ceiling'] else 'all'}"
+    )
+    return figures
+
+
+def _at(exact: Exact | None, most: Mapping[str, float]) -> bool:
+    """Return whether an agent is at the ceiling, `most` wins in each seat."""
+    if exact is None:
+        return False
+    # Win rates are multiples of 1/384 as X and of 1/945 as O: 1e-5 covers rounding.
+    near = all(exact.seat(seat).win_rate > most[seat] - 1e-5 for seat in SEATS)
+    return exact.unbeatable and near
+
+
+def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figures:
+    """Print and return the costs of agents, in seconds and in each of the units."""
+    if not spent:
+        return {}
+    timed = Timed(0.0, [s.seconds for s in spent], [s.cpu_seconds for s in spent])
+    figures = {"seconds": show(text, timed.wall, "s", 2, timed)}
+    for unit in units:
+        values = [float(getattr(moment, unit)) for moment in spent]
+        figures[unit] = show(text, values, unit, 0)
+    return figures
+
+
+def proven_when(seed: int, evaluations: Iterable[tuple[Spent, Exact]]) -> ProofRow:
+    """Train one agent and return its costs and last results.
+
+    Raises:
+        ValueError: there is no evaluation.
+    """
+    first = kept = end = exact = None
+    for end, exact in evaluations:
+        if not exact.unbeatable:
+            kept = None
+        elif kept is None:
+            kept = end
+        first = first or kept
+    if end is None or exact is None:
+        raise ValueError(f"seed {seed}: no evaluation")
+    return ProofRow(
+        seed=seed, first_proven=first, proven_from=kept, end=end, exact=exact
+    )

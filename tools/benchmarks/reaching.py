@@ -1,0 +1,86 @@
+"""The time to find all positions that a network reaches, and its parts."""
+
+import dataclasses
+import functools
+
+import jax
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Int, Key
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import network
+from jax_ttt.solver import expansion, reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+from tools.benchmarks.timing import Figures, in_turn, ratios, show
+
+WIDTH = 128
+"""Neurons of each of the network's two layers."""
+_BATCH = 2**13
+_ALL = 10**9
+
+
+def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
+    """Time the search for all positions that a network reaches as the first player.
+
+    The network has its first weights. The moves of all levels are then computed again:
+    the player's, and the same positions with the first legal move, which costs nothing
+    to find. So the difference is the player's share. What is left of the whole search
+    is NumPy's: equal positions are merged, and results are counted.
+    """
+    subject = of_first_weights(env_id)
+    whole = Reach(subject)
+    reach.follow(whole, _ALL)
+    cheap = dataclasses.replace(subject, player=Partial(_first_legal))
+
+    runs = [
+        lambda: reach.follow(Reach(subject), _ALL),
+        functools.partial(_expand, subject, whole, True),
+        functools.partial(_expand, cheap, whole, True),
+        functools.partial(_expand, subject, whole, False),
+    ]
+    total, own, steps, others = in_turn(runs, rounds)
+    count = whole.num_positions
+    parts = {
+        "player": [a - b for a, b in zip(own.wall, steps.wall, strict=True)],
+        "game": [a + b for a, b in zip(steps.wall, others.wall, strict=True)],
+    }
+    rows = zip(total.wall, own.wall, others.wall, strict=True)
+    parts["merging"] = [a - b - c for a, b, c in rows]
+    text = f"{env_id}, {WIDTH}-{WIDTH}, {count:,} positions"
+    seconds = [1e6 * s / count for s in total.wall]
+    figures: Figures = {"positions": count}
+    figures["seconds"] = show(text, seconds, "s/million", 2, total)
+    names = {"player": "the player's moves", "game": "the game's steps"}
+    names["merging"] = "merging and counting"
+    for part, seconds in parts.items():
+        shares = [100 * share for share in ratios(seconds, total.wall)]
+        figures[part] = show(f"share of {names[part]}", shares, "%", 0)
+    return figures
+
+
+def of_first_weights(env_id: EnvId) -> Subject:
+    """Return a network with its first weights, as `evaluate` follows it."""
+    config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
+    net = network.network_of(config.architecture)
+    params = q_network.init_params(net, jax.random.key(0))
+    player = network.greedy_player(net, params)
+    return Subject(
+        env_id=env_id, player=player, seat="first", merged=True, batch=_BATCH
+    )
+
+
+def _first_legal(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+    del key
+    return env_state.legal_action_mask.argmax(axis=1)
+
+
+def _expand(subject: Subject, found: Reach, own: bool) -> None:
+    """Compute the moves at all levels where the player moves, or its opponent."""
+    for number, keys in enumerate(found.keys):
+        if subject.is_own(number) == own:
+            for _ in expansion.expanded(subject, number, keys):
+                pass

@@ -1,0 +1,189 @@
+"""The time of a whole command, from the start of its process to its result.
+
+Each command runs in its own process, so it starts as cold as for a user. The parts of
+a run's time are those of its `times.json`.
+"""
+
+import compileall
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import jax_ttt
+from jax_ttt.results.rows import Evaluated, read_row
+from jax_ttt.terminal import words
+from tools.benchmarks import processes
+from tools.benchmarks.processes import Child
+from tools.benchmarks.progress import Steps, say
+from tools.benchmarks.timing import Figures, Timed, ratios, show
+
+PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
+"""The parts of a command's time; their sum is the whole time."""
+BASELINE = "tools.benchmarks.plain_loop"
+"""Antognini's program."""
+BASELINES = 2
+"""Most runs of Antognini's program; one takes as long as ten of ours."""
+
+
+class Command(NamedTuple):
+    """A command besides `train`, its argument and its result."""
+
+    of_agent: bool  # whether its argument is an agent; else it has none
+    end: str  # the result that is timed
+    until: str = ""  # its last output before it waits for input, if it does
+
+
+COMMANDS = {
+    "evaluate": Command(True, "report"),
+    "play": Command(True, "first board", words.PROMPT),
+    "arena": Command(False, "tables"),
+}
+"""The other commands that people wait for, by their names."""
+
+
+class Run(NamedTuple):
+    """The times and the result of a training process."""
+
+    child: Child
+    parts: dict[str, float]  # seconds, with the sum of the whole process
+    peak_mib: float | None  # None if the system does not report it
+    proven: bool  # it saved an agent that its last evaluation proves
+
+
+def measure_startup(rounds: int, with_baseline: bool) -> Figures:
+    """Time Antognini's program and our commands, with empty and with filled caches.
+
+    A round has one process of each. For commands besides `train`, only the first round
+    has an empty cache.
+
+    Raises:
+        RuntimeError: a run failed.
+    """
+    article: list[Child] = []
+    ours: dict[str, list[Run]] = {"cold": [], "warm": []}
+    others: dict[str, list[Child]] = {name: [] for name in COMMANDS}
+    baselines = min(rounds, BASELINES) if with_baseline else 0
+    # As pip does when it installs a package; a checkout may have no byte code.
+    compileall.compile_dir(Path(jax_ttt.__file__).parent, quiet=2)
+    total = baselines + (len(ours) + len(others)) * rounds + len(others)
+    with tempfile.TemporaryDirectory() as name, Steps(total, "process") as bar:
+        folder = Path(name)
+        for turn in range(rounds):
+            here = folder / str(turn)
+            here.mkdir()
+            if turn < baselines:
+                args = BASELINE, [str(here / "weights.npz")], None
+                article.append(bar.step("article", processes.run_module, *args))
+            for cache, runs in ours.items():
+                places = here / cache, here / "cache"
+                runs.append(bar.step(f"train, {cache}", run_train_command, *places))
+            run_others(bar, here / "warm", folder, others)
+    figures = show_whole(article, ours) | show_others(others)
+    for cache, found in ours.items():
+        figures[cache] = show_parts(cache, found)
+        proofs = [one.proven for one in found]
+        figures[f"proven_{cache}"] = show_proven(cache, proofs)
+    seconds = [import_seconds() for _ in range(rounds)]
+    figures["import"] = show("import jax_ttt, in Python", seconds, "s", 4)
+    return figures
+
+
+def run_others(
+    bar: Steps, agent: Path, folder: Path, found: Mapping[str, list[Child]]
+) -> None:
+    """Run each other command once, or twice in the first round, and add its times.
+
+    Each command has its own cache in `folder`, which is empty the first time.
+    """
+    for name, command in COMMANDS.items():
+        args = [str(agent)] if command.of_agent else []
+        process = f"jax_ttt.{name}", args, folder / name, command.until
+        for _ in range(1 if found[name] else 2):
+            found[name].append(bar.step(name, processes.run_module, *process))
+
+
+def import_seconds() -> float:
+    """Return the seconds that `import jax_ttt` takes in a fresh process."""
+    begin = "from time import perf_counter as now; begin = now(); "
+    code = f"{begin} import jax_ttt; print(now() - begin)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:
+    """Print and return whole processes' times, ours also relative to Antognini's."""
+    figures = {}
+    if article:
+        text = f"the article's program, start to saved, {len(article)} x"
+        figures["article"] = show_seconds(text, article)
+    for cache, found in ours.items():
+        end = "proven and saved" if all(one.proven for one in found) else "saved"
+        children = [one.child for one in found]
+        text = f"train, {cache} cache, start to {end}"
+        figures[f"train_{cache}"] = show_seconds(text, children)
+        if article:
+            pairs = children[: len(article)]
+            share = ratios([c.wall for c in pairs], [c.wall for c in article])
+            text = f"train, {cache} cache, share of the article's"
+            figures[f"share_{cache}"] = show(text, share, "x", 3)
+    return figures
+
+
+def show_others(found: Mapping[str, Sequence[Child]]) -> Figures:
+    """Print and return the other commands' times; the first run of each is cold."""
+    figures = {}
+    for name, (first, *others) in found.items():
+        for cache, children in (("cold", [first]), ("warm", others)):
+            text = f"{name}, {cache} cache, start to {COMMANDS[name].end}"
+            figures[f"{name}_{cache}"] = show_seconds(text, children)
+    return figures
+
+
+def show_seconds(text: str, children: Sequence[Child]) -> Figures:
+    """Print and return the seconds of processes."""
+    timed = Timed(0.0, [c.wall for c in children], [c.cpu for c in children])
+    return show(text, timed.wall, "s", 2, timed)
+
+
+def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
+    """Return how many runs ended with a proven agent; print it unless all did."""
+    if not all(proofs):
+        say(f"train, {cache} cache, not proven: {proofs.count(False)} of {len(proofs)}")
+    return {"proven": sum(proofs), "num_runs": len(proofs)}
+
+
+def show_parts(cache: str, found: Sequence[Run]) -> Figures:
+    """Print and return the parts of the time, and the peak memory."""
+    figures = {
+        part: show(f"train, {cache} cache: {part}", [f.parts[part] for f in found], "s")
+        for part in PARTS
+    }
+    memory = [f.peak_mib for f in found if f.peak_mib is not None]
+    if not memory:
+        return figures
+    text = f"train, {cache} cache: greatest memory"
+    return figures | {"peak_memory": show(text, memory, "MiB", 0)}
+
+
+def run_train_command(run_dir: Path, cache: Path) -> Run:
+    """Run the command `train`, with the compilation cache at `cache`."""
+    args = ["--quiet", "--run-dir", str(run_dir)]
+    child = processes.run_module("jax_ttt.train", args, cache)
+    found = json.loads((run_dir / "times.json").read_text("utf-8"))
+    parts = found["seconds"]
+    parts["other"] = child.wall - sum(parts.values())
+    return Run(child, parts, found["peak_memory_mib"], proven(run_dir))
+
+
+def proven(run_dir: Path) -> bool:
+    """Return whether a run saved an agent that its last evaluation proves."""
+    *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
+    last = read_row(json.loads(line))
+    saved = (run_dir / "agent.safetensors").exists()
+    return saved and isinstance(last, Evaluated) and last.is_proven

@@ -1,0 +1,94 @@
+"""The time until agents are proven unbeatable, and the shares that end so."""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+
+from jax_ttt.config.choices import Precision
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.settings import Config
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation.evaluation import summary
+from jax_ttt.results.counting import counted
+from jax_ttt.results.grades import Exact
+from jax_ttt.results.rows import AgentResult
+from jax_ttt.training import many_agents
+from jax_ttt.training.loop import train_from_scratch
+from tools.benchmarks.progress import Steps
+from tools.benchmarks.proof_rows import (
+    Spent,
+    at_ceiling,
+    pass_rate,
+    proven_when,
+    show_agents,
+)
+from tools.benchmarks.timing import Figures, show
+
+EVAL_EVERY = 25
+"""Updates between two evaluations of an agent."""
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
+
+
+def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
+    """Train one agent per seed of each preset; return when each was proven."""
+    return {name: of_preset(name, numbers) for name, numbers in seeds.items()}
+
+
+def of_preset(preset: Preset, seeds: range) -> Figures:
+    """Train one agent per seed; print and return how many were proven, and when."""
+    config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
+    for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
+        pass  # compile before timing
+    with Steps(len(seeds), "agent") as bar:
+        rows = [
+            bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
+            for seed in seeds
+        ]
+    end = f"all {counted(config.run.num_updates, 'update')}"
+    return show_agents(preset, rows, end, ("updates", "games"))
+
+
+def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
+    """Train one agent, yielding its exact evaluations with the costs so far."""
+    steps = train_from_scratch(config, seed, trees.game_tree(config.env_id))
+    cpu_seconds = 0.0
+    while True:
+        begin = time.process_time()
+        progress = next(steps, None)
+        if progress is None:
+            return
+        if progress.evaluation is None:
+            cpu_seconds += time.process_time() - begin
+            continue
+        spent = Spent(
+            progress.seconds, cpu_seconds, progress.update, int(progress.games)
+        )
+        if (exact := summary(progress.evaluation).exact) is not None:
+            yield spent, exact
+
+
+def measure_ceiling(seeds: range) -> Figures:
+    """Train one agent of the default preset per seed, in each precision."""
+    return {precision: of_precision(precision, seeds) for precision in PRECISIONS}
+
+
+def of_precision(precision: Precision, seeds: range) -> Figures:
+    """Train one agent per seed; print which are not proven or miss the ceiling."""
+    name = f"default in {precision}"
+    with Steps(len(seeds), "agent", name) as bar:
+        found = []
+        for row in agents_of(precision, seeds):
+            found.append(row)
+            bar.set_postfix(proven=sum(one.is_proven for one in found), refresh=False)
+            bar.update()
+    failed = [row.seed for row in found if not row.is_proven]
+    figures = pass_rate(name, list(seeds), failed)
+    figures |= at_ceiling(name, {row.seed: row.exact for row in found})
+    seconds = [row.seconds for row in found]
+    return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
+
+
+def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
+    """Train one agent per seed, graded at its end."""
+    config = PRESETS["default"].replace(precision=precision)
+    return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])

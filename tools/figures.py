@@ -1,0 +1,200 @@
+"""Make the figures of the README and the docs, light and dark.
+
+python -m tools.figures
+"""
+
+import dataclasses
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import tyro
+from pgx import State
+
+from jax_ttt import cli
+from jax_ttt.api import training
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.drawing.pictures import Picture
+from jax_ttt.drawing.themes import Theme
+from jax_ttt.envs.own_game import own_game
+from jax_ttt.players import network
+from jax_ttt.players.agents import Agent
+from jax_ttt.plotting import boards, curves, round_curves
+from jax_ttt.results.rows import Row, searches
+from jax_ttt.runtime import streams
+from tools import screenshots
+from tools.benchmarks.progress import Steps
+
+Drawing = Literal[
+    "game",
+    "random-games",
+    "values",
+    "learning",
+    "seeds",
+    "growth",
+    "rounds",
+    "lost-line",
+    "closed-line",
+]
+Name = Literal[Drawing, "web"]
+_NUM_SEEDS = Range(int, 1, 1000)
+_EVALUATIONS = 30
+_ROUNDS = "connect-4x4"
+_BOARD = "X---O---X"  # O has to take an edge: both corners lose
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args(cli.Machine):
+    """Make the figures of the README and the docs, as NAME-light.svg and NAME-dark.svg.
+
+    The agents in the figures are trained first. Pictures of the web page are PNG files.
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C.
+    """
+
+    out: Path = Path("docs/figures")
+    """Folder to write to."""
+    only: tuple[Name, ...] = get_args(Name)
+    """Figures to make. game: a perfect game; random-games: nine random games; values:
+    an agent's values of a board; learning: one run; seeds: several runs; growth: the
+    published systems; rounds: a run that finds counterexamples; lost-line, closed-line:
+    a line that beat an agent of it, and the last agent's game instead; web: the web
+    page, which needs Playwright and chromium."""
+    first_seed: Annotated[int, SEED_RANGE] = 1000
+    """The first seed to train; the game and the values are those of its agent."""
+    num_seeds: Annotated[int, _NUM_SEEDS] = 5
+    """Number of seeds in the figures of several runs, 1 to 1,000."""
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = tyro.cli(Args, args=argv, prog="python -m tools.figures")
+    _NUM_SEEDS.check("num_seeds", args.num_seeds)
+    check_seeds(args.first_seed, args.num_seeds)
+    if not args.out.is_dir():
+        raise cli.UsageError(f"--out {args.out}: no such folder")
+    cli.require("matplotlib", "plots", "figures")
+    if "web" in args.only:
+        cli.require("playwright", "dev", "--only web")
+    cli.set_up(args, 30)
+    for name in args.only:
+        if name == "web":
+            for path in screenshots.take(args.out):
+                streams.tell_written(path)
+            continue
+        draw = drawings(args)[name]
+        themes: tuple[Theme, ...] = get_args(Theme)
+        for theme in themes:
+            path = args.out / f"{name}-{theme}.svg"
+            draw(theme=theme).save(path)
+            streams.tell_written(path)
+    return 0
+
+
+def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
+    """Return for each figure the function that draws it in a theme."""
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+
+    def one(theme: Theme) -> Picture:
+        _, rows = trained("default", args.first_seed)
+        return curves.learning_curves(
+            rows, f"default, seed {args.first_seed}", theme=theme
+        )
+
+    def many(theme: Theme) -> Picture:
+        presets: tuple[Preset, ...] = ("default", "article")
+        title = f"seeds {seeds[0]} to {seeds[-1]}, exact, against random"
+        return curves.mean_curves({**runs(presets, seeds)}, title, theme=theme)
+
+    def rounds(theme: Theme) -> Picture:
+        agent, rows = trained(_ROUNDS, args.first_seed)
+        title = f"{_ROUNDS}, seed {args.first_seed}"
+        return round_curves.round_curves(rows, title, agent.config, theme)
+
+    return {
+        "game": lambda theme: boards.animation(
+            boards.self_play_states(trained("default", args.first_seed)[0]), theme
+        ),
+        "random-games": lambda theme: boards.position_picture(
+            boards.random_games("tic_tac_toe", 9)[-1], theme
+        ),
+        "values": lambda theme: boards.values_picture(
+            trained("default", args.first_seed)[0],
+            boards.find("tic_tac_toe", _BOARD),
+            theme,
+        ),
+        "learning": one,
+        "seeds": many,
+        "growth": lambda theme: curves.growth_curves(
+            runs(tuple(SYSTEMS), seeds), theme
+        ),
+        "rounds": rounds,
+        "lost-line": lambda theme: boards.animation(
+            lost_line(args.first_seed)[0], theme
+        ),
+        "closed-line": lambda theme: boards.animation(
+            lost_line(args.first_seed)[1], theme
+        ),
+    }
+
+
+def runs(
+    presets: Sequence[Preset], seeds: Sequence[int]
+) -> dict[Preset, list[list[Row]]]:
+    """Return the metrics of every seed's run, by preset."""
+    metrics: dict[Preset, list[list[Row]]] = {preset: [] for preset in presets}
+    with Steps(len(presets) * len(seeds), "run") as bar:
+        for preset, seed in itertools.product(presets, seeds):
+            _, rows = bar.step(preset, trained, preset, seed)
+            metrics[preset].append(rows)
+    return metrics
+
+
+@functools.cache
+def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
+    """Train an agent; return it with its metrics.
+
+    It is evaluated 30 times, or in rounds of counterexamples until it is proven.
+    """
+    config = PRESETS[preset].replace(eval_games=0)
+    in_rounds = config.finds_counterexamples
+    if not in_rounds:
+        every = max(config.run.num_updates // _EVALUATIONS, 1)
+        config = config.replace(eval_every=every)
+    run = training.train(seed, config, until_proven=in_rounds)
+    return run.agent, list(run.rows)
+
+
+@functools.cache
+def lost_line(seed: int) -> tuple[list[State], list[State]]:
+    """Return a line that beat an agent of a round, and the last agent's game instead.
+
+    Of all shortest losing lines after the first round, the one that it leaves last.
+
+    Raises:
+        UsageError: there is no such line, or the run ended without a proof.
+    """
+    agent, rows = trained(_ROUNDS, seed)
+    lines: list[tuple[Seat, tuple[int, ...]]] = [
+        (seat, found.losing_line)
+        for row in searches(rows)[1:-1]
+        for seat, found in (row.reached or {}).items()
+        if found.losing_line is not None
+    ]
+    if not (lines and agent.score.is_proven):
+        why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
+        raise cli.UsageError(why)
+    game = agent.config.env_id
+    player = network.greedy_player(agent.network, agent.params)
+    own = [own_game(game, player, line, seat) for seat, line in lines]
+    latest = max(range(len(lines)), key=lambda place: own[place].num_followed)
+    return boards.replay(game, lines[latest][1]), boards.replay(game, own[latest].moves)
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))

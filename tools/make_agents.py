@@ -1,0 +1,213 @@
+"""Train the agents that come with the package, and write docs/shipped_agents.md.
+
+python -m tools.make_agents
+"""
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import jax
+
+from jax_ttt import evaluate
+from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
+from jax_ttt.envs import tree as trees
+from jax_ttt.evaluation import player_grades, reached_grades
+from jax_ttt.exams import marks, questions
+from jax_ttt.players import agents, names, registry
+from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
+from jax_ttt.results.grades import FullExact, Rates
+from jax_ttt.training import snapshots
+
+_MOST = 10**6  # positions; the agent reaches fewer
+HEAD = ("agent", "trained with", "size")
+REACHED = (
+    *("agent", "seat", "positions", "losing ends"),
+    *("vs. random: wins / draws / losses", "unbeatable"),
+)
+MARKS = ("agent", "all positions", "random ones", "tactical ones")
+PAGE = Path(__file__).parents[1] / "docs" / "shipped_agents.md"
+FLAGS = {
+    "network": ("--preset", "default", "--seed", "1"),
+    # Its rows are after-states: they have one value each, so the file is small.
+    "table": ("--preset", "table", "--table-key", "after-state", "--seed", "1"),
+    "connect-5x4": ("--preset", "connect-5x4", "--seed", "1000", "--until-proven"),
+    "connect-7x6": ("--preset", "connect-7x6", "--seed", "1000", "--no-prove"),
+}
+"""The flags of the training of each agent."""
+TEXT = """# Shipped agents
+
+<!-- Made by `make agents`, which trains the agents: run that instead of editing. -->
+
+Some trained agents come with the package. Every command that takes a player takes them
+by name, for instance `python -m jax_ttt.play shipped:network`. Each was trained by one
+command. On the same machine and versions, `make agents` writes the same bytes again.
+
+## Tic-tac-toe
+
+{agents}
+
+A certificate has an agent's move in every position that it can reach, and the SHA-256
+of the agent's file. `python docs/check_certificate.py FILE` plays all games against
+these moves, without this package; see
+[proof.md](proof.md#a-proof-that-others-can-check).
+
+{certificates}
+
+The grades are exact, over all {positions:,} positions. A test computes them
+again from the files. [players.md](players.md) explains the rows.
+
+{grades}
+
+## Connect Four
+
+{boards}
+
+[connect_four.md](connect_four.md) tells how they learn, and the
+[web page](web.md#connect-four) plays with them. The figures of the first agent
+are exact, over all positions that it reaches against every opponent, mirror images
+counted once.
+
+{reached}
+
+The other one [can be beaten](connect_four.md#the-usual-board). Its share of
+value-keeping moves in [the exam](proof.md#an-exam-of-connect-four), with 95 %
+intervals:
+
+{marks}
+"""
+
+
+def train() -> None:
+    """Train each agent in a new process, and copy its files into the package."""
+    for name, path in ALL.items():
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
+            subprocess.run([*command, "--run-dir", str(run)], check=True)
+            path.parent.mkdir(exist_ok=True)
+            shutil.copyfile(run / "agent.safetensors", path)
+            if name in SNAPSHOTS:
+                shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
+
+
+def certify() -> None:
+    """Write the certificate of each agent into the package."""
+    for name, path in CERTIFICATES.items():
+        code = evaluate.main([f"shipped:{name}", "--certificate", str(path)])
+        if code:
+            raise SystemExit(code)
+
+
+def page() -> str:
+    """Return the text of the page: how the agents were made, proofs and grades."""
+    listed = list_of(SHIPPED)
+    certificates = [
+        (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
+        for name, path in CERTIFICATES.items()
+    ]
+    columns = [shown(grades(f"shipped:{name}")) for name in SHIPPED]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
+    return TEXT.format(
+        agents=table(HEAD, listed),
+        certificates=table(("agent", "certificate"), certificates),
+        positions=trees.enumerated(DEFAULT).num_positions,
+        grades=table(("", *(name for name, *_ in listed)), rows),
+        boards=table(HEAD, list_of(CONNECT_FOUR)),
+        reached=table(REACHED, list(reached("connect-5x4"))),
+        marks=table(MARKS, [exam_marks("connect-7x6")]),
+    )
+
+
+def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of agents: name, command, size."""
+    return [
+        (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
+        for name, path in files.items()
+    ]
+
+
+def reached(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield for each seat what an agent of Connect Four reaches."""
+    player, env_id, entrant = entered(name)
+    found = reached_grades.grade_by_seat(entrant, env_id, _MOST)
+    for seat, of in found.items():
+        counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
+        about = f"`{player}`", f"as {seat_name(env_id, seat)}"
+        yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
+
+
+def exam_marks(name: str) -> tuple[str, ...]:
+    """Return the marks of an agent in the exam of Connect Four."""
+    player, env_id, entrant = entered(name)
+    asked = questions.read_exam(env_id, None)
+    found = marks.take_exam(env_id, entrant.player, asked, jax.random.key(0))
+    cells = [
+        f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
+        for mark in (found.all, *found.by_kind.values())
+    ]
+    return (f"`{player}`", *cells)
+
+
+def entered(name: str) -> tuple[str, EnvId, registry.Entrant]:
+    """Return an agent's name as a player, its game, and the agent as a player."""
+    player = f"shipped:{name}"
+    env_id = agents.game([names.read_name(player, DEFAULT)], None)
+    spec = names.read_name(player, env_id)
+    return player, env_id, registry.enter(spec, env_id, jax.random.key(0))
+
+
+def command(name: str) -> str:
+    """Return the command that trained the agent of this name."""
+    return f"python -m jax_ttt.train {shlex.join(FLAGS[name])}"
+
+
+def grades(player: str) -> FullExact:
+    """Return the exact grades of a player of tic-tac-toe."""
+    key = jax.random.key(0)  # unused: nothing is sampled
+    entrant = registry.enter(names.read_name(player, DEFAULT), DEFAULT, key)
+    tree = trees.host_tree(DEFAULT)
+    found = player_grades.grade_player(DEFAULT, None, entrant, key, tree)
+    assert found.exact is not None, "the game is enumerable"
+    return found.exact
+
+
+def shown(exact: FullExact) -> dict[str, str]:
+    """Return the grades as cells of a table, by the names of their rows."""
+    cells = {"unbeatable, both seats": "proven" if exact.unbeatable else "no"}
+    for seat in SEATS:
+        as_seat = f"as {seat_name(DEFAULT, seat)}"
+        cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(
+            exact.seat(seat)
+        )
+        lines = exact.lines[seat]
+        cells[f"lines of play {as_seat}: won / drawn / lost"] = (
+            f"{lines.won:,} / {lines.drawn:,} / {lines.lost:,}"
+        )
+    optimal = exact.optimal_move_rate
+    cells["optimal moves, all positions"] = f"{optimal.all:.3%}"
+    cells["optimal moves, positions that it can reach"] = (
+        f"{optimal.reachable:.3%} of {optimal.num_reachable:,}"
+    )
+    return cells | {"exploitability": f"{exact.exploitability:.6f}"}
+
+
+def percent(rates: Rates) -> str:
+    """Return the rates of wins, draws and losses in percent."""
+    return " / ".join(f"{rate:.3%}" for rate in rates.all_rates)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    train()
+    certify()
+    PAGE.write_text(page(), "utf-8")

@@ -1,0 +1,216 @@
+"""Train the published systems again, and compare the results with the published ones.
+
+python -m tools.published
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from jax_ttt import __version__, cli
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.presets import PRESETS, SYSTEMS
+from jax_ttt.config.published.records import Result
+from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.evaluation import agent_groups
+from jax_ttt.results import plain
+from jax_ttt.results.aligned import wrapped
+from jax_ttt.results.counting import counted
+from jax_ttt.results.rows import AgentResult
+from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.training import many_agents
+from tools.benchmarks.progress import Steps
+
+if TYPE_CHECKING:
+    SystemName = str
+else:  # the command line needs the choices
+    SystemName = Literal[tuple(SYSTEMS)]
+
+_NUM_SEEDS = Range(int, 1, 100_000)
+_STOPPING = "stopping; the finished agents are shown"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args(cli.Machine):
+    """Reproduce the published systems, and compare the results with the published ones.
+
+    All figures of our agents are exact. An agent that diverges is named, and counts as
+    not proven.
+
+    Exit codes: 0 done, 1 failed, 2 bad flags, 130 Ctrl-C (the finished agents are
+    shown).
+    """
+
+    only: tuple[SystemName, ...] = tuple(SYSTEMS)
+    """Systems to train, by their presets."""
+    num_seeds: Annotated[int, _NUM_SEEDS] = 20
+    """Agents to train of each system. 1 to 100,000."""
+    first_seed: Annotated[int, SEED_RANGE] = 1000
+    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    csv: Path | None = None
+    """File to write a row for each agent to."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print one JSON object instead of the table."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SystemResult:
+    """A published system: the authors' figures and ours."""
+
+    title: str
+    published: tuple[Result, ...]
+    reproduced: Result
+    why: str  # why our figures differ
+    agents: tuple[AgentResult, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PublishedResult:
+    """The output of `--json`."""
+
+    device: str
+    first_seed: int
+    systems: dict[str, SystemResult]  # by preset
+
+
+@cli.guarded
+def main(argv: Sequence[str] | None) -> int:
+    """Run the command and return its exit code."""
+    args = tyro.cli(Args, args=argv, prog="python -m tools.published")
+    _NUM_SEEDS.check("num_seeds", args.num_seeds)
+    check_seeds(args.first_seed, args.num_seeds)
+    cli.check_output("--csv", args.csv)
+    device = cli.set_up(args, 20)
+    results: dict[SystemName, list[AgentResult]] = {}
+    code = 0
+    try:
+        with interrupts.announced(_STOPPING, watched=argv is None):
+            for name, row in graded_agents(args):
+                results.setdefault(name, []).append(row)
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        code = 130
+    if args.json:
+        print(as_json(args, device, results))
+    else:
+        print(f"jax_ttt {__version__} on {device}\n\n{comparison_table(results)}")
+    if args.csv:
+        table_rows = [
+            {"preset": name, **agent_groups.as_cells(row)}
+            for name, rows in results.items()
+            for row in rows
+        ]
+        files.write_csv(args.csv, table_rows)
+        size = counted(len(table_rows), "row")
+        streams.tell_written(args.csv, size, as_json=args.json)
+    return code
+
+
+def graded_agents(args: Args) -> Iterator[tuple[SystemName, AgentResult]]:
+    """Train an agent of each system and seed, and yield its grades."""
+    seeds = range(args.first_seed, args.first_seed + args.num_seeds)
+    runs = [(name, seed) for name in dict.fromkeys(args.only) for seed in seeds]
+    rows = many_agents.train_jobs(
+        [many_agents.Job(PRESETS[name], seed) for name, seed in runs]
+    )
+    with Steps(len(runs), "agent") as bar:
+        for (name, _), row in zip(runs, rows, strict=True):
+            bar.set_description(name)
+            bar.update()
+            yield name, row
+
+
+def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Result:
+    """Return our figures: mean rates, the range of the wins, and the median time.
+
+    The rates are those of the agents that did not diverge.
+    """
+    graded = [row.exact for row in rows if row.exact is not None]
+
+    def results(seat: Seat) -> str | None:
+        if seat not in PRESETS[name].seats or not graded:
+            return None
+        of_agents = [exact.seat(seat).all_rates for exact in graded]
+        rates = [100 * mean(rates) for rates in zip(*of_agents, strict=True)]
+        wins = [100 * rates[0] for rates in of_agents]
+        return (
+            "/".join(f"{rate:.2f}" for rate in rates)
+            + f" ({min(wins):.1f} to {max(wins):.1f})"
+        )
+
+    proven = f"{sum(row.is_proven for row in rows)} of {len(rows)}"
+    seconds = f"{median(row.seconds for row in rows):.2f}"
+    return Result(source, results("first"), results("second"), proven, seconds)
+
+
+def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str:
+    """Return the systems one below the other, theirs and ours, and the notes."""
+    lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
+    notes = []
+    for name, rows in results.items():
+        system, seeds = SYSTEMS[name], counted(len(rows), "seed")
+        lines += ["", f"{name}: {system.title}"]
+        source = f"reproduced, {seeds}" if system.results else seeds
+        for result in (*system.results, reproduced(name, rows, source)):
+            lines += _rows(result)
+        notes += wrapped(f"{name}: {system.why}{_not_proven(rows)}")
+    return "\n".join([*lines, "", *notes])
+
+
+def _not_proven(rows: Sequence[AgentResult]) -> str:
+    """Return the seeds of the agents that can be beaten, and of those that diverged."""
+    diverged = [row.seed for row in rows if row.diverged]
+    beatable = [row.seed for row in rows if not (row.diverged or row.is_proven)]
+    seeds_by_result = {"Beatable": beatable, "Diverged": diverged}
+    return "".join(
+        f" {result} seeds: {', '.join(map(str, seeds))}."
+        for result, seeds in seeds_by_result.items()
+        if seeds
+    )
+
+
+def _rows(result: Result) -> list[str]:
+    """Return a line of figures, and one of the ranges in brackets if it has any."""
+    cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
+    rates, spans = ([cell[part] for cell in cells] for part in (0, 2))
+    others = (result.unbeatable or "", result.seconds or "")
+    lines = [_cells(result.source, *rates, *others)]
+    if any(spans):
+        ranges = (span.removesuffix(")") for span in spans)
+        lines.append(_cells("range of the wins", *ranges, "", ""))
+    return lines
+
+
+def _cells(source: str, *cells: str) -> str:
+    widths = (20, 20, 14, 16)
+    padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return (f"  {source:<26}" + "".join(padded)).rstrip()
+
+
+def as_json(
+    args: Args, device: str, results: Mapping[SystemName, Sequence[AgentResult]]
+) -> str:
+    """Return everything as one JSON object."""
+    systems: dict[str, SystemResult] = {
+        name: SystemResult(
+            title=SYSTEMS[name].title,
+            published=SYSTEMS[name].results,
+            reproduced=reproduced(name, rows, "reproduced"),
+            why=SYSTEMS[name].why,
+            agents=tuple(rows),
+        )
+        for name, rows in results.items()
+    }
+    result = PublishedResult(device=device, first_seed=args.first_seed, systems=systems)
+    return json.dumps(plain.to_dict(result))
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))
