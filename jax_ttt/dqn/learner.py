@@ -92,7 +92,7 @@ def init(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
         average_params=jax.tree.map(jnp.copy, params),
-        opt_state=losses.optimizer(config, hyper).init(params),
+        opt_state=losses.optimizer(config, hyper, hyper.learning_rate).init(params),
         env_state=env_state,
         new_game=jax.tree.map(lambda x: x[:1], env_state),
         key=key,
@@ -126,7 +126,8 @@ def update(
         args = config, hyper, network, state.params, turn, env_state, epsilon, opponent
         return rollout.play_epsilon_greedy(*args)
 
-    learn = functools.partial(learn_from, config, hyper, network)
+    rate = learning_rate(config, hyper, state)
+    learn = functools.partial(learn_from, config, hyper, network, rate)
     if config.target.backward:
         after, played = jax.lax.scan(play, state.env_state, drawn.turns)
         turns = played.transition, drawn.turns.learn_key
@@ -139,7 +140,7 @@ def update(
         learned = dataclasses.replace(state, buffer=buffer)
         learned, steps = learn(learned, (batch, turn.learn_key))
 
-    found = measure(config, hyper, learned, played, steps, epsilon)
+    found = measure(learned, played, steps, epsilon, rate)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
     fresh = opponent.replacement(*args)
     fresh = start_positions.new_games(config.run, state.pool, drawn.starts, fresh)
@@ -163,19 +164,28 @@ class Step(NamedTuple):
     grad_norm: jax.Array
 
 
+def learning_rate(config: Config, hyper: Hyper, state: TrainState) -> Float[Array, ""]:
+    """Return the learning rate of the next update, which has the index `update`."""
+    return jnp.asarray(losses.step_size(config, hyper)(state.update))
+
+
 def learn_from(
     config: Config,
     hyper: Hyper,
     network: Network,
+    rate: Float[Array, ""],
     state: TrainState,
     batch_and_key: tuple[Transition, Key[Array, ""]],
 ) -> tuple[TrainState, Step]:
-    """Take one gradient step on a batch of moves; the key is consumed."""
+    """Take one gradient step on a batch of moves; the key is consumed.
+
+    `rate` is the learning rate.
+    """
     batch, key = batch_and_key
     params, target_params = state.params, state.target_params
     target = losses.td_targets(config, hyper, network, params, target_params, batch)
     found = losses.loss_and_gradient(config, network, params, target, batch, key)
-    optimizer = losses.optimizer(config, hyper)
+    optimizer = losses.optimizer(config, hyper, rate)
     steps, opt_state = optimizer.update(found.grads, state.opt_state, params)
     params = jax.tree.map(jnp.add, params, steps)
     visited = state.visited
@@ -206,12 +216,11 @@ def next_target(
 
 
 def measure(
-    config: Config,
-    hyper: Hyper,
     state: TrainState,
     played: Played,
     steps: Step,
     epsilon: Float[Array, ""],
+    rate: Float[Array, ""],
 ) -> Metrics:
     """Return the metrics of an update, from one or more turns."""
     visited = state.visited
@@ -220,7 +229,7 @@ def measure(
         grad_norm=jnp.mean(steps.grad_norm),
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
-        learning_rate=jnp.asarray(losses.step_size(config, hyper)(state.update)),
+        learning_rate=rate,
         games=jnp.sum(played.games),
         wins=jnp.sum(played.wins),
         losses=jnp.sum(played.losses),

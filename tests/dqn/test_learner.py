@@ -327,7 +327,8 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
     loss, grads = jax.jit(jax.value_and_grad(loss_fn))(state.params)
-    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper)
+    rate = LOCKSTEP.optimizer.learning_rate * 4 / 9  # update 5 of 0 to 9; the end is 0
+    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper, rate)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
