@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Key, PyTree
 
 from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import (
     equations,
@@ -140,16 +141,17 @@ def update(
         learned = dataclasses.replace(state, buffer=buffer)
         learned, steps = learn(learned, (batch, turn.learn_key))
 
+    average_tau = equations.average_tau(hyper.average_span, state.update)
+    average = equations.polyak(learned.params, state.average_params, average_tau)
+    learned = dataclasses.replace(learned, average_params=average)
+    if learned.buffer is not None:
+        learned = after_replay_start(config.replay, learned.buffer, state, learned)
     found = measure(learned, played, steps, epsilon, rate)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
     fresh = opponent.replacement(*args)
     fresh = start_positions.new_games(config.run, state.pool, drawn.starts, fresh)
-    average_tau = equations.average_tau(hyper.average_span, state.update)
     learned = dataclasses.replace(
         learned,
-        average_params=equations.polyak(
-            learned.params, state.average_params, average_tau
-        ),
         env_state=pgx_games.restart(fresh, after, config.run.lockstep),
         update=state.update + 1,
         games=state.games + found.games,
@@ -200,6 +202,30 @@ def learn_from(
     )
     grad_norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(found.grads)))
     return state, Step(found.loss, grad_norm)
+
+
+def after_replay_start(
+    settings: ReplaySettings,
+    buffer: replay.Buffer,
+    before: TrainState,
+    learned: TrainState,
+) -> TrainState:
+    """Return `learned`, or all weights of `before` until the buffer is ready.
+
+    A step without a live move is not enough: AdamW would decay the weights.
+    """
+    ready = replay.is_ready(buffer, settings.replay_start)
+
+    def chosen(new: PyTree, old: PyTree) -> PyTree:
+        return jax.tree.map(lambda n, o: jnp.where(ready, n, o), new, old)
+
+    return dataclasses.replace(
+        learned,
+        params=chosen(learned.params, before.params),
+        target_params=chosen(learned.target_params, before.target_params),
+        average_params=chosen(learned.average_params, before.average_params),
+        opt_state=chosen(learned.opt_state, before.opt_state),
+    )
 
 
 def next_target(

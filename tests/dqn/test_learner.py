@@ -425,6 +425,33 @@ def test_replay_learns_from_replay_start_on_and_uses_no_key_twice():
             assert (float(metrics.loss) > 0) == changed
 
 
+DECAYING = CONFIG.replace(
+    **{"weight_decay": 0.5, "average_span": 1.0, "target_update_every": 2},
+    **{"replay_capacity": 128, "replay_batch": 16, "replay_start": 64},
+)
+
+
+def test_nothing_of_an_agent_changes_before_replay_start():
+    """Weight decay, the target, the average and the optimizer's count wait too."""
+    other = q_network.init_params(NETWORK, jax.random.key(9))
+    state = dataclasses.replace(start(0, DECAYING), target_params=other)
+
+    def learned(state):
+        parts = state.params, state.target_params, state.average_params, state.opt_state
+        return [leaf.tobytes() for leaf in numbers(parts)]
+
+    before = learned(state)
+    for update in range(1, 4):  # 16 moves each
+        state, metrics = do_update(DECAYING, state)
+        assert learned(state) == before
+        assert int(state.update) == update
+        assert (float(metrics.loss), float(metrics.grad_norm)) == (0, 0)
+    after, metrics = do_update(DECAYING, state)
+    assert float(metrics.loss) > 0
+    pairs = zip(learned(after), before, strict=True)
+    assert all(new != old for new, old in pairs)
+
+
 def test_exponential_epsilon_falls_with_each_finished_game():
     state, ended = start(0, REPLAY), 0
     for _ in range(12):
