@@ -17,7 +17,7 @@ from jaxtyping import Array, Int
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, rollout
+from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.envs import pgx_games
@@ -55,7 +55,7 @@ def learn_from_game(
     batch = transitions(config, hyper, state.new_game, game.moves)
     key = jax.random.fold_in(jax.random.fold_in(state.key, _NO_UPDATE), game.number)
     keys = jax.random.split(key, len(game.moves))
-    rate = learner.learning_rate(config, hyper, state)
+    rate = jnp.asarray(losses.step_size(config, hyper)(state.update))
     learn_from = functools.partial(learner.learn_from, config, hyper, network, rate)
 
     def learn(

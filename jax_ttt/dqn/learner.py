@@ -127,7 +127,7 @@ def update(
         args = config, hyper, network, state.params, turn, env_state, epsilon, opponent
         return rollout.play_epsilon_greedy(*args)
 
-    rate = learning_rate(config, hyper, state)
+    rate = jnp.asarray(losses.step_size(config, hyper)(state.update))
     learn = functools.partial(learn_from, config, hyper, network, rate)
     if config.target.backward:
         after, played = jax.lax.scan(play, state.env_state, drawn.turns)
@@ -164,11 +164,6 @@ class Step(NamedTuple):
 
     loss: jax.Array
     grad_norm: jax.Array
-
-
-def learning_rate(config: Config, hyper: Hyper, state: TrainState) -> Float[Array, ""]:
-    """Return the learning rate of the next update, which has the index `update`."""
-    return jnp.asarray(losses.step_size(config, hyper)(state.update))
 
 
 def learn_from(
@@ -248,7 +243,10 @@ def measure(
     epsilon: Float[Array, ""],
     rate: Float[Array, ""],
 ) -> Metrics:
-    """Return the metrics of an update, from one or more turns."""
+    """Return the metrics of an update, from one or more turns.
+
+    `epsilon` and the learning rate, `rate`, are those that it used.
+    """
     visited = state.visited
     return Metrics(
         loss=jnp.mean(steps.loss),
