@@ -4,6 +4,7 @@ Axes: `T` moves of the longest game, `B` moves of an update (`num_envs`).
 """
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from jaxtyping import Array, Int
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, rollout
+from jax_ttt.dqn import learner, losses, rollout
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.envs import pgx_games
@@ -48,11 +49,14 @@ def learn_from_game(
 
     Each move is one gradient step on a batch of `B` moves of which only this one is
     live: it weighs as much as any move of an update, so a few games don't undo what a
-    network has learned. The average parameters move by the same steps as the others.
+    network has learned. The learning rate is that of the run's next update. The average
+    parameters move by the same steps as the others.
     """
     batch = transitions(config, hyper, state.new_game, game.moves)
     key = jax.random.fold_in(jax.random.fold_in(state.key, _NO_UPDATE), game.number)
     keys = jax.random.split(key, len(game.moves))
+    rate = jnp.asarray(losses.step_size(config, hyper)(state.update))
+    learn_from = functools.partial(learner.learn_from, config, hyper, network, rate)
 
     def learn(
         state: TrainState, one: tuple[Transition, jax.Array]
@@ -61,7 +65,7 @@ def learn_from_game(
         wide = alone(move, config.run.num_envs)
         return jax.lax.cond(
             move.live[0],
-            lambda: learner.learn_from(config, hyper, network, state, (wide, key))[0],
+            lambda: learn_from(state, (wide, key))[0],
             lambda: state,
         ), None
 

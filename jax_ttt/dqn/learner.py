@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Key, PyTree
 
 from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import (
     equations,
@@ -92,7 +93,7 @@ def init(
         params=params,
         target_params=jax.tree.map(jnp.copy, params),
         average_params=jax.tree.map(jnp.copy, params),
-        opt_state=losses.optimizer(config, hyper).init(params),
+        opt_state=losses.optimizer(config, hyper, hyper.learning_rate).init(params),
         env_state=env_state,
         new_game=jax.tree.map(lambda x: x[:1], env_state),
         key=key,
@@ -126,7 +127,8 @@ def update(
         args = config, hyper, network, state.params, turn, env_state, epsilon, opponent
         return rollout.play_epsilon_greedy(*args)
 
-    learn = functools.partial(learn_from, config, hyper, network)
+    rate = jnp.asarray(losses.step_size(config, hyper)(state.update))
+    learn = functools.partial(learn_from, config, hyper, network, rate)
     if config.target.backward:
         after, played = jax.lax.scan(play, state.env_state, drawn.turns)
         turns = played.transition, drawn.turns.learn_key
@@ -139,16 +141,17 @@ def update(
         learned = dataclasses.replace(state, buffer=buffer)
         learned, steps = learn(learned, (batch, turn.learn_key))
 
-    found = measure(config, hyper, learned, played, steps, epsilon)
+    average_tau = equations.average_tau(hyper.average_span, state.update)
+    average = equations.polyak(learned.params, state.average_params, average_tau)
+    learned = dataclasses.replace(learned, average_params=average)
+    if learned.buffer is not None:
+        learned = after_replay_start(config.replay, learned.buffer, state, learned)
+    found = measure(learned, played, steps, epsilon, rate)
     args = config.run, config.opponent, drawn.restart_key, state.new_game
     fresh = opponent.replacement(*args)
     fresh = start_positions.new_games(config.run, state.pool, drawn.starts, fresh)
-    average_tau = equations.average_tau(hyper.average_span, state.update)
     learned = dataclasses.replace(
         learned,
-        average_params=equations.polyak(
-            learned.params, state.average_params, average_tau
-        ),
         env_state=pgx_games.restart(fresh, after, config.run.lockstep),
         update=state.update + 1,
         games=state.games + found.games,
@@ -167,15 +170,19 @@ def learn_from(
     config: Config,
     hyper: Hyper,
     network: Network,
+    rate: Float[Array, ""],
     state: TrainState,
     batch_and_key: tuple[Transition, Key[Array, ""]],
 ) -> tuple[TrainState, Step]:
-    """Take one gradient step on a batch of moves; the key is consumed."""
+    """Take one gradient step on a batch of moves; the key is consumed.
+
+    `rate` is the learning rate.
+    """
     batch, key = batch_and_key
     params, target_params = state.params, state.target_params
     target = losses.td_targets(config, hyper, network, params, target_params, batch)
     found = losses.loss_and_gradient(config, network, params, target, batch, key)
-    optimizer = losses.optimizer(config, hyper)
+    optimizer = losses.optimizer(config, hyper, rate)
     steps, opt_state = optimizer.update(found.grads, state.opt_state, params)
     params = jax.tree.map(jnp.add, params, steps)
     visited = state.visited
@@ -192,6 +199,30 @@ def learn_from(
     return state, Step(found.loss, grad_norm)
 
 
+def after_replay_start(
+    settings: ReplaySettings,
+    buffer: replay.Buffer,
+    before: TrainState,
+    learned: TrainState,
+) -> TrainState:
+    """Return `learned`, or all weights of `before` until the buffer is ready.
+
+    A step without a live move is not enough: AdamW would decay the weights.
+    """
+    ready = replay.is_ready(buffer, settings.replay_start)
+
+    def chosen(new: PyTree, old: PyTree) -> PyTree:
+        return jax.tree.map(lambda n, o: jnp.where(ready, n, o), new, old)
+
+    return dataclasses.replace(
+        learned,
+        params=chosen(learned.params, before.params),
+        target_params=chosen(learned.target_params, before.target_params),
+        average_params=chosen(learned.average_params, before.average_params),
+        opt_state=chosen(learned.opt_state, before.opt_state),
+    )
+
+
 def next_target(
     config: Config, hyper: Hyper, params: nnx.State, state: TrainState
 ) -> nnx.State:
@@ -206,21 +237,23 @@ def next_target(
 
 
 def measure(
-    config: Config,
-    hyper: Hyper,
     state: TrainState,
     played: Played,
     steps: Step,
     epsilon: Float[Array, ""],
+    rate: Float[Array, ""],
 ) -> Metrics:
-    """Return the metrics of an update, from one or more turns."""
+    """Return the metrics of an update, from one or more turns.
+
+    `epsilon` and the learning rate, `rate`, are those that it used.
+    """
     visited = state.visited
     return Metrics(
         loss=jnp.mean(steps.loss),
         grad_norm=jnp.mean(steps.grad_norm),
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
-        learning_rate=jnp.asarray(losses.step_size(config, hyper)(state.update)),
+        learning_rate=rate,
         games=jnp.sum(played.games),
         wins=jnp.sum(played.wins),
         losses=jnp.sum(played.losses),

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, random_numbers
+from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -227,11 +227,12 @@ OPTIMIZERS = {
 """AdamW (Loshchilov and Hutter 2019) and SGD, by the setting `optimizer`."""
 
 
-def optimizer(config: Config, hyper: Hyper) -> optax.GradientTransformation:
-    """Return the optimizer of the settings, with the schedule of `step_size`."""
-    steps_per_update = random_numbers.num_turns(config)
+def optimizer(
+    config: Config, hyper: Hyper, rate: optax.ScalarOrSchedule
+) -> optax.GradientTransformation:
+    """Return the optimizer of the settings; `rate` is the learning rate.
 
-    def rate(count: jax.typing.ArrayLike) -> jax.typing.ArrayLike:
-        return step_size(config, hyper)(jnp.floor_divide(count, steps_per_update))
-
+    With a number, the optimizer's state does not depend on the rate, so each step can
+    have its own.
+    """
     return OPTIMIZERS[config.optimizer.optimizer](rate, hyper)

@@ -49,14 +49,17 @@ def of_update(
 ) -> RandomNumbers:
     """Return the random numbers of the update with this index; `key` is the run's."""
     key, length = jax.random.fold_in(key, update), num_turns(config)
+    has_starts = config.run.start_share > 0
     # One split for all keys; two more splits take a second longer to compile.
-    keys = jax.random.split(key, 2 + 3 * length)
-    turns_keys = keys[2:].reshape(length, 3)
+    keys = jax.random.split(key, 2 + 3 * length + has_starts)
+    restart_key, sample_key = keys[:2]
+    turns_keys = keys[2 : 2 + 3 * length].reshape(length, 3)
     turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
     starts = None
-    if config.run.start_share:
+    if has_starts:  # they use the first key, and new games the last
         starts = jax.random.uniform(keys[0], (config.run.num_envs,))
-    return RandomNumbers(turns, restart_key=keys[0], sample_key=keys[1], starts=starts)
+        restart_key = keys[-1]
+    return RandomNumbers(turns, restart_key, sample_key, starts)
 
 
 def num_turns(config: Config) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Key
+from jaxtyping import Array, Bool, Key
 
 from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.dqn.equations import Transition
@@ -60,15 +60,18 @@ def remember(
     return buffer, sample(buffer, *args)
 
 
+def is_ready(buffer: Buffer, start: int) -> Bool[Array, ""]:
+    """Return whether the buffer holds `start` moves, or one where `start` is 0."""
+    return buffer.size >= max(start, 1)
+
+
 def sample(
     buffer: Buffer, key: Key[Array, ""], num_moves: int, start: int
 ) -> Transition:
     """Sample moves uniformly, with replacement; `key` is consumed.
 
-    While the buffer is empty or holds fewer than `start` moves, no sampled move is
-    `live`, so nothing is learned.
+    Until the buffer is ready to learn from, no sampled move is `live`.
     """
     slots = jax.random.randint(key, (num_moves,), 0, jnp.maximum(buffer.size, 1))
     moves = jax.tree.map(lambda leaf: leaf[slots], buffer.moves)
-    ready = buffer.size >= max(start, 1)
-    return moves._replace(live=moves.live & ready)
+    return moves._replace(live=moves.live & is_ready(buffer, start))

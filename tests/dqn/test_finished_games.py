@@ -1,6 +1,7 @@
 """Learning from finished games: hand-computed values, weights, what is unchanged."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import finished_games, learner
+from jax_ttt.dqn import finished_games, learner, random_numbers
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
@@ -48,6 +49,12 @@ def learned(config, state, *games):
 _learn_game = jax.jit(finished_games.learn_from_game, static_argnums=0)
 _transitions = jax.jit(finished_games.transitions, static_argnums=0)
 _q_values = jax.jit(q_network.q_values)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _update(config, hyper, network, state):
+    drawn = random_numbers.of_update(config, state.key, state.update)
+    return learner.update(config, hyper, network, state, SelfPlay(), drawn)
 
 
 def value(config, state, moves):
@@ -138,7 +145,7 @@ def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
     moves = _transitions(MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32))
     last = jax.tree.map(lambda leaf: leaf[-1], moves)
-    args = MLP, MLP.hyper, network_of(MLP.architecture), state
+    args = MLP, MLP.hyper, network_of(MLP.architecture), jnp.float32(0.1), state
     learn = jax.jit(learner.learn_from, static_argnums=0)
     single, wide = (
         learn(*args, (batch, jax.random.key(0)))[1]
@@ -164,3 +171,25 @@ def test_the_average_takes_the_same_steps_and_the_run_stays_where_it_is(config):
     assert (after.update, after.games) == (before.update, before.games)
     boards = (s.env_state.observation for s in (after, before))
     np.testing.assert_array_equal(*boards)
+
+
+FALLING = TABLE.replace(
+    learning_rate_end=0.0, initial_value=0.25, num_envs=64, epsilon_start=1.0
+)
+
+
+def test_the_learning_rate_is_that_of_the_update_however_many_games_came_before():
+    """At update 4 of 0 to 9, the rate has fallen from 0.5 to 5 / 9 of it."""
+    rate = 0.5 * 5 / 9
+    state = dataclasses.replace(start(FALLING), update=jnp.int32(4))
+    expected = 0.25
+    for _ in range(3):
+        state = learned(FALLING, state, X_WINS)
+        expected += rate * (1 - expected)
+        assert value(FALLING, state, X_WINS) == pytest.approx(expected)
+    network = network_of(FALLING.architecture)
+    state, metrics = _update(FALLING, FALLING.hyper, network, state)
+    assert float(metrics.learning_rate) == pytest.approx(rate)
+    # The games opened in a corner; after the centre, all replies are worth 0.25.
+    expected = 0.25 + rate * (-0.9 * 0.25 - 0.25)
+    assert value(FALLING, state, [4]) == pytest.approx(expected)

@@ -327,7 +327,8 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
     loss, grads = jax.jit(jax.value_and_grad(loss_fn))(state.params)
-    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper)
+    rate = LOCKSTEP.optimizer.learning_rate * 4 / 9  # update 5 of 0 to 9; the end is 0
+    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper, rate)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
@@ -422,6 +423,33 @@ def test_replay_learns_from_replay_start_on_and_uses_no_key_twice():
             changed = not np.array_equal(params[0], numbers(state.params)[0])
             assert changed == (update >= 2)
             assert (float(metrics.loss) > 0) == changed
+
+
+DECAYING = CONFIG.replace(
+    **{"weight_decay": 0.5, "average_span": 1.0, "target_update_every": 2},
+    **{"replay_capacity": 128, "replay_batch": 16, "replay_start": 64},
+)
+
+
+def test_nothing_of_an_agent_changes_before_replay_start():
+    """Weight decay, the target, the average and the optimizer's count wait too."""
+    other = q_network.init_params(NETWORK, jax.random.key(9))
+    state = dataclasses.replace(start(0, DECAYING), target_params=other)
+
+    def learned(state):
+        parts = state.params, state.target_params, state.average_params, state.opt_state
+        return [leaf.tobytes() for leaf in numbers(parts)]
+
+    before = learned(state)
+    for update in range(1, 4):  # 16 moves each
+        state, metrics = do_update(DECAYING, state)
+        assert learned(state) == before
+        assert int(state.update) == update
+        assert (float(metrics.loss), float(metrics.grad_norm)) == (0, 0)
+    after, metrics = do_update(DECAYING, state)
+    assert float(metrics.loss) > 0
+    pairs = zip(learned(after), before, strict=True)
+    assert all(new != old for new, old in pairs)
 
 
 def test_exponential_epsilon_falls_with_each_finished_game():

@@ -57,3 +57,11 @@ def test_all_keys_of_an_update_differ():
     keys = [tuple(part) for part in words(drawn)[1:]]
 
     assert len(set(keys)) == len(keys) == 4
+
+
+def test_the_starts_of_new_games_have_a_key_of_their_own():
+    config = CONFIG.replace(env_id="connect_4x4", start_share=0.5)
+    drawn = random_numbers.of_update(config, jax.random.key(3), 7)
+    keys = (drawn.restart_key, drawn.sample_key, *drawn.turns.reply_key)
+    for key in (*keys, *drawn.turns.learn_key):
+        assert not np.array_equal(drawn.starts, jax.random.uniform(key, (1000,)))

@@ -53,10 +53,9 @@ def update(config, state, opponent):
 
 
 def learn(config, state, batch, key):
-    """Learn from a batch, compiled."""
-    return _LEARN(
-        config, config.hyper, network_of(config.architecture), state, (batch, key)
-    )
+    """Learn from a batch, compiled, at the first learning rate of the settings."""
+    network, rate = network_of(config.architecture), config.optimizer.learning_rate
+    return _LEARN(config, config.hyper, network, rate, state, (batch, key))
 
 
 def _reply(replies, key, env_state):
@@ -133,6 +132,19 @@ def test_a_won_game_is_learned_from_the_last_move_to_the_first():
     assert_near(value(config, state, [0, 2, 4], [1, 3, 6], 5), 0.81)
     assert_near(value(config, state, [0, 2, 4, 5], [1, 3, 6, 7], 8), 0.9)
     assert int(state.visited.sum()) == 7
+
+
+def test_all_moves_of_an_update_have_its_learning_rate():
+    """At update 1 of 0 to 2, the rate has fallen from 0.5 to 0.25."""
+    config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.0, num_updates=3)
+    network = network_of(config.architecture)
+    args = config, config.hyper, network, jax.random.key(0), scripted([7, 5])
+    state = dataclasses.replace(learner.init(*args), update=jnp.int32(1))
+    state, metrics = play_game(config, state, [7, 5], first=True)
+    assert float(metrics.learning_rate) == 0.25
+    assert_near(value(config, state, [0, 1], [7, 5], 2), 0.25)
+    assert_near(value(config, state, [0], [7], 1), 0.25**2)
+    assert_near(value(config, state, [], [], 0), 0.25**3)
 
 
 def test_a_lost_game_lowers_the_second_players_first_move():

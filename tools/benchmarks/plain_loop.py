@@ -101,7 +101,10 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     params = jax.tree.map(jnp.transpose, start.params)
     network = nnx.merge(graph, params)
     target_network = nnx.merge(graph, jax.tree.map(jnp.copy, params))
-    optimizer = nnx.Optimizer(network, losses.optimizer(config, hyper), wrt=nnx.Param)
+    schedule = losses.step_size(config, hyper)
+    optimizer = nnx.Optimizer(
+        network, losses.optimizer(config, hyper, schedule), wrt=nnx.Param
+    )
     average = jax.jit(equations.polyak, static_argnames="tau")
     epsilon = jax.jit(lambda update: rollout.exploration(config, hyper, update, 0))
     draw = jax.jit(of_update, static_argnames="config")

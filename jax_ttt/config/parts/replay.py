@@ -17,7 +17,8 @@ class ReplaySettings(Part):
     replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
     """Moves sampled uniformly from the buffer in each update. 1 to 1,048,576."""
     replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
-    """Moves in the buffer before learning begins. 0 to 16,777,216."""
+    """Moves in the buffer before learning begins; until then updates count, but nothing
+    of the agent changes. 0 to 16,777,216."""
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield each field that others of the part rule out."""
