@@ -54,7 +54,7 @@ def programs_are_kept():
 
 @pytest.fixture(autouse=True, scope="module")
 def bounded_memory():
-    """Keep the memory of a worker below 1.5 GB."""
+    """Keep the memory of a worker below 3 GB."""
     yield
     quick.keep_memory_bounded()
 

@@ -35,7 +35,10 @@ _FLAGS = {
 }
 """Flags with which XLA compiles in less CPU time, each with the first release of jaxlib
 that does not have it: an unknown flag aborts the process."""
-_MOST_MIB = 1050
+_MOST_MIB = 1200
+"""Growth of a process after which its programs are dropped from memory."""
+_after_dropping = [0.0]
+"""MiB of the process when its programs were dropped last."""
 
 
 def _set_up() -> None:
@@ -97,16 +100,18 @@ def train_once(function):
 
 
 def keep_memory_bounded():
-    """Drop all programs from memory if they use too much; they are cached on disk."""
+    """Drop all programs from memory if they use much of it; they are cached on disk."""
     import jax
 
     from jax_ttt.training import programs
 
-    if _memory_mib() < _MOST_MIB:
+    # What is dropped is used again, but not given back to the system.
+    if _memory_mib() - _after_dropping[0] < _MOST_MIB:
         return
     programs._compiling.cache_clear()
     jax.clear_caches()
     gc.collect()
+    _after_dropping[0] = _memory_mib()
 
 
 def _memory_mib():

@@ -151,16 +151,18 @@ def announce(seconds: int, kept: bool) -> None:
 
     `seconds` are what that takes, about. `kept` says whether programs are kept.
     """
+    if not sys.stderr.isatty():
+        return
     from tqdm import tqdm
 
     from jax_ttt.runtime import compile_events
 
-    text, terminal = f"compiling, about {seconds} s", sys.stderr.isatty()
+    text = f"compiling, about {seconds} s"
 
     def say() -> None:
-        if terminal and kept:
-            tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
+        tqdm.write(f"{text} the first time; kept for the next", file=sys.stderr)
 
-    compile_events.Notice(say)
-    if terminal and not kept:
+    if kept:
+        compile_events.Notice(say)
+    else:
         streams.tell(f"{text}; nothing is kept for the next time")

@@ -30,6 +30,11 @@ def keep_in(folder: Path | None) -> None:
         _sources()  # before they are edited
 
 
+def keeps() -> bool:
+    """Return whether this process keeps files."""
+    return bool(_FOLDERS)
+
+
 def read(name: str) -> bytes | None:
     """Return the contents kept under a name, or None."""
     path = _path(name)

@@ -25,13 +25,13 @@ def lowered(
 
     `name` is its key among the kept programs, so it must contain everything that the
     program depends on except our sources. If the program is found, `make` is not
-    called. Without a name the program is not kept. The function may return tuples,
-    dictionaries and the named tuples `returned`.
+    called. Without a name, or where this process keeps no files, the program is not
+    kept. The function may return tuples, dictionaries and the named tuples `returned`.
 
     Raises:
         ValueError: the program has a name and returns another type.
     """
-    if name is None:
+    if name is None or not kept_files.keeps():
         return jax.jit(make(), donate_argnums=donated).lower(*shapes)
     for kind in returned:
         _register(kind)
