@@ -29,6 +29,9 @@ test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large 
 faults: $(VENV)/.dev ## cause each fault that must be survived
 	$(RUN) -m pytest -m fault -v -n 2 --dist worksteal $(ARGS)
 
+mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--minutes 60"
+	$(RUN) -m tools.mutants $(ARGS)
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -52,7 +55,7 @@ figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: 
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
 clean: ## remove generated files: compiled programs of the tests, caches, builds
-	rm -rf .test_programs .pytest_cache .hypothesis .ruff_cache build dist
+	rm -rf .mutants .test_programs .pytest_cache .hypothesis .ruff_cache build dist
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # Stamps are written last, so that an interrupted install is repeated.
@@ -79,4 +82,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults check format bench api agents figures clean outdated
+.PHONY: help train test test-slow faults mutants check format bench api agents figures clean outdated
