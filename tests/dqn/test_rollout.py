@@ -10,7 +10,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers, rollout
-from jax_ttt.envs import opponents, pgx_games
+from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -207,17 +207,3 @@ def test_a_finished_game_is_not_learned_from_or_counted():
     assert not row.transition.live[0]
     assert (row.games, row.wins, row.losses, row.env_steps, row.moves) == (0,) * 5
     assert row.max_q == 0
-
-
-@pytest.mark.parametrize(
-    ("fields", "turns"),
-    [
-        ({"opponent": "self", "seat": "both"}, 9),
-        ({"seat": "first"}, 5),
-        ({"seat": "both"}, 5),
-        ({"seat": "second"}, 4),
-    ],
-)
-def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
-    config = Config.of(**{"opponent": "random"} | fields)
-    assert opponents.max_turns(config.env_id, config.opponent) == turns

@@ -1,5 +1,7 @@
 """Positions as keys: back and forth, without collisions, in every symmetric view."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -89,6 +91,17 @@ def test_a_game_without_listed_symmetries_has_one_view():
 def test_games_without_keys_are_refused(env_id):
     with pytest.raises(ValueError, match=rf"^positions of {env_id} have no keys of 64"):
         packing.check_packed(env_id)
+
+
+def test_eight_columns_of_six_rows_have_keys_and_nine_have_none(monkeypatch):
+    """A column has seven bits, so four of them fit into each of two 32-bit words."""
+    seven = GAMES["connect_7x6"]
+    eight, nine = (dataclasses.replace(seven, shape=(6, columns)) for columns in (8, 9))
+    monkeypatch.setitem(GAMES, "connect_7x6", eight)
+    packing.check_packed("connect_7x6")
+    monkeypatch.setitem(GAMES, "connect_7x6", nine)
+    with pytest.raises(ValueError, match="no keys of 64 bits"):
+        packing.check_packed("connect_7x6")
 
 
 @pytest.mark.parametrize("env_id", PACKED)

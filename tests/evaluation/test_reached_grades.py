@@ -13,7 +13,7 @@ from jax.tree_util import Partial
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games
+from jax_ttt.envs import pgx_games, positions
 from jax_ttt.evaluation import match_counts, matches, reached_grades
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.networks import q_network
@@ -21,7 +21,7 @@ from jax_ttt.players import own, players
 from jax_ttt.players.network import greedy_player, network_of
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import RATES
-from jax_ttt.solver import reach
+from jax_ttt.solver import minimax, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -79,6 +79,16 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     for name, lines, end in zip(RATES, counts, apart.ends, strict=True):
         assert merged.rate(name) == pytest.approx(end.chance, abs=1e-12)
         assert lines == end.lines
+
+
+def test_a_player_that_never_loses_has_no_choice_on_a_losing_line(host_tree):
+    probs = minimax.policy(host_tree, first_best=True)
+    player = players.policy_player(positions.index("tic_tac_toe"), probs)
+    perfect = Entrant("perfect", player, probs, is_fixed=True)
+    for grades in reached_grades.grade_by_seat(perfect, "tic_tac_toe", HUGE).values():
+        assert grades.unbeatable
+        assert (grades.losing_ends, grades.losing_choices) == (0, 0)
+        assert grades.losing_line is None
 
 
 def test_only_the_learned_seat_is_graded(entrant):
