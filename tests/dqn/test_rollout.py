@@ -199,6 +199,16 @@ def test_in_self_play_results_are_the_first_players():
     assert row.transition.reward[0] == 1  # the mover's
 
 
+@pytest.mark.parametrize(
+    "rewards", [(1, 0, -1), (1, 0, 0), (1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)]
+)
+def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
+    names = ("reward_win", "reward_draw", "reward_loss")
+    target = CONFIG.replace(**dict(zip(names, rewards, strict=True))).target
+    results, ended = jnp.array([1.0, 0, -1, 0]), jnp.array([True] * 3 + [False])
+    assert rollout.scored(target, results, ended).tolist() == [*rewards, 0]
+
+
 def test_a_finished_game_is_not_learned_from_or_counted():
     opponent = scripted([8, 6, 7])
     env_state = start(CONFIG, opponent, jax.random.key(0))
