@@ -1,0 +1,1 @@
+"""Maintainers' tools, run from the root of the repository; not in the wheel."""
