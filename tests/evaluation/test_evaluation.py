@@ -28,7 +28,7 @@ def test_a_sampled_match_ranks_an_agent_by_the_seats_that_it_learned():
 
 
 def test_a_seat_of_one_game_or_none_has_rates_too():
-    counts = [Counts(*map(np.int32, row)) for row in ((0, 0, 1), (0, 0, 0))]
+    counts = [Counts(*map(jnp.int32, row)) for row in ((0, 0, 1), (0, 0, 0))]
     sampled = Evaluation(None, None, Match(*counts))
     assert evaluation.criteria(sampled, "first").loss_rate == 1
     assert evaluation.criteria(sampled, "second").loss_rate == 0
