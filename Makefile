@@ -34,6 +34,9 @@ faults: $(VENV)/.dev ## cause each fault that must be survived
 snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read the diff
 	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
 
+mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--minutes 60"
+	$(RUN) -m tools.mutants $(ARGS)
+
 check: $(VENV)/.dev ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -63,7 +66,7 @@ figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: 
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
 clean: ## remove generated files: compiled programs of the tests, caches, builds
-	rm -rf .test_programs .pytest_cache .hypothesis .ruff_cache build dist
+	rm -rf .mutants .test_programs .pytest_cache .hypothesis .ruff_cache build dist
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # Stamps are written last, so that an interrupted install is repeated.
@@ -90,5 +93,5 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults snapshots check format
+.PHONY: help train test test-slow faults mutants snapshots check format
 .PHONY: bench published api agents links figures clean outdated

@@ -159,12 +159,14 @@ OTHER = CONFIG.replace(
 )
 
 
-def test_the_target_network_is_copied_every_second_update():
-    state = start(0, OTHER)
+@pytest.mark.parametrize("every", [2, 3])
+def test_the_target_network_is_copied_every_few_updates(every):
+    config = OTHER.replace(target_update_every=every)
+    state = start(0, config)
     kept = numbers(state.params)
     for update in range(1, 5):
-        state, _ = do_update(OTHER, state)
-        if update % 2 == 0:
+        state, _ = do_update(config, state)
+        if update % every == 0:
             kept = numbers(state.params)
         for target, expected in zip(numbers(state.target_params), kept, strict=True):
             np.testing.assert_array_equal(target, expected)

@@ -10,7 +10,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers, rollout
-from jax_ttt.envs import opponents, pgx_games
+from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -199,6 +199,16 @@ def test_in_self_play_results_are_the_first_players():
     assert row.transition.reward[0] == 1  # the mover's
 
 
+@pytest.mark.parametrize(
+    "rewards", [(1, 0, -1), (1, 0, 0), (1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)]
+)
+def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
+    names = ("reward_win", "reward_draw", "reward_loss")
+    target = CONFIG.replace(**dict(zip(names, rewards, strict=True))).target
+    results, ended = jnp.array([1.0, 0, -1, 0]), jnp.array([True] * 3 + [False])
+    assert rollout.scored(target, results, ended).tolist() == [*rewards, 0]
+
+
 def test_a_finished_game_is_not_learned_from_or_counted():
     opponent = scripted([8, 6, 7])
     env_state = start(CONFIG, opponent, jax.random.key(0))
@@ -207,17 +217,3 @@ def test_a_finished_game_is_not_learned_from_or_counted():
     assert not row.transition.live[0]
     assert (row.games, row.wins, row.losses, row.env_steps, row.moves) == (0,) * 5
     assert row.max_q == 0
-
-
-@pytest.mark.parametrize(
-    ("fields", "turns"),
-    [
-        ({"opponent": "self", "seat": "both"}, 9),
-        ({"seat": "first"}, 5),
-        ({"seat": "both"}, 5),
-        ({"seat": "second"}, 4),
-    ],
-)
-def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
-    config = Config.of(**{"opponent": "random"} | fields)
-    assert opponents.max_turns(config.env_id, config.opponent) == turns

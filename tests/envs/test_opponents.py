@@ -107,3 +107,17 @@ def test_the_moves_of_both_sides_count_with_the_first_one():
     itself = config.replace(opponent="self", seat="both")
     after, made, _ = moved(itself, SelfPlay(), before, action)
     assert int(made) == 64
+
+
+@pytest.mark.parametrize(
+    ("fields", "turns"),
+    [
+        ({"opponent": "self", "seat": "both"}, 9),
+        ({"seat": "first"}, 5),
+        ({"seat": "both"}, 5),
+        ({"seat": "second"}, 4),
+    ],
+)
+def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
+    config = Config.of(**{"opponent": "random"} | fields)
+    assert opponents.max_turns(config.env_id, config.opponent) == turns

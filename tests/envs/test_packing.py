@@ -1,5 +1,7 @@
 """Positions as keys: back and forth, without collisions, in every symmetric view."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,6 +63,9 @@ def test_keys_by_hand():
     # Two bits of each cell: 1 is the first player's stone, 2 the second's.
     (found,) = packing.pack("tic_tac_toe", stones([0, 2], [1], 9)).tolist()
     assert found == [0b01_10_01, 0]
+    # Sixteen cells fill the first word.
+    (found,) = packing.pack("mnk_4x4_4", stones([0, 15], [14], 16)).tolist()
+    assert found == [1 + (2 << 28) + (1 << 30), 0]
     # Five bits of each column: stones from below, 1 is the first player's, then a 1.
     # Six columns fit into a word.
     (found,) = packing.pack("connect_4x4", stones([12, 4], [8, 15], 16)).tolist()
@@ -89,6 +94,17 @@ def test_a_game_without_listed_symmetries_has_one_view():
 def test_games_without_keys_are_refused(env_id):
     with pytest.raises(ValueError, match=rf"^positions of {env_id} have no keys of 64"):
         packing.check_packed(env_id)
+
+
+def test_eight_columns_of_six_rows_have_keys_and_nine_have_none(monkeypatch):
+    """A column has seven bits, so four of them fit into each of two 32-bit words."""
+    seven = GAMES["connect_7x6"]
+    eight, nine = (dataclasses.replace(seven, shape=(6, columns)) for columns in (8, 9))
+    monkeypatch.setitem(GAMES, "connect_7x6", eight)
+    packing.check_packed("connect_7x6")
+    monkeypatch.setitem(GAMES, "connect_7x6", nine)
+    with pytest.raises(ValueError, match="no keys of 64 bits"):
+        packing.check_packed("connect_7x6")
 
 
 @pytest.mark.parametrize("env_id", PACKED)

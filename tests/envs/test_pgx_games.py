@@ -196,3 +196,13 @@ def test_an_unknown_length_of_a_game_is_an_error():
     assert pgx_games.max_moves("tic_tac_toe") == 9
     with pytest.raises(ValueError, match="length of a game of hex is not known"):
         pgx_games.max_moves("hex")
+
+
+def test_games_with_exchanged_ids_differ_only_in_what_depends_on_the_ids():
+    env = pgx_games.make_env("tic_tac_toe")
+    state = pgx_games.init(env, jax.random.key(0), 2)
+    assert state.current_player.tolist() == [0, 1]
+    for cell in (0, 3, 1, 4, 2):  # the first player wins
+        state = pgx_games.play_moves(env, state, jnp.full(2, cell))
+    differs = jax.tree.map(lambda leaf: bool((leaf[0] != leaf[1]).any()), state)
+    assert jax.tree.leaves(differs) == jax.tree.leaves(pgx_games.drawn_ids(state))

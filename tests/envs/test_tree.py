@@ -1,9 +1,12 @@
 """Known constants of tic-tac-toe; the package itself contains none of them."""
 
+import io
 import itertools
+from pathlib import Path
 
 import jax
 import numpy as np
+import pytest
 
 from jax_ttt.envs import enumeration, stones
 from jax_ttt.envs import tree as trees
@@ -85,6 +88,21 @@ def test_a_kept_tree_is_the_same_and_is_not_enumerated_again(monkeypatch, host_t
         assert all(a.dtype == b.dtype and (a == b).all() for a, b in pairs)
     assert first[1].keys() == second[1].keys()
     assert all((second[1][name] == leaf).all() for name, leaf in first[1].items())
+
+
+def test_a_kept_tree_with_code_is_refused_and_the_code_does_not_run(
+    monkeypatch, tmp_path
+):
+    class Code:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "it ran",)
+
+    file = io.BytesIO()
+    np.savez(file, obs=np.array([Code()], dtype=object))
+    monkeypatch.setattr(kept_files, "read", lambda name: file.getvalue())
+    with pytest.raises(ValueError, match="allow_pickle"):
+        trees._kept.__wrapped__("tic_tac_toe")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_states_are_those_of_the_positions(host_tree):

@@ -27,6 +27,13 @@ def test_a_sampled_match_ranks_an_agent_by_the_seats_that_it_learned():
     assert np.isnan([nothing.loss_rate, nothing.win_rate]).all()
 
 
+def test_a_seat_of_one_game_or_none_has_rates_too():
+    counts = [Counts(*map(jnp.int32, row)) for row in ((0, 0, 1), (0, 0, 0))]
+    sampled = Evaluation(None, None, Match(*counts))
+    assert evaluation.criteria(sampled, "first").loss_rate == 1
+    assert evaluation.criteria(sampled, "second").loss_rate == 0
+
+
 def of_reached(first=None, second=None):
     """Return the criteria of results by seat."""
     seats: dict[Seat, Reached | None] = {"first": first, "second": second}

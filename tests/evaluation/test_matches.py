@@ -27,6 +27,15 @@ def test_the_first_player_moves_first(host_tree):
     assert 5 * 400 <= int(moves) <= 9 * 400
 
 
+def test_the_moves_of_both_players_are_counted(row_by_row):
+    """Of two players of the first free cell, X wins with its fourth move: 3, 5, 7."""
+    env = pgx_games.make_env("tic_tac_toe")
+    pair = row_by_row.player, row_by_row.player
+    counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 3)
+    assert counts.wins == 3
+    assert moves == 3 * 7
+
+
 def test_sampled_matches_agree_with_exact_results(tree):
     """20 matches of a fixed policy: each seat's counts are inside 99.9 % intervals."""
     obs = np.asarray(stones.cells(tree.obs))

@@ -36,3 +36,11 @@ def test_wilson_intervals():
     assert statistics.wilson_interval(50, 100) == pytest.approx(
         (0.4038, 0.5962), abs=1e-4
     )
+
+
+def test_an_interval_holds_the_rate_and_is_inside_0_to_1():
+    for num_games in range(1, 200):
+        for successes in (0, 1, num_games):
+            low, high = statistics.wilson_interval(successes, num_games)
+            assert 0 <= low <= successes / num_games + 1e-12
+            assert successes / num_games - 1e-12 <= high <= 1

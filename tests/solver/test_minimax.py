@@ -44,6 +44,14 @@ def test_outcomes_to_nine_digits(host_tree, players, first, second, percent):
     assert found == pytest.approx([p / 100 for p in percent], abs=5e-6)
 
 
+def test_the_best_move_has_the_value_of_the_position_to_its_mover(host_tree):
+    values = minimax.values(host_tree)
+    best = minimax.to_mover(host_tree, values).max(axis=1)
+    for seat, sign in (("first", 1), ("second", -1)):
+        own = host_tree.moves_of(seat) & ~host_tree.terminal
+        np.testing.assert_array_equal(best[own], sign * values[own])
+
+
 def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, position):
     """X must make four moves, with probabilities 1/9, 1/7, 1/5 and 1/3."""
     board, losing = "---XO---X", 2  # 0, 1, 6 and 7 keep the draw

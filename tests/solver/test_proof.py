@@ -311,6 +311,18 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
         assert proofs[SEAT[OTHER[own]]]
 
 
+def test_a_move_of_probability_minus_zero_is_not_played(
+    blunders, tree, host_tree, perfect, position
+):
+    own, _, lost, _ = blunders
+    board, cell = next(iter(lost.items()))
+    probs = perfect.copy()
+    probs[position[board], cell] = -0.0
+    assert proof.unbeatable(host_tree, probs, (SEAT[own],))
+    _, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
+    assert proofs["both"]
+
+
 @pytest.mark.parametrize("chance", ["0.1", "1e-06", "0"])
 def test_minimax_with_random_moves_is_beatable(chance, tree, host_tree):
     spec = names.read_name(f"blend:{chance}:minimax", ENV)

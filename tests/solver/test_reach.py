@@ -16,6 +16,8 @@ from jax_ttt.envs import packing
 from jax_ttt.envs import positions as boards
 from jax_ttt.players import network, players
 from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
 
 COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
@@ -43,6 +45,21 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
     assert len(found.losing_line) == shortest
     chances = [end.chance for end in found.ends]
     assert sum(chances) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_limit_of_all_positions_before_the_last_move_is_enough():
+    """Those after the last move have no moves: the search ends there in any case."""
+    subject = Subject(
+        env_id="connect_4x4", player=RULE, seat="first", merged=False, batch=512
+    )
+    numbers = []
+    whole = Reach(subject)
+    reach.follow(whole, 10**9, lambda found, done: numbers.append(found.num_positions))
+    assert whole.is_complete
+    for limit, is_complete in ((numbers[-1], True), (numbers[-1] - 1, False)):
+        found = Reach(subject)
+        reach.follow(found, limit)
+        assert found.is_complete == is_complete
 
 
 @pytest.mark.slow
