@@ -14,6 +14,7 @@ SHAPES = (jax.ShapeDtypeStruct((3,), jnp.float32),) * 2
 def store(monkeypatch):
     """Keep files in a dictionary, and return it."""
     files = {}
+    monkeypatch.setattr(kept_files, "keeps", lambda: True)
     monkeypatch.setattr(kept_files, "read", files.get)
     monkeypatch.setattr(kept_files, "keep", files.__setitem__)
     return files

@@ -2,8 +2,6 @@
 
 import contextlib
 import importlib
-import threading
-from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game
-from jax_ttt.envs import pgx_games
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime import kept_files
@@ -26,6 +23,7 @@ CONFIG = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_every=4, eval_
 def kept_in(files):
     """Keep files in this dictionary."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_files, "keeps", lambda: True)
         patch.setattr(kept_files, "read", files.get)
         patch.setattr(kept_files, "keep", files.__setitem__)
         programs._compiling.cache_clear()
@@ -88,15 +86,6 @@ def test_so_does_a_run_of_many_agents(tree, store, monkeypatch):
     assert_traces_nothing(tree, (1, 2), first, store, monkeypatch)
 
 
-def test_other_settings_have_other_programs(tree, after_run):
-    names = set(after_run)
-    other = CONFIG.replace(num_envs=16)
-    list(loop.train_from_scratch(other, 1, tree))
-    assert len(set(after_run) - names) == 2  # its start and its updates
-    list(loop.train_from_scratch(CONFIG.replace(eval_games=4), 1, tree))
-    assert len(set(after_run) - names) == 5  # both again, and another match
-
-
 @pytest.mark.parametrize(
     ("eval_games", "is_exact", "names", "num_games"),
     [
@@ -145,21 +134,3 @@ def test_games_of_any_length_share_one_kept_program(store):
     state = made.learn_game(state, hyper, short)
     made.learn_game(state, hyper_arrays(CONFIG.replace(tau=0.5)), longer)
     assert len(store) == 2  # the start, and learning from a game
-
-
-def test_a_game_is_made_while_the_functions_are_imported(monkeypatch):
-    making, importing, met = threading.Event(), threading.Event(), []
-
-    def make_env(env_id):
-        making.set()
-        met.append((env_id, importing.wait(10)))
-
-    def import_module(name):
-        importing.set()
-        met.append((name, making.wait(10)))
-
-    fake = SimpleNamespace(import_module=import_module)
-    monkeypatch.setattr(programs, "importlib", fake)
-    monkeypatch.setattr(pgx_games, "make_env", make_env)
-    programs.import_functions("tic_tac_toe")
-    assert set(met) == {("tic_tac_toe", True), ("jax_ttt.training.functions", True)}
