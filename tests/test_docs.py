@@ -27,7 +27,7 @@ from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.players import network
 from jax_ttt.reports import export
 from jax_ttt.runtime import compile_cache
-from tools import bench, figures, make_links, published
+from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
@@ -36,7 +36,7 @@ PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
 PROOF = ROOT / "docs" / "proof.md"
 API = ROOT / "docs" / "api.md"
 """Its blocks are the files that tests/test_examples.py runs."""
-TOOLS = (bench, figures, published)
+TOOLS = (bench, figures, mutants, published)
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")

@@ -5,14 +5,15 @@ order. It changes files, so it works in `.mutants`, a clone of the last commit. 
 results stay there: the next call tries the other mutants. `make clean` removes them.
 """
 
-import argparse
 import collections
 import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import tyro
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome
 
@@ -61,22 +62,25 @@ def report() -> None:
         print(f"{folder}:", ", ".join(f"{n} {end}" for end, n in numbers.items()))
 
 
-def main() -> None:
+@dataclasses.dataclass(frozen=True)
+class Args:
     """Try the mutants that were not tried yet, and print a report."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--minutes", type=float, help="then stop; by default, try all")
-    minutes = parser.parse_args().minutes
+
+    minutes: float | None = None
+    """Stop after so many minutes; by default, try all."""
+
+
+def main(args: Args) -> None:
+    """Try the mutants that were not tried yet, and print a report."""
     if not SESSION.exists():
         find_mutants()
     run("git", "checkout", "--quiet", ".")  # an earlier call may have been killed
     try:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            run("cosmic-ray", "exec", CONFIG, str(SESSION), minutes=minutes)
+            run("cosmic-ray", "exec", CONFIG, str(SESSION), minutes=args.minutes)
     finally:
         report()
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Args, description=__doc__))
