@@ -3,9 +3,8 @@ PYTHON = python3
 ARGS =
 VENV := .venv
 RUN := $(VENV)/bin/python
-# A file's tests share what they train, so they stay together; tests/conftest.py puts the
-# longest files first.
-BOTH_CORES := -n 2 --dist loadfile --no-loadscope-reorder
+# A file's tests share what they train, so they stay together.
+BOTH_CORES := -n 2 --dist loadfile
 PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
