@@ -3,7 +3,6 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
@@ -81,5 +80,5 @@ def test_of_equal_moves_the_best_one_is_that_of_the_agent(column, reply):
     """It is the lowest one of the canonical board, whose right half has the stone."""
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_4x4", hidden_size=4)
     flat = tiny.untrained(config)
-    flat = dataclasses.replace(flat, params=jax.tree.map(jnp.zeros_like, flat.params))
+    flat = dataclasses.replace(flat, params=jax.tree.map(np.zeros_like, flat.params))
     assert jax_ttt.best_move(Agent.of(flat), [column]) == reply
