@@ -49,10 +49,10 @@ def test_it_draws_results_as_figures(run, monkeypatch):
 
 def test_it_writes_png_and_pdf(run, tmp_path):
     """A board is made of shapes; values are a figure."""
-    png, pdf = tmp_path / "board.png", tmp_path / "values.pdf"
-    jax_ttt.draw([4, 0], png, theme="dark")
+    png, pdf = tmp_path / "values.png", tmp_path / "board.pdf"
+    jax_ttt.draw(jax_ttt.q_values(run.agent, [4, 0]), png, theme="dark")
     assert png.read_bytes().startswith(b"\x89PNG")
-    jax_ttt.draw(jax_ttt.q_values(run.agent, [4, 0]), pdf, theme="dark")
+    jax_ttt.draw([4, 0], pdf, theme="dark")
     assert pdf.read_bytes().startswith(b"%PDF-")
 
 

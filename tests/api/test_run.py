@@ -34,12 +34,6 @@ def test_the_table_reaches_the_ceiling(run):
     assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_a_run_is_printed_shown_and_drawn(run):
-    assert repr(run).endswith("unbeatable")
-    assert run._repr_html_().count("<svg") == 1
-
-
 @pytest.mark.usefixtures("without_matplotlib")
 def test_without_matplotlib_a_run_shows_its_text(run):
     shown = run._repr_html_()

@@ -173,10 +173,3 @@ def test_values_say_who_moves_and_which_seat_was_learned(drawn, seat, mover):
     title = figure.get_suptitle().replace("\n", " ")
     assert title.startswith(f"{mover} to move")
     assert title.endswith(f"{seat} only, as {mover}")
-
-
-@pytest.mark.slow
-def test_an_agents_game_against_itself_is_legal_and_ends(agent):
-    states = boards.self_play_states(agent)
-    assert bool(states[-1].terminated)
-    assert not any(bool(state.terminated) for state in states[:-1])

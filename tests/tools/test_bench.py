@@ -51,7 +51,7 @@ def smallest(monkeypatch):
         monkeypatch.setitem(PRESETS, name, small)
     monkeypatch.setitem(PRESETS, "table", PRESETS["table"].replace(num_updates=50))
     for name in ("NUM_ENVS", "HIDDEN_SIZES", "NUM_SEEDS"):
-        monkeypatch.setattr(growth, name, (2, 4))
+        monkeypatch.setattr(growth, name, (8,))
     monkeypatch.setattr(growth, "ROUNDS", 1)
     monkeypatch.setattr(reaching, "WIDTH", 4)
     monkeypatch.setattr(speed, "NUM_ENVS", 8)

@@ -99,9 +99,11 @@ def test_a_game_that_can_not_be_started(client, made):
 
 @pytest.mark.fault
 def test_an_agent_that_is_not_there(client):
-    for agent in ("shipped/none", "run/../../etc", "live", ""):
-        body = {"opponent": {"agent": agent}, "side": "x"}
-        assert client.post("/api/games", json=body).status_code == 404, agent
+    other = {"agent": "shipped/table", "update": 3}
+    names = ("shipped/none", "run/../../etc", "/etc/passwd", "live", "")
+    for opponent in (other, *({"agent": name} for name in names)):
+        body = {"opponent": opponent, "side": "x"}
+        assert client.post("/api/games", json=body).status_code == 404, opponent
 
 
 def fuzz(client, started, number, seed):
