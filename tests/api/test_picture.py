@@ -24,9 +24,8 @@ def test_it_draws_moves(tmp_path, promoted_ranks):
 def test_it_draws_results_as_boards(run):
     game = jax_ttt.new_game("minimax-first").play(4)
     for thing in (run.agent, jax_ttt.prove("random"), game):
-        drawn = jax_ttt.draw(thing)
-        assert "</svg>" in drawn.svg
-        assert jax_ttt.draw(thing, theme="dark").svg != drawn.svg
+        assert "</svg>" in jax_ttt.draw(thing).svg
+    assert jax_ttt.draw(game, theme="dark").svg != jax_ttt.draw(game).svg
 
 
 def test_it_draws_results_as_figures(run, monkeypatch):

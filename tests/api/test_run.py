@@ -4,7 +4,6 @@ import dataclasses
 
 import made
 import pytest
-import tiny
 
 import jax_ttt
 from jax_ttt.api.run import Run, Runs, compared
@@ -71,9 +70,9 @@ def test_groups_of_runs_are_compared(runs, run, drawn):
         compared({"none": Runs(run.config, ())})
 
 
-def test_runs_of_connect_four_count_their_proofs(tmp_path):
-    game = {"env_id": "connect_4x4", "start_share": 0.5}
-    agent = jax_ttt.load(tiny.save_untrained(tmp_path / "agent.safetensors", **game))
+def test_runs_of_connect_four_count_their_proofs(beaten):
+    config = beaten.config.replace(start_share=0.5)
+    agent = dataclasses.replace(beaten, config=config)
     scores = [Grades(reached=made.searched(first=first)) for first in (True, False)]
     agents = [dataclasses.replace(agent, score=score) for score in scores]
     each = tuple(Run(graded, (), (graded,)) for graded in agents)
