@@ -1,4 +1,4 @@
-"""The proof of a player, and the line that beats it."""
+"""The proof of a player, the line that beats it, and the grades of a search."""
 
 import jax
 import pytest
@@ -69,6 +69,28 @@ def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched
     assert (lost.unbeatable, lost.losing_line) == (False, found.losing_line)
     with pytest.raises(jax_ttt.Refused, match="max_positions"):
         jax_ttt.prove(beaten, max_positions=0)
+
+
+def test_a_grade_searches_what_an_agent_reaches_in_a_game_without_a_tree(beaten):
+    """Its rates are those of the search."""
+    found = jax_ttt.grade(beaten)
+    assert found.unbeatable is False
+    assert found.sampled is None
+    assert found.reached is not None
+    first, second = found.reached["first"], found.reached["second"]
+    assert found.win_rate == pytest.approx((first.win_rate + second.win_rate) / 2)
+    assert found.loss_rate > 0
+    assert found.verdict in repr(found)
+    assert found.verdict == jax_ttt.prove(beaten).verdict
+
+
+def test_a_grade_of_a_search_that_is_cut_claims_nothing(beaten):
+    found = jax_ttt.grade(beaten, max_positions=20, num_games=16)
+    assert found.unbeatable is None
+    assert not found.is_proven
+    assert found.sampled is not None
+    assert found.win_rate == found.sampled.win_rate
+    assert "not decided" in found.verdict
 
 
 def test_a_limit_of_positions_is_refused_where_there_is_a_tree():

@@ -1,6 +1,7 @@
 """What the page is told of an agent agrees with the rest of the program."""
 
 import dataclasses
+import functools
 
 import jax
 import numpy as np
@@ -32,8 +33,8 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
     assert values.dtype == np.float32
     assert (np.isnan(values) == ~legal).all()
     here = host_tree.decisions[::7]
-    q_values = jax.jit(q_network.q_values, static_argnums=0)
-    asked = q_values(agent.network, agent.params, host_tree.obs[here])
+    q_values = jax.jit(functools.partial(q_network.q_values, agent.network))
+    asked = q_values(agent.params, host_tree.obs[here])
     np.testing.assert_allclose(
         values[here][legal[here]], np.asarray(asked)[legal[here]], atol=1e-5
     )
