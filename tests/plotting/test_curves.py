@@ -156,13 +156,8 @@ def test_of_games_that_are_sampled_no_proof_is_drawn(drawn):
 
 
 def test_seven_labels_can_be_told_apart(drawn):
-    """Their names, which are long, differ in the middle."""
-    middle = " ".join(f"setting_{number}=0.5" for number in range(12))
-    runs = {f"{middle[:66]} {n} {middle[66:]}": [RUN[:1]] for n in range(7)}
-    figure = drawn(curves.mean_curves, runs, "runs")
-    (legend,) = figure.legends
-    assert len({text.get_text() for text in legend.get_texts()}) == 7
-    first = figure.axes[0]
+    runs = {f"run {number}": [RUN] for number in range(7)}
+    first, *_ = drawn(curves.mean_curves, runs, "runs").axes
     looks = {(line.get_color(), line.get_linestyle()) for line in first.lines}
     assert len(looks) == 7
 
@@ -183,6 +178,13 @@ def test_a_loss_of_zero_has_an_axis(drawn):
     loss = one.axes[3]
     assert loss.get_yscale() == "linear"
     assert loss.lines[0].get_ydata().tolist() == [0.0]
+
+
+def test_labels_that_differ_in_the_middle_can_be_told_apart(drawn):
+    middle = " ".join(f"setting_{number}=0.5" for number in range(12))
+    runs = {f"{middle[:66]} {tau} {middle[66:]}": [RUN] for tau in (0.1, 0.2)}
+    (legend,) = drawn(curves.mean_curves, runs, "runs").legends
+    assert len({text.get_text() for text in legend.get_texts()}) == 2
 
 
 def test_a_search_is_drawn_as_exact_and_its_proofs_are_counted(drawn):
