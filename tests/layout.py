@@ -27,7 +27,8 @@ def drawn(function, *args, **kwargs):
 def draw(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure)  # of the figure from now on
+    figure.draw_without_rendering()
 
 
 def tick_labels(axis):

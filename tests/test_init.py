@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import jax_ttt
 
 SOURCE = Path(str(jax_ttt.__file__))
@@ -69,19 +67,6 @@ def test_type_checkers_see_the_same_names():
         assert getattr(importlib.import_module(str(module)), name) is getattr(
             jax_ttt, name
         )
-
-
-def test_every_function_is_typed():
-    for name in jax_ttt.__all__:
-        if inspect.isfunction(function := getattr(jax_ttt, name)):
-            signature = inspect.signature(function)
-            hints = [p.annotation for p in signature.parameters.values()]
-            assert inspect.Signature.empty not in (*hints, signature.return_annotation)
-
-
-def test_a_name_that_is_not_there_is_an_error():
-    with pytest.raises(AttributeError, match=r"'jax_ttt' has no attribute 'learn'"):
-        _ = jax_ttt.learn
 
 
 def test_the_command_does_not_hide_the_function(monkeypatch):

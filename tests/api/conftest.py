@@ -3,6 +3,7 @@
 import jaxtyping
 import pytest
 import quick
+import tiny
 
 import jax_ttt
 
@@ -16,6 +17,13 @@ def run():
 @pytest.fixture(scope="session")
 def agent(run):
     return run.agent
+
+
+@pytest.fixture(scope="session")
+def beaten(tmp_path_factory):
+    """Return an untrained agent of a game without a tree; it can be beaten."""
+    file = tmp_path_factory.mktemp("beaten") / "agent.safetensors"
+    return jax_ttt.load(tiny.save_untrained(file, env_id="connect_4x4"))
 
 
 @pytest.fixture

@@ -39,29 +39,6 @@ def test_the_number_of_games_is_checked():
         jax_ttt.grade(any_free, num_games=0)
 
 
-def test_a_grade_searches_what_an_agent_reaches_in_a_game_without_a_tree():
-    """The search proves the shipped agent; its rates are those of the search."""
-    found = jax_ttt.grade("shipped:connect-5x4")
-    assert found.unbeatable is True
-    assert found.is_proven
-    assert found.sampled is None
-    assert found.reached is not None
-    first, second = found.reached["first"], found.reached["second"]
-    assert found.win_rate == pytest.approx((first.win_rate + second.win_rate) / 2)
-    assert found.loss_rate == 0
-    assert "unbeatable: no line of play" in repr(found)
-    assert found.verdict == jax_ttt.prove("shipped:connect-5x4").verdict
-
-
-def test_a_grade_of_a_search_that_is_cut_claims_nothing():
-    found = jax_ttt.grade("shipped:connect-5x4", max_positions=50)
-    assert found.unbeatable is None
-    assert not found.is_proven
-    assert found.sampled is not None
-    assert found.win_rate == found.sampled.win_rate
-    assert "not decided" in found.verdict
-
-
 def test_a_limit_of_a_search_without_effect_is_refused():
     with pytest.raises(jax_ttt.Refused, match="max_positions must be left out"):
         jax_ttt.grade("minimax", max_positions=5)

@@ -24,52 +24,35 @@ def test_it_draws_moves(tmp_path, promoted_ranks):
 def test_it_draws_results_as_boards(run):
     game = jax_ttt.new_game("minimax-first").play(4)
     for thing in (run.agent, jax_ttt.prove("random"), game):
-        drawn = jax_ttt.draw(thing)
-        assert "</svg>" in drawn.svg
-        assert jax_ttt.draw(thing, theme="dark").svg != drawn.svg
+        assert "</svg>" in jax_ttt.draw(thing).svg
+    assert jax_ttt.draw(game, theme="dark").svg != jax_ttt.draw(game).svg
 
 
 def test_it_draws_results_as_figures(run, monkeypatch):
     values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
     runs = {"all": Runs(run.config, (run,))}
+    table = jax_ttt.cross_table(["random", "minimax"])
     behind = []
 
     def savefig(figure, *args, **kwargs):
         behind.append(figure.get_facecolor()[:3])
 
     monkeypatch.setattr(Figure, "savefig", savefig)
-    for thing in (run, values, runs, jax_ttt.cross_table(["random", "minimax"])):
-        jax_ttt.draw(thing)
+    jax_ttt.draw(values)
+    for thing in (run, values, runs, table):
         jax_ttt.draw(thing, theme="dark")
-        light, dark = behind
-        assert min(light) == 1
-        assert max(dark) < 0.1
-        behind.clear()
+    light, *dark = behind
+    assert min(light) == 1
+    assert [max(colour) < 0.1 for colour in dark] == [True] * 4
 
 
-# Boards are shapes, the others are figures: each is written as both.
-@pytest.mark.parametrize(
-    ("thing", "ending"),
-    [
-        ("board", "png"),
-        ("values", "pdf"),
-        pytest.param("game", "pdf", marks=pytest.mark.slow),
-        pytest.param("run", "png", marks=pytest.mark.slow),
-        pytest.param("table", "png", marks=pytest.mark.slow),
-    ],
-)
-def test_it_writes_png_and_pdf(run, tmp_path, thing, ending):
-    found = {
-        "board": lambda: [4, 0],
-        "game": lambda: jax_ttt.new_game("minimax-first").play(4),
-        "run": lambda: run,
-        "values": lambda: jax_ttt.q_values(run.agent, [4, 0]),
-        "table": lambda: jax_ttt.cross_table(["random", "minimax"]),
-    }[thing]()
-    path = tmp_path / f"picture.{ending}"
-    assert "</svg>" in jax_ttt.draw(found, path, theme="dark").svg
-    start = {"png": b"\x89PNG", "pdf": b"%PDF-"}[ending]
-    assert path.read_bytes().startswith(start)
+def test_it_writes_png_and_pdf(run, tmp_path):
+    """A board is made of shapes; values are a figure."""
+    png, pdf = tmp_path / "values.png", tmp_path / "board.pdf"
+    jax_ttt.draw(jax_ttt.q_values(run.agent, [4, 0]), png, theme="dark")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    jax_ttt.draw([4, 0], pdf, theme="dark")
+    assert pdf.read_bytes().startswith(b"%PDF-")
 
 
 @pytest.mark.usefixtures("any_types")

@@ -1,8 +1,7 @@
-"""The proof of a player, and the line that beats it."""
+"""The proof of a player, the line that beats it, and the grades of a search."""
 
 import jax
 import pytest
-import tiny
 
 import jax_ttt
 from jax_ttt.envs import one_game
@@ -50,12 +49,10 @@ def test_without_a_tree_or_a_policy_there_is_no_proof():
 
 
 def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched(
-    tmp_path,
+    beaten,
 ):
     """An untrained agent loses; a search that is cut before that claims nothing."""
-    file = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
-    agent = jax_ttt.load(file)
-    found = jax_ttt.prove(agent)
+    found = jax_ttt.prove(beaten)
     assert found.unbeatable is False
     assert found.losing_line is not None
     assert found.losing_seat is not None
@@ -65,13 +62,35 @@ def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched
     assert one_game.legal_moves(own[-1]) == ()
     assert "<svg" in found._repr_html_()
 
-    cut = jax_ttt.prove(agent, max_positions=20)
+    cut = jax_ttt.prove(beaten, max_positions=20)
     assert (cut.unbeatable, cut.losing_line, cut.losing_seat) == (None, None, None)
     assert repr(cut).startswith("not decided beyond move ")
-    lost = jax_ttt.prove(agent, max_positions=1500)
+    lost = jax_ttt.prove(beaten, max_positions=1500)
     assert (lost.unbeatable, lost.losing_line) == (False, found.losing_line)
     with pytest.raises(jax_ttt.Refused, match="max_positions"):
-        jax_ttt.prove(agent, max_positions=0)
+        jax_ttt.prove(beaten, max_positions=0)
+
+
+def test_a_grade_searches_what_an_agent_reaches_in_a_game_without_a_tree(beaten):
+    """Its rates are those of the search."""
+    found = jax_ttt.grade(beaten)
+    assert found.unbeatable is False
+    assert found.sampled is None
+    assert found.reached is not None
+    first, second = found.reached["first"], found.reached["second"]
+    assert found.win_rate == pytest.approx((first.win_rate + second.win_rate) / 2)
+    assert found.loss_rate > 0
+    assert found.verdict in repr(found)
+    assert found.verdict == jax_ttt.prove(beaten).verdict
+
+
+def test_a_grade_of_a_search_that_is_cut_claims_nothing(beaten):
+    found = jax_ttt.grade(beaten, max_positions=20, num_games=16)
+    assert found.unbeatable is None
+    assert not found.is_proven
+    assert found.sampled is not None
+    assert found.win_rate == found.sampled.win_rate
+    assert "not decided" in found.verdict
 
 
 def test_a_limit_of_positions_is_refused_where_there_is_a_tree():

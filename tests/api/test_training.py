@@ -10,9 +10,8 @@ import jax_ttt
 from jax_ttt.api import training
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
-from jax_ttt.results.rows import Chunk, Evaluated
 from jax_ttt.runtime import named_arrays
-from jax_ttt.training import loop, many_agents
+from jax_ttt.training import loop
 from jax_ttt.training.programs import Programs
 
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
@@ -108,47 +107,15 @@ def test_several_seeds_are_the_agents_of_single_runs(tiny):
     assert not same(runs[0].agent.params, tiny.agent.params)
 
 
-@pytest.mark.slow
-def test_agents_that_train_at_once_have_rows_of_their_own(monkeypatch, tiny):
-    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 2)
-    runs = jax_ttt.train_many([3, 4, 5], "table", **TINY)
-    assert [run.seed for run in runs] == [3, 4, 5]
-    for run in runs:
-        *_, chunk, evaluated = run.rows
-        assert [row.update for row in run.rows] == [0, 10, 10, 20, 20]
-        assert isinstance(chunk, Chunk)
-        assert isinstance(evaluated, Evaluated)
-        assert evaluated.exact is not None
-        assert evaluated.exact == run.agent.score.exact
-        shapes, expected = (
-            [leaf.shape for leaf in jax.tree.leaves(agent.params)]
-            for agent in (run.agent, tiny.agent)
-        )
-        assert shapes == expected
-        # Its weights give its own grades.
-        graded = jax_ttt.grade(run.agent).win_rate
-        assert graded == pytest.approx(evaluated.exact.win_rate, abs=1e-5)
-    assert runs[0].rows[-1].games != runs[1].rows[-1].games
-    losses = [[row.loss for row in run.rows if isinstance(row, Chunk)] for run in runs]
-    assert losses[0] != losses[1]
-    assert not same(runs[0].agent.params, runs[1].agent.params)
-
-
-@pytest.mark.parametrize("at_once", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch, at_once):
+def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
     real = Programs.updates
 
     def poisoned(*args):
         learner, metrics = real(*args)
-        second = np.array([False, True])[: np.size(metrics.loss)]
-        worth = np.where(second.reshape(np.shape(metrics.loss)), np.nan, 1.0)
-        if at_once == 1:
-            worth = next(worths)
-        return learner, metrics._replace(loss=metrics.loss * worth)
+        return learner, metrics._replace(loss=metrics.loss * next(worths))
 
     worths = iter([1.0, 1.0, np.nan])
     monkeypatch.setattr(Programs, "updates", poisoned)
-    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: at_once)
     runs = jax_ttt.train_many([4, 5], "table", **TINY)
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert repr(runs).endswith("; diverged: seed 5")

@@ -1,22 +1,21 @@
 """Action values of a board, and the move with the highest value."""
 
 import dataclasses
+import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-import tiny
 
 import jax_ttt
-from jax_ttt.api.agent import Agent
 from jax_ttt.networks import q_network
 
 
 def test_values_are_those_of_the_network(agent):
     values = jax_ttt.q_values(agent, [4, 0])
     obs = values.states[-1].observation
-    every = q_network.q_values(agent.network, agent.params, obs)[0]
+    q_values = jax.jit(functools.partial(q_network.q_values, agent.network))
+    every = np.asarray(q_values(agent.params, obs))[0]
     assert list(values) == [1, 2, 3, 5, 6, 7, 8]
     assert len(values) == 7
     assert all(values[move] == float(every[move]) for move in values)
@@ -64,22 +63,19 @@ def test_they_are_printed_and_drawn(agent):
         assert f">{text}<" in picture
 
 
-def test_in_other_games_they_are_printed(promoted_ranks):
-    config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", hidden_size=8)
-    agent = Agent.of(tiny.untrained(config))
-    values = jax_ttt.q_values(agent, [3, 3])
-    assert list(values) == list(range(7))
+def test_in_other_games_they_are_printed(beaten):
+    values = jax_ttt.q_values(beaten, [3, 3])
+    assert list(values) == list(range(4))
     assert values.exact is None
     assert "<svg" not in values._repr_html_()
-    with pytest.raises(jax_ttt.Refused, match="connect_four"):
+    with pytest.raises(jax_ttt.Refused, match="connect_4x4"):
         values.picture()
-    assert np.argmax(list(values.values())) == jax_ttt.best_move(agent, [3, 3])
+    assert np.argmax(list(values.values())) == jax_ttt.best_move(beaten, [3, 3])
 
 
 @pytest.mark.parametrize(("column", "reply"), [(0, 3), (3, 0)])
-def test_of_equal_moves_the_best_one_is_that_of_the_agent(column, reply):
+def test_of_equal_moves_the_best_one_is_that_of_the_agent(beaten, column, reply):
     """It is the lowest one of the canonical board, whose right half has the stone."""
-    config = jax_ttt.PRESETS["plain"].replace(env_id="connect_4x4", hidden_size=4)
-    flat = tiny.untrained(config)
-    flat = dataclasses.replace(flat, params=jax.tree.map(jnp.zeros_like, flat.params))
-    assert jax_ttt.best_move(Agent.of(flat), [column]) == reply
+    params = jax.tree.map(np.zeros_like, beaten.params)
+    flat = dataclasses.replace(beaten, params=params)
+    assert jax_ttt.best_move(flat, [column]) == reply

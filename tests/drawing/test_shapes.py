@@ -4,9 +4,7 @@ import io
 import xml.etree.ElementTree as ET
 
 import numpy as np
-import pytest
 from matplotlib import image
-from matplotlib.figure import Figure
 
 from jax_ttt.drawing import shapes
 from jax_ttt.drawing.shapes import Line, Ring, Tile
@@ -42,29 +40,3 @@ def test_a_page_says_its_size_and_its_title():
     assert (page.get("width"), page.get("height")) == ("100", "60")
     assert page[0].text == "X & O"
     ET.fromstring(shapes.filled(SIZE, "white"))
-
-
-@pytest.mark.parametrize(
-    ("file_format", "start"),
-    [("svg", b"<?xml"), ("png", b"\x89PNG\r\n"), ("pdf", b"%PDF-")],
-)
-def test_a_file_is_of_its_format_and_the_same_each_time(file_format, start):
-    files = []
-    for _ in range(2):
-        figure = Figure()
-        figure.subplots().plot([0, 1])
-        with shapes_salt():
-            files.append(shapes.file_bytes(figure, file_format))
-    assert files[0].startswith(start)
-    assert files[0] == files[1]
-    if file_format != "svg":
-        board = shapes.rendered(SHAPES, SIZE, "white", file_format)
-        assert board.startswith(start)
-        assert board == shapes.rendered(SHAPES, SIZE, "white", file_format)
-
-
-def shapes_salt():
-    """Return the context in which a figure's ids in SVG are the same each time."""
-    import matplotlib as mpl
-
-    return mpl.rc_context({"svg.hashsalt": "test"})

@@ -39,11 +39,6 @@ def test_each_agents_wins_stand_at_its_seed(drawn):
     assert ticks(axes.xaxis) == ["7", "8", "9"]
 
 
-def test_agents_that_all_diverged_are_an_empty_chart(drawn):
-    figure = drawn(charts.agents_chart, Config(), [made.agent(9)], "mine")
-    assert "0 of 1 proven" in figure.get_suptitle()
-
-
 @pytest.mark.parametrize("names", [[PATH, f"{PATH}-2"], ["random", "minimax", PATH]])
 def test_long_names_of_players_stay_inside_a_cross_table(drawn, names):
     size = len(names)

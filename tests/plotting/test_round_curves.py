@@ -74,14 +74,3 @@ def test_a_run_without_counterexamples_is_drawn_by_update():
     assert figure.axes[0].get_xlabel() == "updates"
     assert figure.axes[0].get_title() == "as first, exact"
     assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 1500, 3000]
-
-
-def test_a_seat_that_was_not_searched_has_no_point():
-    half = made.evaluated(1500, reached={"first": made.reached(losing_ends=9)})
-    figure = layout.drawn(round_curves.round_curves, [RUN[0], half], "half", CONFIG)
-    points = {
-        line.get_label(): line.get_xydata().tolist()
-        for line in figure.axes[1].lines
-        if line.get_marker() == "o"
-    }
-    assert points == {"as first": [[0, 203], [1, 9]], "as second": [[0, 360]]}

@@ -7,7 +7,6 @@ import numpy as np
 from rule_player import RULE
 
 from jax_ttt.config.catalogue import Seat
-from jax_ttt.envs import one_game
 from jax_ttt.reports import reached_text
 from jax_ttt.results.grades import Lines, Reached
 from jax_ttt.solver.expansion import Subject
@@ -54,14 +53,6 @@ def test_unbeatable_is_for_the_seats_that_were_learned():
     assert text.startswith("unbeatable: ")
     assert "as O (1,234 positions)" in text
     assert "as X" not in text
-
-
-def test_the_line_is_drawn_in_rows():
-    states = one_game.states(ENV, LINE)
-    assert one_game.result(states[0], states[-1], "first") == "lost"
-    rows = reached_text.drawn_line(ENV, LINE, width=30).split("\n\n")
-    assert len(rows) == 4
-    assert all(len(line) <= 30 for row in rows for line in row.splitlines())
 
 
 def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):

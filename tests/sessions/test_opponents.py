@@ -7,7 +7,6 @@ import served
 from jax_ttt.players import agents
 from jax_ttt.players.levels import BEGINNER_CHANCE, LEVELS
 from jax_ttt.players.shipped import SHIPPED
-from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions import opponents as module
 from jax_ttt.sessions.agent_list import AgentList
 from jax_ttt.sessions.opponents import Opponents
@@ -45,23 +44,6 @@ def test_a_level_may_have_another_agent_behind_it(opponents):
     found = opponents.opponent("medium", "shipped/table", None)
     np.testing.assert_array_equal(found.probs, opponents.policy("shipped/table"))
     assert found.about == {"level": "medium", "agent": "shipped/table"}
-
-
-@pytest.mark.parametrize(
-    ("asked", "status"),
-    [
-        ((None, None, None), 400),
-        (("master", None, None), 400),
-        ((None, "shipped/none", None), 404),
-        ((None, "shipped/table", 3), 404),
-        ((None, "live", None), 404),
-        (("medium", "live", None), 404),
-    ],
-)
-def test_opponents_that_are_not_there(opponents, asked, status):
-    with pytest.raises(Refusal) as refusal:
-        opponents.opponent(*asked)
-    assert refusal.value.status == status
 
 
 def test_the_agent_in_training_is_asked_for_each_time(opponents, training):

@@ -2,7 +2,6 @@
 
 import jax
 import numpy as np
-import pytest
 
 from jax_ttt.envs import one_game
 from jax_ttt.players import players, registry, session
@@ -57,13 +56,6 @@ def test_the_numbers_on_a_board_may_be_other_than_the_legal_moves():
     ):
         cells, legal = board_of(moves, env_id)
         assert board_text.are_shown(legal, cells) == shown
-
-
-@pytest.mark.slow
-def test_a_pass_is_not_on_the_board():
-    cells, legal = board_of([], "go_9x9")
-    assert legal == tuple(range(82))
-    assert not board_text.are_shown(legal, cells)
 
 
 def test_values_are_drawn_side_by_side(snapshot):

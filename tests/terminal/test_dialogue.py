@@ -70,13 +70,6 @@ def test_a_new_game_may_have_another_side(talk, row_by_row):
     assert {text[-1] for text in sides if "you are" in text} == {"X", "O"}
 
 
-def test_hint_values_review_and_help_leave_the_game_as_it_is(talk, following):
-    said = talk(following((4, 1)), ["4", "h", "v", "r", "help", "q"])
-    boards = [text for text in said if "---+---+---" in text]
-    assert len([text for text in boards if "best play" not in text]) == 2
-    assert said[-1] == "left after 2 moves: nobody wins"
-
-
 def test_the_end_of_input_leaves_the_game(talk, row_by_row):
     assert talk(row_by_row, "4")[-1] == "left after 2 moves: nobody wins"
 

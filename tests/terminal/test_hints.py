@@ -43,7 +43,7 @@ def at(position, states, opponent):
 def test_a_hint_always_keeps_the_exact_value(agent_path, states):
     opponent = entrant(str(agent_path))
     tree = trees.enumerated("tic_tac_toe")
-    for position in tree.decisions[::40]:
+    for position in tree.decisions[::80]:
         game = at(int(position), states, opponent)
         own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
         cells = np.asarray(tree.obs[position]).reshape(9, 2)

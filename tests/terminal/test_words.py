@@ -43,13 +43,6 @@ def test_other_lines_mean_nothing(text):
     assert words.read_words(text, LEGAL) is None
 
 
-def test_first_letters_choose_a_command_and_only_h_is_shared():
-    assert sorted(name[0] for name in words.ABOUT) == list("hhnqruv")
-    for name in words.ABOUT:
-        if name != "help":
-            assert words.read_words(name[0], ()) == Command(name)
-
-
 def test_the_help_names_every_command():
     shown = words.help_text("column")
     assert all(f"  {name} " in shown for name in words.ABOUT)

@@ -1,7 +1,5 @@
 """The figures of the benchmark, computed by hand."""
 
-import functools
-
 import made
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from tools.benchmarks import (
     many_devices,
     processes,
     proof_rows,
-    startup,
     timing,
     updates,
 )
@@ -123,19 +120,6 @@ def test_agents_per_minute_are_those_of_the_best_number_of_seeds():
     assert (vmap["num_seeds"], vmap["median"]) == (4, pytest.approx(200))
 
 
-@pytest.mark.slow
-def test_both_ways_of_training_many_agents_train_the_same(small, monkeypatch):
-    monkeypatch.setattr(growth, "SEED_UPDATES", 3)
-    loop = growth.one_by_one(small, 2)()
-    together = growth.together(small, 2)()
-    close = functools.partial(np.testing.assert_allclose, atol=1e-5)
-    for agent, state in enumerate(loop):
-        assert state["update"] == 3
-        for name, leaf in state.items():
-            if name.startswith("params."):
-                close(leaf, together[name][agent])
-
-
 def test_a_process_that_waits_is_timed_until_it_prints_a_text(tmp_path):
     (tmp_path / "waits.py").write_text(
         "import sys, time\n"
@@ -152,8 +136,3 @@ def test_a_process_that_waits_is_timed_until_it_prints_a_text(tmp_path):
     assert whole.wall > 0.3
     with pytest.raises(RuntimeError, match="no_such_module"):
         processes.run_module("no_such_module", [], None)
-
-
-def test_importing_the_package_takes_under_a_tenth_of_a_second():
-    # The minimum of three, since the machine may be busy.
-    assert min(startup.import_seconds() for _ in range(3)) < 0.1

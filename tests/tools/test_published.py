@@ -96,5 +96,5 @@ def test_the_parser_offers_only_the_systems(name, capsys):
     ["tictac-q", "web", "matlab", "tictac-neural", "go-first", "go-second"],
 )
 def test_the_reproduced_systems_are_unbeatable(preset):
-    args = published.Args(only=(preset,), num_seeds=2, first_seed=0)
+    args = published.Args(only=(preset,), num_seeds=1, first_seed=0)
     assert all(row.is_proven for _, row in published.graded_agents(args))

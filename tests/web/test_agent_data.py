@@ -1,9 +1,9 @@
 """What the page is told of an agent agrees with the rest of the program."""
 
 import dataclasses
+import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
@@ -16,13 +16,9 @@ from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.web import agent_data
 
 
-@pytest.fixture(scope="module", params=["network", "table", "untrained"])
-def agent(request, tmp_path_factory):
-    path = SHIPPED.get(request.param)
-    if path is None:
-        folder = tmp_path_factory.mktemp("untrained")
-        path = tiny.save_untrained(folder / "agent.safetensors")
-    return agents.load_agent(path)
+@pytest.fixture(scope="module", params=["network", "table"])
+def agent(request):
+    return agents.load_agent(SHIPPED[request.param])
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +27,14 @@ def values(agent):
 
 
 def test_values_are_the_networks_where_legal_and_nan_elsewhere(
-    agent, values, tree, host_tree
+    agent, values, host_tree
 ):
     legal = host_tree.legal_action_mask
     assert values.dtype == np.float32
     assert (np.isnan(values) == ~legal).all()
     here = host_tree.decisions[::7]
-    asked = q_network.q_values(agent.network, agent.params, tree.obs[here])
+    q_values = jax.jit(functools.partial(q_network.q_values, agent.network))
+    asked = q_values(agent.params, host_tree.obs[here])
     np.testing.assert_allclose(
         values[here][legal[here]], np.asarray(asked)[legal[here]], atol=1e-5
     )
@@ -66,6 +63,6 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
 
 def test_values_that_are_not_finite_are_refused():
     agent = agents.load_agent(SHIPPED["network"])
-    broken = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan), agent.params)
+    broken = jax.tree.map(lambda leaf: np.full_like(leaf, np.nan), agent.params)
     with pytest.raises(AgentError, match="not finite"):
         agent_data.action_values(dataclasses.replace(agent, params=broken))

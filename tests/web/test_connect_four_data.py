@@ -11,7 +11,7 @@ import tiny
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
-from jax_ttt.players.shipped import CONNECT_FOUR, SHIPPED
+from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.web import connect_four_data
 
 
@@ -81,9 +81,3 @@ def test_a_network_that_the_page_does_not_compute_is_refused(fields, reason):
     with pytest.raises(AgentError, match=reason) as error:
         connect_four_data.network_json("a", dataclasses.replace(agent, config=config))
     assert "\n" not in str(error.value)
-
-
-def test_an_agent_of_tic_tac_toe_is_refused():
-    agent = agents.load_agent(SHIPPED["table"])
-    with pytest.raises(AgentError, match="has no rules of tic_tac_toe"):
-        connect_four_data.network_json("table", agent)

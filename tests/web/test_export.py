@@ -130,7 +130,7 @@ def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
         assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
     assert not any(
         rows["rows"][0]["unbeatable"]
-        for rows in export.page_data(found)["history"].values()
+        for rows in export.page_data(found[1:])["history"].values()
     )
     assert sum(path.stat().st_size for path in SNAPSHOTS.values()) < 700_000
 

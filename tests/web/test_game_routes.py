@@ -26,13 +26,13 @@ BAD_MOVES = {
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize(("body", "status"), BAD_MOVES.values(), ids=[*BAD_MOVES])
-def test_a_move_that_is_not_possible_changes_nothing(client, started, body, status):
+def test_a_move_that_is_not_possible_changes_nothing(client, started):
     game = started()
     path = f"/api/games/{game['id']}"
-    reply = client.post(f"{path}/moves", json=body)
-    assert (reply.status_code, [*reply.json()]) == (status, ["error"])
-    assert client.get(path).json() == game
+    for name, (body, status) in BAD_MOVES.items():
+        reply = client.post(f"{path}/moves", json=body)
+        assert (reply.status_code, [*reply.json()]) == (status, ["error"]), name
+        assert client.get(path).json() == game, name
 
 
 @pytest.mark.fault
@@ -64,14 +64,16 @@ def test_moves_are_played_once_in_turn_and_not_after_the_end(client, started):
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("game_id", ["none", "..%2f..", "%00"])
-@pytest.mark.parametrize("what", ["", "/moves", "/undo"])
-def test_a_game_that_is_not_there(client, game_id, what):
-    path = f"/api/games/{game_id}{what}"
-    bodies = {"/moves": {"ply": 0, "square": 4}, "/undo": {"ply": 0}}
-    reply = client.post(path, json=bodies[what]) if what else client.get(path)
-    assert reply.status_code == 404
-    assert reply.json()["error"]
+def test_a_game_that_is_not_there(client):
+    for game_id in ("none", "..%2f..", "%00"):
+        path = f"/api/games/{game_id}"
+        for reply in (
+            client.get(path),
+            client.post(f"{path}/moves", json={"ply": 0, "square": 4}),
+            client.post(f"{path}/undo", json={"ply": 0}),
+        ):
+            assert reply.status_code == 404, reply.path
+            assert reply.json()["error"]
 
 
 BAD_STARTS = [
@@ -88,18 +90,20 @@ BAD_STARTS = [
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("body", BAD_STARTS, ids=json.dumps)
-def test_a_game_that_can_not_be_started(client, made, body):
-    reply = client.post("/api/games", json=body)
-    assert (reply.status_code, [*reply.json()]) == (400, ["error"])
+def test_a_game_that_can_not_be_started(client, made):
+    for body in BAD_STARTS:
+        reply = client.post("/api/games", json=body)
+        assert (reply.status_code, [*reply.json()]) == (400, ["error"]), body
     assert not len(made.games)
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("agent", ["shipped/none", "run/../../etc", "live", ""])
-def test_an_agent_that_is_not_there(client, agent):
-    body = {"opponent": {"agent": agent}, "side": "x"}
-    assert client.post("/api/games", json=body).status_code == 404
+def test_an_agent_that_is_not_there(client):
+    other = {"agent": "shipped/table", "update": 3}
+    names = ("shipped/none", "run/../../etc", "/etc/passwd", "live", "")
+    for opponent in (other, *({"agent": name} for name in names)):
+        body = {"opponent": opponent, "side": "x"}
+        assert client.post("/api/games", json=body).status_code == 404, opponent
 
 
 def fuzz(client, started, number, seed):
@@ -142,7 +146,7 @@ def fuzz(client, started, number, seed):
 
 
 def test_random_requests_leave_every_game_legal(client, started):
-    fuzz(client, started, 300, seed=0)
+    fuzz(client, started, 200, seed=0)
 
 
 def play_out(client, game, choose):
@@ -164,7 +168,7 @@ def test_the_expert_and_the_shipped_agents_never_lose(client, started):
         {"level": "medium"},
         {"agent": "shipped/table"},
     ):
-        for side in "xo" * 15:
+        for side in "xo" * 10:
             game = started(side, **opponent)
             assert game["opponent"] == opponent
             end = play_out(client, game, lambda b: rng.choice(rules.moves(b)))

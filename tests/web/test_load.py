@@ -9,7 +9,7 @@ import pytest
 import rules
 import served
 
-CLIENTS, GAMES = 16, 6
+CLIENTS, GAMES = 8, 3
 
 
 def asked(port, method, path, body=None):
