@@ -4,7 +4,6 @@ from jax_ttt.checkpoints import run_folders
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import processes
-from jax_ttt.training.run_folder import RunFolder
 
 
 def test_the_process_that_writes_makes_the_folder(tmp_path):
@@ -26,8 +25,3 @@ def test_another_process_writes_nothing(tmp_path, monkeypatch):
     folder.close()
     assert (folder.num_bytes, folder.replaced) == (0, False)
     assert not [*tmp_path.iterdir()]
-
-
-def test_all_that_writes_is_replaced_for_another_process():
-    public = {name for name in vars(RunFolder) if not name.startswith("_")}
-    assert public - {"agent_path", "times_path"} <= vars(run_folders.Unwritten).keys()

@@ -29,7 +29,6 @@ from jax_ttt.config.choices import (
     TableKey,
 )
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF, PARTS, Config, config_from_dict, default
@@ -360,13 +359,6 @@ def test_settings_that_do_not_go_together_are_refused(fields, refusal):
     assert str(error.value) == refusal
 
 
-def test_settings_that_do_go_together():
-    Config.of(opponent="random", seat="second", reward_draw=1.0, reward_loss=0.0)
-    Config.of(replay_capacity=512, replay_batch=512, replay_start=512)
-    Config.of(backup="two-ply", backward=True, network="table")
-    Config.of(reward_win=0.5, reward_loss=-0.5, first_move=4)
-
-
 NO_EFFECT = [
     ({"network": "table"}, "hidden_size", 64, "network table"),
     ({"network": "table"}, "hidden_layers", 1, "network table"),
@@ -442,12 +434,6 @@ def test_a_setting_without_effect_has_its_default(others, field, value, cause):
     part = dataclasses.replace(parts[PART_OF[field]], **{field: value})
     with pytest.raises(SettingError, match="no effect"):
         Config(**parts | {PART_OF[field]: part})
-
-
-def test_every_field_belongs_to_one_part():
-    fields = [f.name for part in PARTS.values() for f in dataclasses.fields(part)]
-    assert len(fields) == len(set(fields)) == len(PART_OF)
-    assert set(Hyper._fields) <= set(fields)
 
 
 def test_the_settings_of_a_program_are_without_the_numbers_that_are_data():
@@ -546,13 +532,6 @@ def test_numbers_of_numpy_become_pythons():
     assert (type(config.value("hidden_size")), config.value("hidden_size")) == (int, 64)
     assert type(config.value("learning_rate")) is float
     json.dumps(config.as_dict())
-
-
-def test_a_part_is_of_its_own_kind():
-    config = copy.copy(Config())
-    vars(config)["run"] = 3  # past the type checks that run in tests
-    with pytest.raises(SettingError, match="run must be a RunSettings, got 3"):
-        config.__post_init__()
 
 
 CONTRADICTED = [

@@ -10,7 +10,7 @@ from flax import nnx
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.envs import pgx_games, stones, symmetry
+from jax_ttt.envs import stones, symmetry
 from jax_ttt.networks import canonical_views, q_network
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.players.network import decision_values, network_of
@@ -161,16 +161,6 @@ def test_symmetric_actions_of_a_symmetric_board_have_equal_values():
     (seen,) = np.asarray(q_values(config, params, middle))
     np.testing.assert_array_equal(seen, seen[::-1])
     assert len(set(seen.tolist())) == 4
-
-
-def test_planes_keep_the_batch_axis():
-    for num_games in (3, 9):
-        for env_id, obs, planes in (
-            ("connect_four", (6, 7, 2), (6, 7, 1)),
-            ("animal_shogi", (4, 3, 194), (4, 3, 194)),
-        ):
-            seen = pgx_games.planes(env_id, jnp.zeros((num_games, *obs)))
-            assert seen.shape == (num_games, *planes)
 
 
 @pytest.mark.parametrize("preset", ["plain", "default", "table", "tictac-q", "article"])

@@ -24,14 +24,6 @@ def kept(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_a_kept_file_is_found_only_under_its_name(folder):
-    assert kept_files.read("a") is None
-    kept_files.keep("a", b"content")
-    assert kept_files.read("a") == b"content"
-    assert kept_files.read("b") is None
-    assert len(kept(folder)) == 1
-
-
 @pytest.mark.parametrize("damage", ["cut off", "a bit flipped", "empty", "other"])
 @pytest.mark.fault
 def test_a_damaged_file_is_ignored_and_replaced(folder, damage):
@@ -52,24 +44,6 @@ def test_a_damaged_file_is_ignored_and_replaced(folder, damage):
 
 
 @pytest.mark.fault
-def test_a_folder_in_place_of_a_file_is_no_error(folder):
-    kept_files.keep("a", b"content")
-    (path,) = kept(folder)
-    path.unlink()
-    path.mkdir()
-    assert kept_files.read("a") is None
-    kept_files.keep("a", b"content")
-    assert kept_files.read("a") is None
-    assert [*folder.rglob("*")] == [path]
-    path.rmdir()
-    path.symlink_to(folder / "none")
-    assert kept_files.read("a") is None
-    kept_files.keep("a", b"content")
-    assert kept_files.read("a") == b"content"
-    assert not path.is_symlink()
-
-
-@pytest.mark.fault
 def test_only_the_user_can_read_a_kept_file(folder):
     old = os.umask(0)
     try:
@@ -78,19 +52,6 @@ def test_only_the_user_can_read_a_kept_file(folder):
         os.umask(old)
     (path,) = kept(folder)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_file_that_is_read_was_used_last(folder):
-    contents = {name: name.encode() * 100 for name in "abc"}
-    paths = {}
-    for number, name in enumerate(contents):
-        kept_files.keep(name, contents[name])
-        (paths[name],) = set(kept(folder)) - set(paths.values())
-        os.utime(paths[name], (number, number))
-    assert kept_files.read("a") is not None
-    assert kept_files.drop_oldest(folder, 300) == 1
-    assert kept_files.read("b") is None
-    assert [kept_files.read(name) for name in "ac"] == [contents["a"], contents["c"]]
 
 
 @pytest.mark.parametrize(
@@ -112,21 +73,6 @@ def test_a_file_of_other_sources_or_settings_is_not_found(change, monkeypatch):
     with jax.default_matmul_precision("float32"):
         assert kept_files.read("a") is None
     assert kept_files.read("a") == b"content"
-
-
-def test_without_a_folder_nothing_is_kept(folder):
-    kept_files.keep("a", b"content")
-    keep_in(None)
-    assert kept_files.read("a") is None
-    kept_files.keep("b", b"content")
-    assert len(kept(folder)) == 1
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(folder):
-    (folder / "file").touch()
-    keep_in(folder / "file" / "below")
-    kept_files.keep("a", b"content")
-    assert kept_files.read("a") is None
 
 
 @pytest.fixture

@@ -99,20 +99,6 @@ def test_each_device_has_its_share_of_the_work(spread):
     assert not collectives(alone)
 
 
-def test_agents_at_once_exchange_nothing_but_their_results(spread):
-    spread(4)
-    hyper = jax.tree.map(lambda x: np.stack([x] * 4), programs.hyper_arrays(CONFIG))
-    made = Programs(CONFIG, many=True)
-    key = np.stack([run_key(seed) for seed in range(4)])
-    start, job = made.compile_training({1}, key, hyper, None)
-    leaves = made.start(key, hyper)
-    assert not collectives(start.compiled.result())
-    assert set(collectives(job.compiled.result())) <= {"all-gather", "all-reduce"}
-    for name, leaf in leaves.items():
-        shapes = {shard.data.shape for shard in leaf.addressable_shards}
-        assert shapes == {(1, *leaf.shape[1:])}, name
-
-
 @pytest.mark.slow
 def test_agents_are_trained_in_batches_and_named_in_order(spread):
     jobs = [Job(CONFIG, seed) for seed in range(5)]
@@ -137,13 +123,6 @@ def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread)
     assert str(found.value) == f"{said} {num_envs}"
 
 
-def test_a_buffer_that_can_not_be_split_evenly_is_refused(spread):
-    spread(8)
-    config = REPLAY.replace(replay_capacity=1001)
-    with pytest.raises(Refused, match=r"^replay_capacity must be a multiple of the 8 "):
-        next(loop.train_from_scratch(config, 1, trees.game_tree(config.env_id)))
-
-
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
@@ -159,22 +138,6 @@ def test_as_many_devices_are_used_as_asked_for(spread, monkeypatch):
     assert mesh.num_devices() == 8
 
 
-def test_results_that_are_read_are_on_each_device_and_a_state_is_donated(spread):
-    def step(weights):
-        return {"weights": weights + 1}, weights.sum(axis=1)
-
-    spread(8)
-    args = (np.ones((8, 3), np.float32),)
-    shapes = mesh.argument_shapes(args, (True,))
-    program = mesh.lowered_for_all(step, shapes, (0,), of_agents=True).compile()
-    (given,) = mesh.put(args, (True,))
-    state, read = program(given)
-    shards = state["weights"].addressable_shards
-    assert {shard.data.shape for shard in shards} == {(1, 3)}
-    assert read.is_fully_replicated
-    assert given.is_deleted()
-
-
 def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch):
     spread(8)
     monkeypatch.setattr(processes, "count", lambda: 2)
@@ -184,15 +147,6 @@ def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch
     gathered = mesh.gathered(lies)["env_state.x"]
     assert gathered.is_fully_replicated
     np.testing.assert_array_equal(gathered, games)
-
-
-def test_what_lies_on_its_devices_is_not_read_again(spread, monkeypatch):
-    """A process can't read what lies on the devices of another one."""
-    spread(8)
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    (lies,) = mesh.put(({"env_state.x": np.zeros(16, np.float32)},), None)
-    (again,) = mesh.put((lies,), None)
-    assert again["env_state.x"] is lies["env_state.x"]
 
 
 @pytest.mark.slow

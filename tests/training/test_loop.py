@@ -7,14 +7,12 @@ import pytest
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of, params_from
 from jax_ttt.proving import counterexamples
 from jax_ttt.runtime import named_arrays
-from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop
 from jax_ttt.training.keys import keys, run_key
 
@@ -59,17 +57,6 @@ def test_the_opponent_is_the_one_that_the_settings_name():
         assert opponent.name == name
 
 
-def test_an_opponents_random_numbers_come_from_the_runs_seed():
-    """A search has random playouts: the same seed gives the same player."""
-
-    def drawn(seed):
-        opponent = loop.make_opponent(Config.of(opponent="mcts:4"), seed)
-        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(opponent)])
-
-    assert np.array_equal(drawn(1), drawn(1))
-    assert not np.array_equal(drawn(1), drawn(2))
-
-
 def test_an_opponent_has_random_numbers_that_training_does_not_use():
     config, seed = Config.of(opponent="mcts:4"), 3
     spec = names.read_name("mcts:4", config.env_id)
@@ -112,15 +99,3 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     assert len(drawn) == 9
     assert len(set(drawn[:6])) == 6
     assert drawn[6:] == drawn[:3]
-
-
-@pytest.mark.parametrize("needed", [True, False])
-def test_what_enumerates_a_game_is_compiled_ahead_if_it_is_needed(needed, monkeypatch):
-    compiled = []
-    monkeypatch.setattr(trees, "needs_enumeration", lambda env_id: needed)
-    monkeypatch.setattr(trees, "compile_enumeration", compiled.append)
-    config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_every=4)
-    loop.compile_ahead(config, 1, None, TimeSpans())
-    assert compiled == ["tic_tac_toe"] * needed
-    for _ in loop.train_from_scratch(config, 1, None, lambda: True):
-        pass  # with the same programs: no thread compiles any more
