@@ -12,10 +12,8 @@ from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.checkpoints.recorder import Recorder, Schedule
-from jax_ttt.checkpoints.run_folders import Unwritten
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime.interrupts import Signals
-from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_folder import RunFolder
@@ -192,18 +190,6 @@ def test_a_state_whose_arrays_are_gone_is_not_saved(begun, tree):
     assert updates(path) == []
 
 
-def test_an_output_that_is_closed_in_one_process_waits_for_no_other(
-    begun, tree, monkeypatch
-):
-    """The others go on and do not save then."""
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    recorder, path = begun(shown=Shown(broken=2))
-    with pytest.raises(BrokenPipeError):
-        recorder.follow(steps(tree), Signals("", ""))
-    assert updates(path) == []
-    assert (path / "agent.safetensors").exists()
-
-
 def test_a_run_that_another_process_interrupts_is_not_finished(
     begun, tree, monkeypatch
 ):
@@ -211,23 +197,6 @@ def test_a_run_that_another_process_interrupts_is_not_finished(
     recorder, path = begun()
     recorder.follow(steps(tree, lambda: True), Signals("", ""))
     assert saved.newest(path).checkpoint.finished is None
-
-
-def test_the_process_that_writes_sets_aside_what_is_damaged(begun, tree, monkeypatch):
-    recorder, path = begun()
-    run = steps(tree)
-    recorder.follow(run, Signals("", ""))
-    damaged = path / "checkpoint-9.safetensors"
-    damaged.touch()
-    found = saved.newest(path)
-    assert [*found.damaged] == [damaged]
-    state = recorder.progress.state
-    for writes in (False, True):
-        monkeypatch.setattr(processes, "writes", lambda writes=writes: writes)
-        folder = Unwritten(path, TimeSpans())
-        rest = Shown(), Loggers({}), Schedule(0.0, 9), found
-        Recorder(PLAN, folder, *rest)._continue(state)
-        assert damaged.exists() != writes
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,7 @@ def words(drawn):
 def test_an_updates_numbers_depend_only_on_its_index():
     """They are the same if generated alone or for a chunk."""
     key = jax.random.key(3)
-    chunk = jax.vmap(lambda update: _of_update(CONFIG, key, update))(
-        np.arange(5, 9)
-    )
+    chunk = jax.vmap(lambda update: _of_update(CONFIG, key, update))(np.arange(5, 9))
     for row, update in enumerate(range(5, 9)):
         alone = _of_update(CONFIG, key, update)
         of_chunk = jax.tree.map(lambda x, i=row: x[i], chunk)
@@ -43,14 +41,6 @@ def test_runs_updates_and_turns_have_different_numbers():
     assert np.abs(correlation).max() < 0.2  # 6 standard deviations
     assert 0 <= rows.min() < 1e-3
     assert 0.999 < rows.max() < 1
-
-
-def test_each_key_of_a_turn_has_one_use():
-    keys = jax.random.split(jax.random.key(4), 3)
-    found = jax.jit(random_numbers.turn, static_argnums=1)(keys, 5)
-    assert np.array_equal(found.uniform, jax.random.uniform(keys[0], (5,)))
-    for key, own in zip((found.reply_key, found.learn_key), keys[1:], strict=True):
-        assert np.array_equal(jax.random.key_data(key), jax.random.key_data(own))
 
 
 def test_all_keys_of_an_update_differ():

@@ -201,9 +201,7 @@ def test_in_self_play_results_are_the_first_players():
     assert row.transition.reward[0] == 1  # the mover's
 
 
-@pytest.mark.parametrize(
-    "rewards", [(1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)]
-)
+@pytest.mark.parametrize("rewards", [(1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)])
 def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
     names = ("reward_win", "reward_draw", "reward_loss")
     target = CONFIG.replace(**dict(zip(names, rewards, strict=True))).target

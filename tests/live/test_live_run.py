@@ -44,8 +44,8 @@ def test_without_changes_it_is_the_run_of_the_loop(config, tree):
     assert same(latest.agent().params, last.params)
 
 
-@BOTH
-def test_a_change_takes_effect_at_once_and_compiles_nothing(config):
+def test_a_change_takes_effect_at_once_and_compiles_nothing():
+    config = NETWORK
     changed = config.replace(
         learning_rate=0.25,
         learning_rate_end=0.25,
@@ -68,8 +68,8 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing(config):
     assert not same(latest.params, unchanged.params)
 
 
-@BOTH
-def test_a_change_and_back_again_before_the_next_step_is_no_change(config):
+def test_a_change_and_back_again_before_the_next_step_is_no_change():
+    config = NETWORK
     run = LiveRun(config, 3)
     run.step(config)
     run.learn([], config.replace(gamma=0.75))  # opens the loop again
@@ -137,15 +137,6 @@ def test_a_network_without_a_gradient_has_diverged():
         whole(LiveRun(loud, 3), loud)
 
 
-def test_an_agent_stays_as_it_was():
-    run = LiveRun(NETWORK, 3)
-    first, _ = run.step(NETWORK)
-    kept = {name: np.array(leaf) for name, leaf in first.params.items()}
-    latest, _ = whole(run, NETWORK)
-    assert same(first.params, kept)
-    assert not same(first.params, latest.params)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
@@ -154,7 +145,7 @@ def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
     whole(run, config)
     assert run.figures["unbeatable"] == {"x": True, "o": True}
     rng = np.random.default_rng(0)
-    for _ in range(40):
+    for _ in range(10):
         position, moves = 0, []
         while not host_tree.terminal[position]:
             legal = np.flatnonzero(host_tree.legal_action_mask[position])

@@ -17,7 +17,6 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.scaling import mesh, processes
-from jax_ttt.scaling.flags import Spread
 from jax_ttt.training import loop, many_agents, programs, run_state
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.many_agents import Job
@@ -30,7 +29,6 @@ CONFIG = Config.of(
 SGD = CONFIG.replace(optimizer="sgd", learning_rate=1.0)
 REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
 TABLE = CONFIG.replace(network="table", learning_rate=0.5)
-OPPONENT = CONFIG.replace(opponent="minimax")
 
 
 def after(config, num_updates):
@@ -60,7 +58,6 @@ def collectives(program):
         pytest.param(SGD, id="sgd", marks=pytest.mark.slow),
         pytest.param(REPLAY, id="replay"),
         pytest.param(TABLE, id="table", marks=pytest.mark.slow),
-        pytest.param(OPPONENT, id="minimax", marks=pytest.mark.slow),
     ],
 )
 def test_an_update_is_that_of_one_device(config, spread):
@@ -111,9 +108,7 @@ def test_agents_are_trained_in_batches_and_named_in_order(spread):
         assert row.is_proven == other.is_proven
 
 
-@pytest.mark.parametrize(
-    ("num_envs", "sizes"), [(100, "96 or 104"), (1001, "1,000 or 1,008"), (5, "8")]
-)
+@pytest.mark.parametrize(("num_envs", "sizes"), [(1001, "1,000 or 1,008"), (5, "8")])
 def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread):
     spread(8)
     config = CONFIG.replace(num_envs=num_envs)
@@ -126,16 +121,6 @@ def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread)
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
-
-
-def test_as_many_devices_are_used_as_asked_for(spread, monkeypatch):
-    for number in (2, 8):
-        assert spread(number).endswith(f", {number} devices")
-        assert mesh.num_devices() == number
-    spread(1)
-    monkeypatch.setattr(processes, "join", lambda args: None)
-    mesh.use_devices("auto", Spread(distributed=True))
-    assert mesh.num_devices() == 8
 
 
 def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch):
@@ -167,7 +152,7 @@ def test_a_state_continues_on_another_number_of_devices(spread):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("seed", range(1000, 1008))
+@pytest.mark.parametrize("seed", [1000, 1001])
 def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
     config = Config.of()
     spread(8)
@@ -180,13 +165,13 @@ def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
 @pytest.mark.usefixtures("optimized")
 def test_a_sweep_over_eight_devices_has_the_verdicts_of_one(spread):
     config = PRESETS["table"].replace(num_updates=100)  # too few for some seeds
-    jobs = [Job(config, seed) for seed in range(1000, 1064)]
+    jobs = [Job(config, seed) for seed in range(1000, 1016)]
     alone = list(many_agents.train_jobs(jobs))
     spread(8)
     rows = list(many_agents.train_jobs(jobs))
     verdicts = [[(row.seed, row.is_proven) for row in found] for found in (rows, alone)]
     assert verdicts[0] == verdicts[1]
-    assert 0 < sum(row.is_proven for row in rows) < 64
+    assert 0 < sum(row.is_proven for row in rows) < 16
 
 
 @pytest.mark.parametrize("number", ["8", "all"])

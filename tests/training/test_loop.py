@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
@@ -20,16 +21,11 @@ from jax_ttt.training.keys import keys, run_key
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    config = Config.of(
-        num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
-    )
-    assert least < loop.size(config, None) < 100 * least
+    assert least < loop.size(tiny.CONFIG, None) < 100 * least
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
-    config = Config.of(
-        num_envs=8, hidden_size=8, num_updates=4, eval_every=2, eval_games=0, tau=0.1
-    )
+    config = tiny.CONFIG.replace(tau=0.1)
     network = network_of(config.architecture)
     differs = False
     for step in loop.train_from_scratch(config, 3, tree):
@@ -42,7 +38,9 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
             )
             for one in named
         )
-        rows = map(jax.tree.leaves, (step.evaluation, expected, other))
+        rows = map(
+            jax.tree.leaves, (step.evaluation.exact, expected.exact, other.exact)
+        )
         for found, own, targets in zip(*rows, strict=True):
             np.testing.assert_allclose(found, own, atol=1e-6)
             differs |= bool((found != targets).any())
