@@ -71,7 +71,8 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     """Of all 16,167 moves, played in PGX."""
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     assert len(parent) == 16_167
-    env_state = jax.tree.map(lambda leaf: leaf[parent], trees.env_states("tic_tac_toe"))
+    states = jax.device_get(trees.env_states("tic_tac_toe"))
+    env_state = jax.tree.map(lambda leaf: leaf[parent], states)
     if env_state.current_player[0] != x_is_player:
         env_state = env_state.replace(
             current_player=1 - env_state.current_player,
@@ -80,10 +81,10 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     assert env_state.current_player[0] == x_is_player
     env = pgx_games.make_env("tic_tac_toe")
     step = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
-    after, move = step(env, env_state, jnp.asarray(action, jnp.int32), 1.0)
+    after, move = step(env, env_state, action.astype(np.int32), 1.0)
     child = np.asarray(tree.successor)[parent, action]
     target = td_target(
-        move.reward, move.discount, jnp.asarray(q_star[child]), after.legal_action_mask
+        move.reward, move.discount, q_star[child], after.legal_action_mask
     )
     assert (np.asarray(target) != q_star[parent, action]).sum() == 0
 
@@ -276,8 +277,8 @@ def test_results_of_the_targets_fixed_points(
 
 def test_no_gradient_flows_through_two_ply_targets():
     def target(q_values, replies):
-        one = np.ones(1, np.float32)
-        targets = equations.two_ply_targets(one, -one, q_values, replies, LEGAL, 0.5)
+        one, legal = jnp.ones(1), jnp.asarray(LEGAL)
+        targets = equations.two_ply_targets(one, -one, q_values, replies, legal, 0.5)
         return sum(map(jnp.sum, targets))
 
     gradients = jax.jit(jax.grad(target, argnums=(0, 1)))(Q, -Q)

@@ -366,14 +366,21 @@ REPLAY = TABLE.replace(
 
 
 def test_replay_learns_from_replay_start_on_and_uses_no_key_twice():
+    """Exponential epsilon falls with each finished game."""
     state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)
+    ended = 0
     with jax.debug_key_reuse(True):
-        for update in range(1, 7):
+        for update in range(1, 13):
             state, metrics = do_update(REPLAY, state)
+            epsilon = max(0.99**ended, 0.25)
+            assert float(metrics.epsilon) == pytest.approx(epsilon, rel=1e-4)
+            ended += int(metrics.games)
             assert int(state.buffer.size) == min(64 * update, 256)
             changed = not np.array_equal(params[0], numbers(state.params)[0])
             assert changed == (update >= 2)
             assert (float(metrics.loss) > 0) == changed
+    assert ended > 64
+    assert int(state.games) == ended
 
 
 DECAYING = CONFIG.replace(
@@ -401,16 +408,6 @@ def test_nothing_of_an_agent_changes_before_replay_start():
     assert float(metrics.loss) > 0
     pairs = zip(learned(after), before, strict=True)
     assert all(new != old for new, old in pairs)
-
-
-def test_exponential_epsilon_falls_with_each_finished_game():
-    state, ended = start(0, REPLAY), 0
-    for _ in range(12):
-        state, metrics = do_update(REPLAY, state)
-        assert float(metrics.epsilon) == pytest.approx(max(0.99**ended, 0.25), rel=1e-4)
-        ended += int(metrics.games)
-    assert ended > 64
-    assert int(state.games) == ended
 
 
 def test_an_opponent_that_differs_from_the_settings_is_an_error():

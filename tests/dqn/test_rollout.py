@@ -147,12 +147,12 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = CONFIG.replace(seat=seat) if seat != "self" else SELF_PLAY
     config = config.replace(first_move=4, num_envs=512)
     opponent = SelfPlay() if seat == "self" else RANDOM
-    states = random_moves(config, opponent)
+    states = jax.device_get(random_moves(config, opponent))
     # Only an illegal move ends a game in less than five moves.
     assert not (states.terminated & (states._step_count < 5)).any()
     replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
     mine, yours = np.moveaxis(np.asarray(replied.observation), -1, 0)
-    to_first = np.asarray(pgx_games.first_to_move(replied))[:, None, None]
+    to_first = np.asarray(jax.jit(pgx_games.first_to_move)(replied))[:, None, None]
     first = np.where(to_first, mine, yours).reshape(-1, 9)
     second = np.where(to_first, yours, mine).reshape(-1, 9)
     assert first[:, 4].all()

@@ -120,7 +120,7 @@ def test_the_best_agent_of_each_is_kept():
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     """Later chunks donate the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train_from_scratch(tiny.CONFIG.replace(num_updates=20), 2, tree):
+    for step in loop.train_from_scratch(tiny.CONFIG.replace(num_updates=20), 1, tree):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last
