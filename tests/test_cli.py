@@ -19,7 +19,7 @@ from jax_ttt.config.command_line.arguments import arguments
 from jax_ttt.config.command_line.examples import EXAMPLES
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import PART_OF, PARTS, Config
+from jax_ttt.config.settings import PART_OF, Config
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -285,22 +285,6 @@ def test_help_names_every_flag_and_its_examples_are_accepted(command, helps):
         if not {"--config", "--resume"} & {*words.split()}:  # there is no such run
             parse = cli.parse_settings if command in ("train", "sweep") else cli.parse
             parse(args_type, words.split(), command)
-
-
-def field_texts(part):
-    """Return the texts below the fields of a class, as they stand in its source."""
-    source = Path(str(sys.modules[part.__module__].__file__)).read_text("utf-8")
-    pattern = r'^    (\w+): .*\n    """([^"]*)"""'
-    return dict(re.findall(pattern, source, re.MULTILINE))
-
-
-def test_help_says_what_each_setting_is(helps):
-    help_text = plain(helps["train"]).replace("- ", "-")
-    for part in PARTS.values():
-        texts = field_texts(part)
-        for field in part.RULES:
-            text = plain(re.sub(r"(?<=\d),(?=\d{3})", "", texts[field]))
-            assert text.replace("- ", "-") in help_text, field
 
 
 @pytest.mark.parametrize("preset", ["default", "article"])

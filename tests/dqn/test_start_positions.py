@@ -9,12 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.dqn import random_numbers, start_positions
+from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.training import functions, programs
-from jax_ttt.training.keys import run_key
 
 ENV = "connect_4x4"
 NUMBERS = st.lists(st.integers(0, 30), max_size=12)
@@ -133,19 +130,3 @@ def test_an_empty_pool_starts_no_game(drawn):
     fresh = new_games.func(settings, empty, uniform, games_after())
     assert not np.asarray(fresh.observation).any()
     assert not np.asarray(fresh.terminated).any()
-
-
-def test_without_a_share_the_state_and_the_program_have_no_pool():
-    """So the program is the same as if pools did not exist."""
-    plain = PRESETS["plain"].replace(env_id=ENV, num_envs=8)
-    has_pool = []
-    for share in (0.5, 0.0):
-        config = plain.replace(start_share=share)
-        hyper = programs.hyper_arrays(config)
-        start = functools.partial(functions.start_run, config)
-        state = jax.eval_shape(start, run_key(1), hyper, None, None)
-        has_pool.append(any(name.startswith("pool.") for name in state))
-    assert has_pool == [True, False]
-    assert random_numbers.of_update(plain, jax.random.key(0), 1).starts is None
-    new = games_after()
-    assert start_positions.new_games(plain.run, None, None, new) is new

@@ -8,7 +8,6 @@ import tiny
 from jax_ttt.live.live_run import LiveRun
 from jax_ttt.live.sliders import LEARNERS, LEARNING
 from jax_ttt.runtime import compile_events
-from jax_ttt.training import graded_steps, loop
 
 NETWORK = tiny.CONFIG.replace(eval_games=0, num_updates=16, eval_every=4)
 TABLE = NETWORK.replace(network="table", hidden_size=128, learning_rate=0.5)
@@ -29,19 +28,6 @@ def whole(run, config):
 def same(a, b):
     pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
     return all((np.asarray(x) == np.asarray(y)).all() for x, y in pairs)
-
-
-@pytest.mark.slow
-@BOTH
-def test_without_changes_it_is_the_run_of_the_loop(config, tree):
-    latest, rows = whole(LiveRun(config, 3), config)
-    *_, (last, found) = graded_steps.with_grades(
-        loop.train_from_scratch(config, 3, tree)
-    )
-    assert same(latest.params, last.params)
-    assert (latest.update, latest.grades) == (16, found)
-    assert [row["update"] for row in rows] == [0, 4, 8, 12, 16]
-    assert same(latest.agent().params, last.params)
 
 
 def test_a_change_takes_effect_at_once_and_compiles_nothing():

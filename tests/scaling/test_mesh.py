@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
-from jax_ttt.scaling import mesh, processes
 from jax_ttt.training import loop, many_agents, programs, run_state
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.many_agents import Job
@@ -37,19 +35,6 @@ def after(config, num_updates):
     made = Programs(config)
     state = made.start(run_key(3), hyper, opponent)
     return made.updates(num_updates, state, hyper, opponent)
-
-
-def compiled(config):
-    """Return the program of one update."""
-    hyper = programs.hyper_arrays(config)
-    _, job = Programs(config).compile_training({1}, run_key(3), hyper, None)
-    return job.compiled.result()
-
-
-def collectives(program):
-    """Return the names of the operations that exchange data between devices."""
-    kinds = "all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter"
-    return re.findall(rf" ({kinds})(?:-start)?\(", program.as_text())
 
 
 @pytest.mark.parametrize(
@@ -84,19 +69,6 @@ def test_games_are_split_and_all_else_is_on_each_device(spread):
 
 
 @pytest.mark.slow
-def test_each_device_has_its_share_of_the_work(spread):
-    config = CONFIG.replace(num_envs=1024)
-    alone = compiled(config)
-    spread(8)
-    program = compiled(config)
-    whole, share = (found.cost_analysis() or {} for found in (alone, program))
-    # Of what an update computes, only the optimizer's step is done on each device.
-    assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
-    assert set(collectives(program)) == {"all-reduce"}
-    assert not collectives(alone)
-
-
-@pytest.mark.slow
 def test_agents_are_trained_in_batches_and_named_in_order(spread):
     jobs = [Job(CONFIG, seed) for seed in range(5)]
     alone = list(many_agents.train_jobs(jobs))
@@ -121,17 +93,6 @@ def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread)
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
-
-
-def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch):
-    spread(8)
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    games = np.arange(16.0, dtype=np.float32)
-    (lies,) = mesh.put(({"env_state.x": games},), None)
-    assert not lies["env_state.x"].is_fully_replicated
-    gathered = mesh.gathered(lies)["env_state.x"]
-    assert gathered.is_fully_replicated
-    np.testing.assert_array_equal(gathered, games)
 
 
 @pytest.mark.slow
