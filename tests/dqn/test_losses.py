@@ -1,11 +1,12 @@
 """The loss of a batch and its gradient, compared with results by hand."""
 
 import jax
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn import losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -18,7 +19,7 @@ def moves(live):
     """Return moves in cells 0, 1, 2, ... of empty boards."""
     count = len(live)
     boards = np.zeros((count, 3, 3, 2), bool)
-    return equations.Transition(
+    return made.transition(
         obs=boards,
         action=np.arange(count, dtype=np.int32),
         reward=np.zeros(count, np.float32),

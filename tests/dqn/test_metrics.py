@@ -1,5 +1,7 @@
 """Metrics of a chunk of updates."""
 
+from typing import Any
+
 import jax
 import numpy as np
 
@@ -11,7 +13,7 @@ of_chunk = jax.jit(metrics.of_chunk)
 
 def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
     row = np.array([1.0, 2.0, 6.0], np.float32)
-    fields = [row * (place + 1) for place in range(10)]  # each its own multiple
+    fields: list[Any] = [row * (place + 1) for place in range(10)]  # each its own
     found = of_chunk(Metrics(*fields), {"weights": row})
     assert found._asdict() == {
         **{"loss": 3, "grad_norm": 6, "mean_max_q": 9},
@@ -22,7 +24,8 @@ def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
 
 
 def test_a_chunk_names_the_first_update_whose_values_are_not_finite():
-    good, weights = np.zeros(4, np.float32), [np.zeros((2, 2)), np.zeros(3)]
+    good: Any = np.zeros(4, np.float32)
+    weights = [np.zeros((2, 2)), np.zeros(3)]
     rows = Metrics(*[good] * 10)
     rows = rows._replace(loss=np.array([0.0, 1.0, np.inf, 0.0]))
     rows = rows._replace(grad_norm=np.array([0.0, np.nan, 0.0, np.nan]))
