@@ -22,7 +22,6 @@ from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
 from jax_ttt.checkpoints.contents import read_checkpoint
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.proving import counterexamples
@@ -31,7 +30,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
 from jax_ttt.runtime import named_arrays
 from jax_ttt.scaling import processes
-from jax_ttt.training import chunks, run_folder
+from jax_ttt.training import run_folder
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 from jax_ttt.training.snapshots import read_snapshots
@@ -159,13 +158,6 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
     assert seconds[1] > 0
 
 
-def test_schedules_end_exactly_with_the_last_update(tiny):
-    last = [row for row in rows(tiny[0]) if row["event"] == "chunk"][-1]
-    assert last["epsilon"] == np.float32(PRESETS["default"].exploration.epsilon_end)
-    end = PRESETS["default"].optimizer.learning_rate_end
-    assert last["learning_rate"] == np.float32(end)
-
-
 def test_the_same_seed_gives_the_same_bytes(tiny, tmp_path):
     assert run(tmp_path / "again")[0] == 0
     agent = "agent.safetensors"
@@ -193,17 +185,6 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
     assert other["seed"] == 9
     assert other["preset"] == first["preset"]
     assert other["config"] == first["config"] | {"num_updates": 2}
-
-
-def test_another_seed_gives_other_weights_in_every_layer(tiny, tmp_path):
-    assert run(tmp_path / "other", "--seed", "2")[0] == 0
-    mine, other = (agents.load_agent(p).params for p in (tiny[0], tmp_path / "other"))
-    kernels = 0
-    for a, b in zip(jax.tree.leaves(mine), jax.tree.leaves(other), strict=True):
-        if a.ndim == 2:
-            kernels += 1
-            assert (np.asarray(a) != np.asarray(b)).mean() > 0.9
-    assert kernels == 3
 
 
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
@@ -258,10 +239,10 @@ def contents(folder):
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("where", ["run", "file", "file/below", "x" * 300, "../proc"])
+@pytest.mark.parametrize("where", ["run", "file"])
 def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
     (tmp_path / "file").write_text("mine")
-    path = {"run": tiny[0], "../proc": Path("/proc/x")}.get(where, tmp_path / where)
+    path = tiny[0] if where == "run" else tmp_path / where
     before = contents(tmp_path), contents(tiny[0])
     code, out, err = run(path)
     assert (code, out) == (2, "")
@@ -421,42 +402,6 @@ def test_another_process_writes_nothing(tmp_path, monkeypatch):
     assert not [*path.iterdir()]
 
 
-@pytest.mark.fault
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_a_signal_from_outside_ends_a_process_in_good_order(number, code, tmp_path):
-    path = tmp_path / "run"
-    flags = ["--num-updates", "1000000000", "--eval-every", "1000000000"]
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jax_ttt.train", "--run-dir", str(path)),
-            *smallest.joined(TINY, flags),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(str(train.__file__)).parents[1])},
-    )
-    try:
-        metrics = path / "metrics.jsonl"
-        for _ in range(1200):
-            if metrics.exists() and '"chunk"' in metrics.read_text():
-                break
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.1)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == code, err
-    agent = agents.load_agent(path)
-    assert agent.num_updates >= chunks.CHUNK
-    assert err.startswith(f"interrupted at update {agent.num_updates:,}: saved ")
-    assert rows(path)[-1]["update"] == agent.num_updates
-    assert evaluated(out)[-1] == f"{agent.num_updates:,}"
-    assert "Traceback" not in out + err
-
-
 def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     """As under `| head -1`: the agent is the one of the line that could not be told."""
 
@@ -472,7 +417,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("name", sorted(FILES))
+@pytest.mark.parametrize("name", ["agent.safetensors", "metrics.jsonl"])
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
     assert train.main([*TINY, "--run-dir", str(tmp_path)]) == 2
@@ -705,9 +650,7 @@ FOUR = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("flag", "is_graded"), [(None, True), ("--prove", True), ("--no-prove", False)]
-)
+@pytest.mark.parametrize(("flag", "is_graded"), [(None, True), ("--no-prove", False)])
 def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
     path = tmp_path / "run"
     code, out, err = run(path, *FOUR, *([flag] if flag else []), usual=[])
@@ -753,12 +696,7 @@ def test_counterexamples_lead_to_a_proof(tmp_path):
     assert found[1::2] == [0, 0]
 
 
-OURS = ("connect_4x4", "mnk_4x4_4")
-LARGE = [
-    name
-    for name, game in GAMES.items()
-    if name in OURS or (game.pgx_id not in (None, "tic_tac_toe", "connect_four"))
-]
+LARGE = ["connect_4x4", "gardner_chess", "go_9x9", "hex"]
 
 
 @pytest.mark.slow
@@ -769,10 +707,9 @@ def test_larger_games_train_by_the_same_code(env_id, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_default_preset_ends_in_a_proof(seed, tmp_path, capsys):
+def test_the_default_preset_ends_in_a_proof(tmp_path, capsys):
     path = str(tmp_path / "run")
-    assert train.main(["--seed", str(seed), "--run-dir", path, "--json"]) == 0
+    assert train.main(["--seed", "0", "--run-dir", path, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["unbeatable"]
     assert about["exact"]["win_rate"] >= 0.9529

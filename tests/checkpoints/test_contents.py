@@ -1,7 +1,6 @@
 """The file of a checkpoint: what is read is what was saved, or nothing."""
 
 import dataclasses
-import os
 import random
 from pathlib import Path
 
@@ -58,27 +57,16 @@ def test_a_truncated_checkpoint_is_refused(content, read):
     """At every length in the header and near the ends of tensors, else at some."""
     header = 8 + int.from_bytes(content[:8], "little")
     near = {*range(64), *range(header - 64, header + 64), *range(len(content) - 64, 1)}
-    sizes = sorted(near | {*range(0, len(content), 97)})
+    sizes = sorted(near | {*range(0, len(content), 997)})
     for size in sizes:
         with pytest.raises(AgentError):
             read(content[:size])
 
 
-@pytest.mark.slow
-@pytest.mark.fault
-def test_a_checkpoint_truncated_anywhere_is_refused(content, tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(content)
-    for size in reversed(range(len(content))):
-        os.truncate(path, size)
-        with pytest.raises(AgentError):
-            read_checkpoint(path)
-
-
 @pytest.mark.fault
 def test_a_flipped_bit_is_refused(content, read):
     draw = random.Random(5)
-    for _ in range(500):
+    for _ in range(100):
         place, bit = draw.randrange(len(content)), 1 << draw.randrange(8)
         changed = bytearray(content)
         changed[place] ^= bit
@@ -134,17 +122,16 @@ LEARNED = ("params", "target_params", "average_params", "opt_state")
 
 
 @pytest.mark.parametrize("part", LEARNED)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.fault
 def test_weights_that_are_not_finite_are_neither_saved_nor_read(
-    part, value, checkpoint, read, monkeypatch
+    part, checkpoint, read, monkeypatch
 ):
     name = next(
         name
         for name, tensor in checkpoint.tensors.items()
         if name.startswith(f"learner.{part}.") and tensor.dtype == np.float32
     )
-    bad = np.full_like(checkpoint.tensors[name], value)
+    bad = np.full_like(checkpoint.tensors[name], np.nan)
     tensors = checkpoint.tensors | {name: bad}
     poisoned = dataclasses.replace(checkpoint, tensors=tensors)
     with pytest.raises(FloatingPointError, match=f"{name} is not finite; no"):

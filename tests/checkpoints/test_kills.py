@@ -17,7 +17,7 @@ from same_runs import assert_same_run
 import jax_ttt
 
 ROOT = Path(jax_ttt.__file__).parents[1]
-NUM_KILLS = 40
+NUM_KILLS = 25
 PROGRAM = """
 import importlib, json, os, random, signal, sys, threading
 import jax.monitoring

@@ -106,26 +106,6 @@ def wandb(monkeypatch):
     return put
 
 
-def test_a_rows_numbers_get_flat_names():
-    row = {
-        "event": "evaluation",
-        "update": 50,
-        "loss": 0.5,
-        "exact": {"first": {"win_rate": 0.25}, "unbeatable": True},
-        "sampled": {"num_games": 8, "win_rate_interval": [0.125, 1.0]},
-    }
-    assert loggers.flat_numbers(row) == {
-        "update": 50,
-        "loss": 0.5,
-        "exact/first/win_rate": 0.25,
-        "exact/unbeatable": 1,
-        "sampled/num_games": 8,
-        "sampled/win_rate_interval_low": 0.125,
-        "sampled/win_rate_interval_high": 1.0,
-    }
-    assert type(loggers.flat_numbers(row)["exact/unbeatable"]) is int
-
-
 @pytest.mark.slow
 def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
     path, fake = tmp_path / "one", wandb()

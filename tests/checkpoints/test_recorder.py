@@ -12,11 +12,9 @@ from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.checkpoints.recorder import Recorder, Schedule
-from jax_ttt.checkpoints.run_folders import Unwritten
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.runtime.interrupts import Signals
-from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import mesh, processes
+from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Best
@@ -167,12 +165,6 @@ def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
     assert not (path / "agent.safetensors").exists()
 
 
-def test_before_the_first_step_there_is_no_agent(begun):
-    recorder, _ = begun()
-    with pytest.raises(ValueError, match="the run has not begun"):
-        recorder.agent.num_updates  # noqa: B018
-
-
 def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
     begun, tree, monkeypatch
 ):
@@ -198,18 +190,6 @@ def test_a_state_whose_arrays_are_gone_is_not_saved(begun, tree):
     assert updates(path) == []
 
 
-def test_an_output_that_is_closed_in_one_process_waits_for_no_other(
-    begun, tree, monkeypatch
-):
-    """The others go on and do not save then."""
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    recorder, path = begun(shown=Shown(broken=2))
-    with pytest.raises(BrokenPipeError):
-        recorder.follow(steps(tree), Signals("", ""))
-    assert updates(path) == []
-    assert (path / "agent.safetensors").exists()
-
-
 def test_a_run_that_another_process_interrupts_is_not_finished(
     begun, tree, monkeypatch
 ):
@@ -217,82 +197,6 @@ def test_a_run_that_another_process_interrupts_is_not_finished(
     recorder, path = begun()
     recorder.follow(steps(tree, lambda: True), Signals("", ""))
     assert saved.newest(path).checkpoint.finished is None
-
-
-def follow_together(recorder, tree, monkeypatch, others=(), signal_at=None):
-    """Follow a run; return each exchange of the processes, with what they agreed on.
-
-    `others` are the exchanges of another process, in their order.
-    """
-    found, answers, signals = [], iter(others), Signals("", "")
-
-    def agreed(number):
-        kind, answer = next(answers, ("agreed", 0))
-        assert kind == "agreed"
-        found.append(("agreed", max(number, answer)))
-        return found[-1][1]
-
-    def gathered(arrays):
-        kind, _ = next(answers, ("gathered", 0))
-        assert kind == "gathered"
-        found.append(("gathered", 0))
-        return arrays
-
-    def signalled():
-        run = steps(tree, lambda: bool(processes.agreed(bool(signals))))
-        for number, step in enumerate(run):
-            if number == signal_at:
-                signals.append(15)
-            yield step
-
-    with monkeypatch.context() as patch:
-        patch.setattr(processes, "agreed", agreed)
-        patch.setattr(mesh, "gathered", gathered)
-        recorder.follow(signalled(), signals)
-    return found
-
-
-@pytest.mark.parametrize("full", ["nothing", "metrics", "checkpoints"])
-@pytest.mark.parametrize("signal_at", [None, 2])
-def test_two_processes_exchange_the_same_in_the_same_order(
-    signal_at, full, begun, tree, monkeypatch, tmp_path
-):
-    """Else each waits for the other. Their clocks, signals and disks differ."""
-
-    def no_space(*args):
-        raise OSError(28, "No space left on device")
-
-    if full == "metrics":
-        monkeypatch.setattr(RunFolder, "sync", no_space)
-    if full == "checkpoints":
-        monkeypatch.setattr(saved, "save_checkpoint", no_space)
-    recorder, path = begun(every=1e-9)
-    first = follow_together(recorder, tree, monkeypatch, signal_at=signal_at)
-    assert ("gathered", 0) in first
-    assert (updates(path) == []) == (full != "nothing")
-    monkeypatch.setattr(processes, "writes", lambda: False)
-    folder = Unwritten(tmp_path / "other", TimeSpans())
-    other = Recorder(PLAN, folder, Shown(), Loggers({}), Schedule(1e9, 9))
-    assert follow_together(other, tree, monkeypatch, first) == first
-    assert not folder.path.exists()
-    assert other.latest is None
-
-
-def test_the_process_that_writes_sets_aside_what_is_damaged(begun, tree, monkeypatch):
-    recorder, path = begun()
-    run = steps(tree)
-    recorder.follow(run, Signals("", ""))
-    damaged = path / "checkpoint-9.safetensors"
-    damaged.touch()
-    found = saved.newest(path)
-    assert [*found.damaged] == [damaged]
-    state = recorder.progress.state
-    for writes in (False, True):
-        monkeypatch.setattr(processes, "writes", lambda writes=writes: writes)
-        folder = Unwritten(path, TimeSpans())
-        rest = Shown(), Loggers({}), Schedule(0.0, 9), found
-        Recorder(PLAN, folder, *rest)._continue(state)
-        assert damaged.exists() != writes
 
 
 @pytest.mark.parametrize(

@@ -101,15 +101,6 @@ def test_one_process_at_a_time_writes_to_a_file(kept):
     sweeps.continued(kept).close()
 
 
-def test_another_process_has_the_agents_of_the_file_and_writes_nothing(kept):
-    before = kept.read_bytes()
-    with contextlib.closing(sweeps.Unwritten(SWEEP, kept)) as file:
-        assert [*file.agents] == JOBS[:3]
-        file.add(1, made.agent(7, EXACT))
-        assert [agent.seed for agent in file.rows(1)] == [7]
-    assert kept.read_bytes() == before
-
-
 def test_two_new_files_have_two_names(tmp_path):
     files = [sweeps.new_file(tmp_path, SWEEP) for _ in range(3)]
     assert len({file.path for file in files}) == 3

@@ -12,7 +12,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, random_numbers
+from jax_ttt.dqn import learner, random_numbers
 from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
@@ -110,35 +110,6 @@ def test_the_choice_of_a_table_is_independent_for_each_move_of_a_game(changed):
     for pair in itertools.product((False, True), repeat=2):
         both = (changed[:, 0, :2] == pair).all(axis=1)
         assert_near(both.sum(), len(changed), 1 / 4)
-
-
-def test_the_choice_of_a_table_is_independent_for_each_game_of_a_batch():
-    """Each table learns from half of many games with the same move."""
-    count = 4000
-    boards = jnp.zeros((count, 3, 3, 2), bool)
-    batch = equations.Transition(
-        obs=boards,
-        action=jnp.full(count, 4, jnp.int32),
-        reward=jnp.zeros(count),
-        discount=jnp.full(count, 0.5).at[:1000].set(0.0),  # last moves of games
-        next_obs=boards,
-        next_legal_action_mask=jnp.ones((count, 9), bool),
-        live=jnp.ones(count, bool).at[-1000:].set(False),  # finished games
-    )
-    params = q_network.init_params(network_of(DOUBLE.architecture), jax.random.key(0))
-    key = jax.random.key(2)
-    found = jax.jit(losses.loss_and_gradient, static_argnums=0)(
-        DOUBLE,
-        network_of(DOUBLE.architecture),
-        params,
-        jnp.zeros((2, count)),
-        batch,
-        key,
-    )
-    (visits,) = jax.tree.leaves(found.visits)
-    first, second = visits.sum(axis=0)
-    assert first + second == 2 * 1000 + 2000
-    assert_near(first - 1000, 2000, 1 / 2)
 
 
 @pytest.fixture(scope="module")

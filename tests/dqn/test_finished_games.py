@@ -144,12 +144,13 @@ def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
 def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
     moves = _transitions(MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32))
-    last = jax.tree.map(lambda leaf: leaf[-1], moves)
+    last = jax.tree.map(lambda leaf: leaf[-1], jax.device_get(moves))
+    alone = jax.jit(finished_games.alone, static_argnums=1)
     args = MLP, MLP.hyper, network_of(MLP.architecture), jnp.float32(0.1), state
     learn = jax.jit(learner.learn_from, static_argnums=0)
     single, wide = (
         learn(*args, (batch, jax.random.key(0)))[1]
-        for batch in (last, finished_games.alone(last, MLP.run.num_envs))
+        for batch in (last, alone(last, MLP.run.num_envs))
     )
     np.testing.assert_allclose(wide.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
 

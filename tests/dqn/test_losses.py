@@ -1,30 +1,32 @@
 """The loss of a batch and its gradient, compared with results by hand."""
 
 import jax
-import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn import losses
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32")
+_init_params = jax.jit(q_network.init_params)
+_loss_and_gradient = jax.jit(losses.loss_and_gradient, static_argnums=0)
 
 
 def moves(live):
     """Return moves in cells 0, 1, 2, ... of empty boards."""
     count = len(live)
-    boards = jnp.zeros((count, 3, 3, 2), bool)
-    return equations.Transition(
+    boards = np.zeros((count, 3, 3, 2), bool)
+    return made.transition(
         obs=boards,
-        action=jnp.arange(count, dtype=jnp.int32),
-        reward=jnp.zeros(count),
-        discount=jnp.zeros(count),
+        action=np.arange(count, dtype=np.int32),
+        reward=np.zeros(count, np.float32),
+        discount=np.zeros(count, np.float32),
         next_obs=boards,
-        next_legal_action_mask=jnp.ones((count, 9), bool),
-        live=jnp.array(live),
+        next_legal_action_mask=np.ones((count, 9), bool),
+        live=np.array(live),
     )
 
 
@@ -33,11 +35,11 @@ def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far)
     """Every value is 0; the errors are 0.5, 3, 0 and, in a finished game, 7."""
     config = CONFIG.replace(loss=loss)
     network = network_of(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
-    params = jax.tree.map(jnp.zeros_like, params)
-    target = jnp.array([[0.5, 3.0, 7.0, 0.0]])
+    params = _init_params(network, jax.random.key(0))
+    params = jax.tree.map(np.zeros_like, params)
+    target = np.array([[0.5, 3.0, 7.0, 0.0]], np.float32)
     batch = moves([True, True, False, True])
-    found = losses.loss_and_gradient(
+    found = _loss_and_gradient(
         config, network, params, target, batch, jax.random.key(0)
     )
     assert float(found.loss) == pytest.approx((0.125 + far) / 4, abs=1e-6)
@@ -53,10 +55,10 @@ def test_both_heads_learn_from_each_move():
     """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
     config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
     network = network_of(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
-    target = jnp.array([[0.5, 0.0], [0.0, -3.0]])
+    params = _init_params(network, jax.random.key(0))
+    target = np.array([[0.5, 0.0], [0.0, -3.0]], np.float32)
     batch = moves([True, True])
-    found = losses.loss_and_gradient(
+    found = _loss_and_gradient(
         config, network, params, target, batch, jax.random.key(0)
     )
     assert float(found.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)

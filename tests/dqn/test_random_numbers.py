@@ -7,6 +7,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
 
 CONFIG = Config.of(num_envs=1000)
+_of_update = jax.jit(random_numbers.of_update, static_argnums=0)
 
 
 def words(drawn):
@@ -19,11 +20,9 @@ def words(drawn):
 def test_an_updates_numbers_depend_only_on_its_index():
     """They are the same if generated alone or for a chunk."""
     key = jax.random.key(3)
-    chunk = jax.vmap(lambda update: random_numbers.of_update(CONFIG, key, update))(
-        np.arange(5, 9)
-    )
+    chunk = jax.vmap(lambda update: _of_update(CONFIG, key, update))(np.arange(5, 9))
     for row, update in enumerate(range(5, 9)):
-        alone = random_numbers.of_update(CONFIG, key, update)
+        alone = _of_update(CONFIG, key, update)
         of_chunk = jax.tree.map(lambda x, i=row: x[i], chunk)
         for a, b in zip(words(alone), words(of_chunk), strict=True):
             assert np.array_equal(a, b)
@@ -32,7 +31,7 @@ def test_an_updates_numbers_depend_only_on_its_index():
 def test_runs_updates_and_turns_have_different_numbers():
     backward = CONFIG.replace(backward=True, network="table", optimizer="sgd")
     seen = [
-        random_numbers.of_update(backward, jax.random.key(seed), update).turns.uniform
+        _of_update(backward, jax.random.key(seed), update).turns.uniform
         for seed in range(2)
         for update in range(3)
     ]
@@ -44,16 +43,8 @@ def test_runs_updates_and_turns_have_different_numbers():
     assert 0.999 < rows.max() < 1
 
 
-def test_each_key_of_a_turn_has_one_use():
-    keys = jax.random.split(jax.random.key(4), 3)
-    found = random_numbers.turn(keys, 5)
-    assert np.array_equal(found.uniform, jax.random.uniform(keys[0], (5,)))
-    for key, own in zip((found.reply_key, found.learn_key), keys[1:], strict=True):
-        assert np.array_equal(jax.random.key_data(key), jax.random.key_data(own))
-
-
 def test_all_keys_of_an_update_differ():
-    drawn = random_numbers.of_update(CONFIG, jax.random.key(3), 7)
+    drawn = _of_update(CONFIG, jax.random.key(3), 7)
     keys = [tuple(part) for part in words(drawn)[1:]]
 
     assert len(set(keys)) == len(keys) == 4
@@ -61,7 +52,7 @@ def test_all_keys_of_an_update_differ():
 
 def test_the_starts_of_new_games_have_a_key_of_their_own():
     config = CONFIG.replace(env_id="connect_4x4", start_share=0.5)
-    drawn = random_numbers.of_update(config, jax.random.key(3), 7)
+    drawn = _of_update(config, jax.random.key(3), 7)
     keys = (drawn.restart_key, drawn.sample_key, *drawn.turns.reply_key)
     for key in (*keys, *drawn.turns.learn_key):
         assert not np.array_equal(drawn.starts, jax.random.uniform(key, (1000,)))

@@ -1,7 +1,6 @@
 """Schedules and optimizer steps, compared with results by hand."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -9,24 +8,25 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses, rollout
 
 
-@pytest.mark.parametrize(
-    ("update", "value"), [(0, 0.9), (50, 0.475), (100, 0.05), (101, 0.05), (999, 0.05)]
-)
-def test_a_schedule_is_a_line_that_ends_with_the_last_update(update, value):
+def test_a_schedule_is_a_line_that_ends_with_the_last_update():
     schedule = jax.jit(equations.linear(0.9, 0.05, 101))
-    assert float(schedule(update)) == pytest.approx(value, abs=1e-7)
+    found = schedule(np.array([0, 50, 100, 101, 999]))
+    np.testing.assert_allclose(found, [0.9, 0.475, 0.05, 0.05, 0.05], atol=1e-7)
 
 
-@pytest.mark.parametrize("num_updates", [2, 7, 24, 1000, 2500])
+@pytest.mark.parametrize("num_updates", [2, 24, 2500])
 def test_a_schedule_ends_exactly(num_updates):
     schedule = jax.jit(equations.linear(4e-3, 0.0, num_updates))
-    assert float(schedule(0)) == pytest.approx(4e-3)
-    assert float(schedule(num_updates - 1)) == 0
-    assert float(schedule(num_updates - 2)) > 0
+    ends = np.array([0, num_updates - 2, num_updates - 1])
+    first, before, last = np.asarray(schedule(ends))
+    assert first == np.float32(4e-3)
+    assert before > 0
+    assert last == 0
 
 
 def test_a_single_update_has_the_first_value():
-    assert np.asarray(equations.linear(0.9, 0.05, 1)(0)) == pytest.approx(0.9)
+    schedule = jax.jit(equations.linear(0.9, 0.05, 1))
+    assert float(schedule(0)) == pytest.approx(0.9)
 
 
 def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
@@ -35,15 +35,16 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
         **{"learning_rate_decay": 0.5, "eval_every": 2},
     )
     schedule = losses.step_size(config, config.hyper)
-    found = [float(jnp.asarray(schedule(n))) for n in range(5)]
-    assert found == pytest.approx([0.8, 0.7, 0.3, 0.25, 0.1])
+    found = jax.jit(jax.vmap(schedule))(np.arange(5))
+    np.testing.assert_allclose(found, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
 
 
 def test_epsilon_follows_its_schedule():
     def epsilons(config, pairs):
-        return [
-            float(rollout.exploration(config, config.hyper, *pair)) for pair in pairs
-        ]
+        def one(*pair):
+            return rollout.exploration(config, config.hyper, *pair)
+
+        return jax.jit(jax.vmap(one))(*np.array(pairs).T)
 
     steps = Config.of(
         epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
@@ -67,10 +68,16 @@ def test_epsilon_follows_its_schedule():
 def test_the_first_steps_of_adamw_by_hand():
     """With a constant gradient, each step is as large as the learning rate."""
     config = Config.of(weight_decay=0.1)
-    params, grads = jnp.array([2.0, -1.0]), jnp.array([0.5, -3.0])
+    params = np.array([2.0, -1.0], np.float32)
+    grads = np.array([0.5, -3.0], np.float32)
     state = losses.optimizer(config, config.hyper, rate=1.0).init(params)
-    for rate in (4e-3, 3e-3):
+
+    @jax.jit
+    def update(rate, state):
         optimizer = losses.optimizer(config, config.hyper, rate)
-        step, state = optimizer.update(grads, state, params)
+        return optimizer.update(grads, state, params)
+
+    for rate in (4e-3, 3e-3):
+        step, state = update(rate, state)
         expected = -rate * (np.sign(grads) + 0.1 * params)
         np.testing.assert_allclose(np.asarray(step), expected, rtol=1e-4)

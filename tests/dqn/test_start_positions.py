@@ -3,19 +3,15 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.dqn import random_numbers, start_positions
+from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
 from jax_ttt.envs import packing, pgx_games
-from jax_ttt.training import functions, programs
-from jax_ttt.training.keys import run_key
 
 ENV = "connect_4x4"
 NUMBERS = st.lists(st.integers(0, 30), max_size=12)
@@ -67,14 +63,18 @@ def test_of_more_than_it_holds_a_pool_gets_a_sample_of_all():
     assert min(numbers_of(pool)) < array([37])[0], "not those of the highest keys"
 
 
+_init = jax.jit(pgx_games.init, static_argnums=(0, 2))
+_play_moves = jax.jit(pgx_games.play_moves, static_argnums=0)
+
+
 @functools.cache
 def games_after(*actions):
     """Return one game after these moves."""
     env = pgx_games.make_env(ENV)
-    state = pgx_games.init(env, jax.random.key(0), 1)
+    state = _init(env, jax.random.key(0), 1)
     for action in actions:
-        state = pgx_games.play_moves(env, state, jnp.array([action]))
-    return state
+        state = _play_moves(env, state, np.array([action], np.int32))
+    return jax.device_get(state)
 
 
 LINES = ((0,), (0, 1), (0, 0, 3), (1, 2, 1), (3, 3, 3))
@@ -83,14 +83,13 @@ LINES = ((0,), (0, 1), (0, 0, 3), (1, 2, 1), (3, 3, 3))
 @pytest.fixture(scope="module")
 def drawn():
     """Return many new games of which a quarter starts in a pool of five positions."""
-    keys = [
-        packing.pack(ENV, packing.stones_of(games_after(*line)))[0] for line in LINES
-    ]
-    padded = jnp.concatenate([jnp.stack(keys), jnp.zeros((3, 2), jnp.uint32)])
+    pack = jax.jit(lambda state: packing.pack(ENV, packing.stones_of(state)))
+    keys = [np.asarray(pack(games_after(*line)))[0] for line in LINES]
+    padded = np.concatenate([np.stack(keys), np.zeros((3, 2), np.uint32)])
     settings = RunSettings(env_id=ENV, start_share=0.25, num_envs=20_000)
     new_games = jax.jit(start_positions.new_games, static_argnums=0)
-    uniform = jax.random.uniform(jax.random.key(1), (settings.num_envs,))
-    return functools.partial(new_games, settings, Pool(padded, jnp.int32(5))), uniform
+    uniform = np.random.default_rng(1).random(settings.num_envs, np.float32)
+    return functools.partial(new_games, settings, Pool(padded, np.int32(5))), uniform
 
 
 def test_a_share_of_the_games_starts_in_the_pool_and_the_others_at_the_beginning(drawn):
@@ -110,7 +109,7 @@ def test_a_share_of_the_games_starts_in_the_pool_and_the_others_at_the_beginning
 def test_a_game_of_the_pool_goes_on_as_if_it_had_been_played(drawn):
     new_games, uniform = drawn
     (latest,) = np.nonzero(np.asarray(uniform) < 0.01)  # the newest position
-    state = new_games(uniform, games_after())
+    state = jax.device_get(new_games(uniform, games_after()))
     chosen = jax.tree.map(lambda x: x[latest[:1]], state)
     played = games_after(*LINES[-1])
     for name in ("observation", "legal_action_mask", "terminated", "rewards"):
@@ -118,7 +117,8 @@ def test_a_game_of_the_pool_goes_on_as_if_it_had_been_played(drawn):
         assert (a == b).all(), name
         assert a.dtype == b.dtype, name
     env = pgx_games.make_env(ENV)
-    after = [pgx_games.play_moves(env, x, jnp.array([3])) for x in (chosen, played)]
+    move = np.array([3], np.int32)
+    after = [jax.device_get(_play_moves(env, x, move)) for x in (chosen, played)]
     assert (after[0].observation == after[1].observation).all()
     assert (after[0].legal_action_mask == after[1].legal_action_mask).all()
 
@@ -126,23 +126,7 @@ def test_a_game_of_the_pool_goes_on_as_if_it_had_been_played(drawn):
 def test_an_empty_pool_starts_no_game(drawn):
     new_games, uniform = drawn
     settings, pool = new_games.args
-    empty = Pool(pool.keys, jnp.int32(0))
+    empty = Pool(pool.keys, np.int32(0))
     fresh = new_games.func(settings, empty, uniform, games_after())
-    assert not fresh.observation.any()
-    assert not fresh.terminated.any()
-
-
-def test_without_a_share_the_state_and_the_program_have_no_pool():
-    """So the program is the same as if pools did not exist."""
-    plain = PRESETS["plain"].replace(env_id=ENV, num_envs=8)
-    has_pool = []
-    for share in (0.5, 0.0):
-        config = plain.replace(start_share=share)
-        hyper = programs.hyper_arrays(config)
-        start = functools.partial(functions.start_run, config)
-        state = jax.eval_shape(start, run_key(1), hyper, None, None)
-        has_pool.append(any(name.startswith("pool.") for name in state))
-    assert has_pool == [True, False]
-    assert random_numbers.of_update(plain, jax.random.key(0), 1).starts is None
-    new = games_after()
-    assert start_positions.new_games(plain.run, None, None, new) is new
+    assert not np.asarray(fresh.observation).any()
+    assert not np.asarray(fresh.terminated).any()

@@ -254,33 +254,6 @@ def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     assert not one_of_two_tables(jax.random.key(0), over, 2).any()
 
 
-@pytest.mark.slow
-def test_a_chunk_counts_the_results_of_its_games():
-    config = CONFIG.replace(num_envs=64, num_updates=4)
-    state = learner.init(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        jax.random.key(0),
-        scripted([8, 6, 7]),
-    )
-    before = np.asarray(state.env_state.observation).any(axis=(1, 2, 3)).sum()
-    _, metrics = learner.train_chunk(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        state,
-        1,
-        scripted([8, 6, 7]),
-    )
-    # As O the agent loses to these moves. As X it plays 0, 1, 2 and wins earlier.
-    assert (metrics.games, metrics.losses) == (64, before)
-    assert metrics.wins == 64 - before
-    assert 0 < before < 32 or 32 < before < 64
-    assert metrics.env_steps == 5 * 64
-    assert metrics.rows == 5
-
-
 def test_double_tables_play_by_their_mean():
     values = np.zeros((2, 9))
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
@@ -301,28 +274,3 @@ def test_each_of_two_tables_chooses_and_the_other_gives_the_value():
     )
     # The first chooses cell 0, the second cell 1; each value is the other table's.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
-
-
-def test_a_two_ply_backup_has_a_target_for_each_player():
-    config = CONFIG.replace(
-        opponent="self",
-        backup="two-ply",
-        tremble=0.5,
-        canonical=False,
-        reward_draw=0.0,
-        reward_loss=-1.0,
-    )
-    values = np.zeros((2, 9))
-    values[0, :2], values[1, :2] = (0.5, 0.25), (-0.75, 0.5)
-    params = with_heads(config, values)
-    found = q_values_of(network_of(config.architecture), params, obs_of([0] * 9))
-    assert_near(found[0], values[0])
-    legal = np.arange(9)[None] < 2
-    batch = transition([0] * 9, 4, 0.25)._replace(
-        discount=np.array([-1.0], np.float32), next_legal_action_mask=legal
-    )
-    found = _TARGETS(
-        config, config.hyper, network_of(config.architecture), params, params, batch
-    )
-    # The reply is action 0 or, half of the time, random: -0.75 / 2 + (-0.75 + 0.5) / 4.
-    assert_near(found[:, 0], [0.25 - 0.4375, -0.25 + 0.5])

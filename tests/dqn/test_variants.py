@@ -1,25 +1,16 @@
 """Variants: each is one function, and all accepted pairs of variants work."""
 
-import ast
 import functools
 import itertools
-from pathlib import Path
-from typing import get_args
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
 
-import jax_ttt
-from jax_ttt.config.choices import HEADS_OF, BackupRule, Heads
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.ranges import Switch, Words
 from jax_ttt.config.settings import RULES, Config
-from jax_ttt.dqn import learner, losses, random_numbers, rollout
+from jax_ttt.dqn import learner, random_numbers
 from jax_ttt.envs.opponents import SelfPlay
-from jax_ttt.networks import mlp, q_network, table
 from jax_ttt.players.network import network_of
 from jax_ttt.training import loop
 
@@ -124,13 +115,12 @@ def covering():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [3, None])
-def test_every_accepted_pair_of_variants_can_be_traced(most):
+def test_every_accepted_pair_of_variants_can_be_traced():
     """Tracing checks that an update keeps the shapes and types of the state."""
     configs, num_accepted, num_refused = covering()
     assert num_accepted > 700
     assert num_refused > 40
-    for config in configs[:most]:
+    for config in configs:
         network = network_of(config.architecture)
         opponent = loop.make_opponent(config, 0) or SelfPlay()
         args = config.hyper, network, jax.random.key(0), opponent
@@ -143,62 +133,3 @@ def test_every_accepted_pair_of_variants_can_be_traced(most):
         for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
             assert (a.shape, a.dtype) == (b.shape, b.dtype), config
         assert {leaf.shape for leaf in jax.tree.leaves(metrics)} == {()}, config
-
-
-@pytest.mark.parametrize(
-    ("functions", "field"),
-    [
-        (losses.COSTS, "loss"),
-        (losses.OPTIMIZERS, "optimizer"),
-        (rollout.EPSILONS, "epsilon_schedule"),
-        (q_network.NETWORKS, "network"),
-        (table.KEYS, "table_key"),
-        (mlp.ACTIVATIONS, "activation"),
-    ],
-)
-def test_every_word_of_a_setting_has_a_function(functions, field):
-    rule = RULES[field]
-    assert isinstance(rule, Words)
-    assert tuple(functions) == rule.allowed
-
-
-def test_every_backup_has_a_function_and_heads():
-    assert tuple(losses.BACKUPS) == tuple(HEADS_OF) == get_args(BackupRule)
-    assert set(losses.LEARNING_HEADS) == set(q_network.HEADS) == set(get_args(Heads))
-
-
-def test_the_learner_reads_hyperparameters_only_from_hyper():
-    """The settings of a compiled program hold only their defaults."""
-    for folder in ("dqn", "envs", "networks"):
-        for path in (Path(jax_ttt.__file__).parent / folder).glob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Attribute) and node.attr in Hyper._fields:
-                    # `rows` are metrics, which report the values.
-                    assert ast.unparse(node.value) in ("hyper", "rows"), path
-
-
-def test_a_new_backup_is_one_function_and_one_entry(monkeypatch):
-    """The new backup's targets are the rewards."""
-
-    def reward_alone(hyper, batch, target_net, online_net):
-        del hyper, target_net, online_net
-        return batch.reward[None]
-
-    monkeypatch.setitem(losses.BACKUPS, "one-ply", reward_alone)
-    config = Config.of(**SMALL, hidden_size=8, hidden_layers=1)
-    network = network_of(config.architecture)
-    opponent = loop.make_opponent(config, 0) or SelfPlay()
-
-    @jax.jit
-    def one_move():
-        args = config, config.hyper, network
-        state = learner.init(*args, jax.random.key(0), opponent)
-        keys = jax.random.split(jax.random.key(1), 3)
-        turn = random_numbers.turn(keys, config.run.num_envs)
-        moves = state.params, turn, state.env_state, jnp.float32(1), opponent
-        played = rollout.play_epsilon_greedy(*args, *moves)[1].transition
-        params = state.params, state.target_params
-        return losses.td_targets(*args, *params, played), played.reward
-
-    targets, reward = one_move()
-    np.testing.assert_array_equal(targets, reward[None])

@@ -10,20 +10,18 @@ REFUSED = {
     "JAX_PLATFORMS=banana": "JAX_PLATFORMS must name platforms that this machine has",
 }
 WORKS = [
-    *({"PYTHONOPTIMIZE": "2"}, {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}),
-    *({"HOME": None, "XDG_CACHE_HOME": None}, {"HOME": "/nonexistent"}),
-    *({"TERM": "dumb", "COLUMNS": "1"}, {"TZ": "Nowhere/At_all"}),
-    *({"PYTHONWARNINGS": "error"}, {"PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "7"}),
+    {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "dumb", "COLUMNS": "1"},
+    {"HOME": None, "XDG_CACHE_HOME": None, "PYTHONOPTIMIZE": "2", "TZ": "Nowhere/At"},
+    {"HOME": "/nonexistent", "PYTHONWARNINGS": "error", "PYTHONHASHSEED": "7"},
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.parametrize("variable", REFUSED)
-@pytest.mark.parametrize("command", [TRAIN, "evaluate random", "arena"])
-def test_a_variable_that_prevents_training_is_named(variable, command, run, tmp_path):
+def test_a_variable_that_prevents_training_is_named(variable, run, tmp_path):
     name, _, value = variable.partition("=")
-    code, out, err = run(command, env={name: value})
+    code, out, err = run(TRAIN, env={name: value})
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert err.startswith(f"error: {REFUSED[variable]}")

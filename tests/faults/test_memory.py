@@ -19,7 +19,6 @@ train = importlib.import_module("jax_ttt.train")
     "flags",
     [
         "--num-envs 1048576 --hidden-size 2048",
-        "--hidden-size 16384 --hidden-layers 6",
         "--preset plain --replay-capacity 16777216 --env-id connect_four",
     ],
 )

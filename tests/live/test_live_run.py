@@ -8,7 +8,6 @@ import tiny
 from jax_ttt.live.live_run import LiveRun
 from jax_ttt.live.sliders import LEARNERS, LEARNING
 from jax_ttt.runtime import compile_events
-from jax_ttt.training import graded_steps, loop
 
 NETWORK = tiny.CONFIG.replace(eval_games=0, num_updates=16, eval_every=4)
 TABLE = NETWORK.replace(network="table", hidden_size=128, learning_rate=0.5)
@@ -31,21 +30,8 @@ def same(a, b):
     return all((np.asarray(x) == np.asarray(y)).all() for x, y in pairs)
 
 
-@pytest.mark.slow
-@BOTH
-def test_without_changes_it_is_the_run_of_the_loop(config, tree):
-    latest, rows = whole(LiveRun(config, 3), config)
-    *_, (last, found) = graded_steps.with_grades(
-        loop.train_from_scratch(config, 3, tree)
-    )
-    assert same(latest.params, last.params)
-    assert (latest.update, latest.grades) == (16, found)
-    assert [row["update"] for row in rows] == [0, 4, 8, 12, 16]
-    assert same(latest.agent().params, last.params)
-
-
-@BOTH
-def test_a_change_takes_effect_at_once_and_compiles_nothing(config):
+def test_a_change_takes_effect_at_once_and_compiles_nothing():
+    config = NETWORK
     changed = config.replace(
         learning_rate=0.25,
         learning_rate_end=0.25,
@@ -68,8 +54,8 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing(config):
     assert not same(latest.params, unchanged.params)
 
 
-@BOTH
-def test_a_change_and_back_again_before_the_next_step_is_no_change(config):
+def test_a_change_and_back_again_before_the_next_step_is_no_change():
+    config = NETWORK
     run = LiveRun(config, 3)
     run.step(config)
     run.learn([], config.replace(gamma=0.75))  # opens the loop again
@@ -137,15 +123,6 @@ def test_a_network_without_a_gradient_has_diverged():
         whole(LiveRun(loud, 3), loud)
 
 
-def test_an_agent_stays_as_it_was():
-    run = LiveRun(NETWORK, 3)
-    first, _ = run.step(NETWORK)
-    kept = {name: np.array(leaf) for name, leaf in first.params.items()}
-    latest, _ = whole(run, NETWORK)
-    assert same(first.params, kept)
-    assert not same(first.params, latest.params)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
@@ -154,7 +131,7 @@ def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
     whole(run, config)
     assert run.figures["unbeatable"] == {"x": True, "o": True}
     rng = np.random.default_rng(0)
-    for _ in range(40):
+    for _ in range(10):
         position, moves = 0, []
         while not host_tree.terminal[position]:
             legal = np.flatnonzero(host_tree.legal_action_mask[position])

@@ -59,13 +59,14 @@ def test_on_a_smaller_board_a_patch_is_as_long_as_the_board(shape, sizes):
 def layer():
     """Return a layer whose biases are not 0."""
     made = Convolution(SHAPE, 3, nnx.relu, jnp.float32, nnx.Rngs(0))
-    bias = jax.random.normal(jax.random.key(1), made.bias[...].shape)
+    bias = np.random.default_rng(1).normal(size=made.bias[...].shape)
+    bias = jnp.asarray(bias, jnp.float32)
     nnx.update(made, {"bias": bias})
     return made
 
 
 def test_values_are_those_of_a_loop(layer):
-    planes = np.asarray(jax.random.normal(jax.random.key(2), (5, *SHAPE)))
+    planes = np.random.default_rng(2).normal(size=(5, *SHAPE)).astype(np.float32)
     kernel, bias = (np.asarray(x[...]) for x in (layer.filters.kernel, layer.bias))
     # An entry's place in a patch: plane, row, column.
     filters = kernel.reshape(3, 2, 4, 4)
@@ -80,13 +81,13 @@ def test_values_are_those_of_a_loop(layer):
 
 
 def test_a_linear_layer_has_the_same_values(layer):
-    inputs = jax.random.normal(jax.random.key(3), (84, 5))
+    inputs = np.random.default_rng(3).normal(size=(84, 5)).astype(np.float32)
     kernel = np.asarray(layer.filters.kernel[...]).T
     linear = as_linear(kernel, SHAPE)
     assert linear.shape == (84, 36)
     bias = np.asarray(layer.bias[...]).reshape(-1, 1)
-    expected = (linear.T @ np.asarray(inputs) + bias).clip(0)
-    np.testing.assert_allclose(layer(inputs), expected, atol=1e-5)
+    expected = (linear.T @ inputs + bias).clip(0)
+    np.testing.assert_allclose(layer(jnp.asarray(inputs)), expected, atol=1e-5)
 
 
 def test_a_network_with_filters_has_them_once_for_all_patches():

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
@@ -11,6 +12,7 @@ from jax_ttt.networks import q_network, table
 from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(network="table")
+_init_params = jax.jit(q_network.init_params, static_argnums=2)
 
 
 def test_a_table_has_a_row_for_each_board_of_its_key(tree):
@@ -21,12 +23,10 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
     }.items():
         config = CONFIG.replace(table_key=key)
         (leaf,) = jax.tree.leaves(
-            q_network.init_params(
-                network_of(config.architecture), jax.random.key(0), 0.25
-            )
+            _init_params(network_of(config.architecture), jax.random.key(0), 0.25)
         )
         assert leaf.shape == shape
-        assert (leaf == 0.25).all()
+        assert (np.asarray(leaf) == 0.25).all()
 
 
 @pytest.mark.parametrize(
@@ -41,21 +41,26 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
 )
 def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
     config = CONFIG.replace(table_key=key, canonical=canonical)
-    obs, legal = tree.obs[tree.decisions], tree.legal_action_mask[tree.decisions]
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    network, decisions = network_of(config.architecture), np.asarray(tree.decisions)
+    obs, legal = (np.asarray(x)[decisions] for x in (tree.obs, tree.legal_action_mask))
 
-    def legal_sum(params):
-        return jnp.where(
-            legal, q_network.q_values(network_of(config.architecture), params, obs), 0.0
-        ).sum()
+    @jax.jit
+    def visited(network, obs, legal):
+        def legal_sum(params):
+            q_values = q_network.q_values(network, params, obs)
+            return jnp.where(legal, q_values, 0.0).sum()
 
-    assert int(losses.visited_rows(jax.grad(legal_sum)(params)).sum()) == rows
+        params = q_network.init_params(network, jax.random.key(0))
+        return losses.visited_rows(jax.grad(legal_sum)(params)).sum()
+
+    assert int(visited(network, obs, legal)) == rows
 
 
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
-    after = jnp.array([[1, 2, 3], [3, 2, 1]])
-    positions = Positions(by_number=jnp.array([0, 1]), after=after)
-    values = jnp.array([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
-    found = table.by_after_state(values, jnp.array([1, 0]), positions)
+    after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
+    positions = Positions(by_number=jnp.arange(2), after=jnp.asarray(after))
+    values = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
+    boards = np.array([1, 0], np.int32)
+    found = jax.jit(table.by_after_state)(values, boards, positions)
     assert found.tolist() == [[3, 2, 1, 30, 20, 10], [1, 2, 3, 10, 20, 30]]

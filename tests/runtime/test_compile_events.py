@@ -24,7 +24,7 @@ def no_listener_stays():
 @pytest.fixture
 def said(monkeypatch):
     """Return the list of notices."""
-    monkeypatch.setattr(compile_events, "_LONG", 0.05)
+    monkeypatch.setattr(compile_events, "_LONG", 0.02)
     found = []
     Notice(lambda: found.append("compiling"))
     return found
@@ -40,7 +40,7 @@ def work(seconds):
 def test_a_slow_compilation_is_reported_once_while_it_runs(said):
     for _ in range(2):
         jax.monitoring.record_event(BEGIN)
-        work(0.2)
+        work(0.08)
         assert said == ["compiling"]
         jax.monitoring.record_event_duration_secs(END, 0.2)
 
@@ -77,11 +77,11 @@ def test_a_status_is_not_shown_where_stderr_is_no_terminal(capsys):
 
 
 def test_programs_read_from_the_cache_are_not_reported(said):
-    for _ in range(20):
+    for _ in range(8):
         jax.monitoring.record_event(BEGIN)
-        work(0.01)
-        jax.monitoring.record_event_duration_secs(END, 0.01)
-    work(0.2)
+        work(0.004)
+        jax.monitoring.record_event_duration_secs(END, 0.004)
+    work(0.08)
     assert not said
 
 

@@ -288,11 +288,3 @@ def test_without_locks_an_existing_file_is_refused(tmp_path, monkeypatch):
     files.locked(path).close()
     with pytest.raises(FileExistsError, match="there are no locks here"):
         files.locked(path)
-
-
-def test_another_users_process_counts_as_running(monkeypatch):
-    def kill(process, number):
-        raise PermissionError(errno.EPERM, "not permitted")
-
-    monkeypatch.setattr(os, "kill", kill)
-    assert files._is_running(1)

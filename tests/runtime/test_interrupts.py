@@ -223,14 +223,6 @@ def test_the_first_signal_leaves_while_there_is_nothing_to_save(monkeypatch):
     assert shown == []
 
 
-def test_a_context_that_is_not_watched_leaves_ctrl_c_alone():
-    before = signal.getsignal(signal.SIGINT)
-    with interrupts.leaving_at_once(watched=False):
-        assert signal.getsignal(signal.SIGINT) is before
-    with interrupts.announced("stopping", watched=False):
-        assert signal.getsignal(signal.SIGINT) is before
-
-
 def test_what_is_announced_is_shown_at_once_and_raised(monkeypatch):
     """The thread shows it while the main thread is in a call that does not return."""
     shown = []

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +15,6 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
-from jax_ttt.scaling import mesh, processes
-from jax_ttt.scaling.flags import Spread
 from jax_ttt.training import loop, many_agents, programs, run_state
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.many_agents import Job
@@ -30,7 +27,6 @@ CONFIG = Config.of(
 SGD = CONFIG.replace(optimizer="sgd", learning_rate=1.0)
 REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
 TABLE = CONFIG.replace(network="table", learning_rate=0.5)
-OPPONENT = CONFIG.replace(opponent="minimax")
 
 
 def after(config, num_updates):
@@ -41,26 +37,12 @@ def after(config, num_updates):
     return made.updates(num_updates, state, hyper, opponent)
 
 
-def compiled(config):
-    """Return the program of one update."""
-    hyper = programs.hyper_arrays(config)
-    _, job = Programs(config).compile_training({1}, run_key(3), hyper, None)
-    return job.compiled.result()
-
-
-def collectives(program):
-    """Return the names of the operations that exchange data between devices."""
-    kinds = "all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter"
-    return re.findall(rf" ({kinds})(?:-start)?\(", program.as_text())
-
-
 @pytest.mark.parametrize(
     "config",
     [
         pytest.param(SGD, id="sgd", marks=pytest.mark.slow),
         pytest.param(REPLAY, id="replay"),
         pytest.param(TABLE, id="table", marks=pytest.mark.slow),
-        pytest.param(OPPONENT, id="minimax", marks=pytest.mark.slow),
     ],
 )
 def test_an_update_is_that_of_one_device(config, spread):
@@ -87,33 +69,6 @@ def test_games_are_split_and_all_else_is_on_each_device(spread):
 
 
 @pytest.mark.slow
-def test_each_device_has_its_share_of_the_work(spread):
-    config = CONFIG.replace(num_envs=1024)
-    alone = compiled(config)
-    spread(8)
-    program = compiled(config)
-    whole, share = (found.cost_analysis() or {} for found in (alone, program))
-    # Of what an update computes, only the optimizer's step is done on each device.
-    assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
-    assert set(collectives(program)) == {"all-reduce"}
-    assert not collectives(alone)
-
-
-def test_agents_at_once_exchange_nothing_but_their_results(spread):
-    spread(4)
-    hyper = jax.tree.map(lambda x: np.stack([x] * 4), programs.hyper_arrays(CONFIG))
-    made = Programs(CONFIG, many=True)
-    key = np.stack([run_key(seed) for seed in range(4)])
-    start, job = made.compile_training({1}, key, hyper, None)
-    leaves = made.start(key, hyper)
-    assert not collectives(start.compiled.result())
-    assert set(collectives(job.compiled.result())) <= {"all-gather", "all-reduce"}
-    for name, leaf in leaves.items():
-        shapes = {shard.data.shape for shard in leaf.addressable_shards}
-        assert shapes == {(1, *leaf.shape[1:])}, name
-
-
-@pytest.mark.slow
 def test_agents_are_trained_in_batches_and_named_in_order(spread):
     jobs = [Job(CONFIG, seed) for seed in range(5)]
     alone = list(many_agents.train_jobs(jobs))
@@ -125,9 +80,7 @@ def test_agents_are_trained_in_batches_and_named_in_order(spread):
         assert row.is_proven == other.is_proven
 
 
-@pytest.mark.parametrize(
-    ("num_envs", "sizes"), [(100, "96 or 104"), (1001, "1,000 or 1,008"), (5, "8")]
-)
+@pytest.mark.parametrize(("num_envs", "sizes"), [(1001, "1,000 or 1,008"), (5, "8")])
 def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread):
     spread(8)
     config = CONFIG.replace(num_envs=num_envs)
@@ -137,62 +90,9 @@ def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread)
     assert str(found.value) == f"{said} {num_envs}"
 
 
-def test_a_buffer_that_can_not_be_split_evenly_is_refused(spread):
-    spread(8)
-    config = REPLAY.replace(replay_capacity=1001)
-    with pytest.raises(Refused, match=r"^replay_capacity must be a multiple of the 8 "):
-        next(loop.train_from_scratch(config, 1, trees.game_tree(config.env_id)))
-
-
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
-
-
-def test_as_many_devices_are_used_as_asked_for(spread, monkeypatch):
-    for number in (2, 8):
-        assert spread(number).endswith(f", {number} devices")
-        assert mesh.num_devices() == number
-    spread(1)
-    monkeypatch.setattr(processes, "join", lambda args: None)
-    mesh.use_devices("auto", Spread(distributed=True))
-    assert mesh.num_devices() == 8
-
-
-def test_results_that_are_read_are_on_each_device_and_a_state_is_donated(spread):
-    def step(weights):
-        return {"weights": weights + 1}, weights.sum(axis=1)
-
-    spread(8)
-    args = (np.ones((8, 3), np.float32),)
-    shapes = mesh.argument_shapes(args, (True,))
-    program = mesh.lowered_for_all(step, shapes, (0,), of_agents=True).compile()
-    (given,) = mesh.put(args, (True,))
-    state, read = program(given)
-    shards = state["weights"].addressable_shards
-    assert {shard.data.shape for shard in shards} == {(1, 3)}
-    assert read.is_fully_replicated
-    assert given.is_deleted()
-
-
-def test_of_several_processes_each_can_read_what_is_gathered(spread, monkeypatch):
-    spread(8)
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    games = np.arange(16.0, dtype=np.float32)
-    (lies,) = mesh.put(({"env_state.x": games},), None)
-    assert not lies["env_state.x"].is_fully_replicated
-    gathered = mesh.gathered(lies)["env_state.x"]
-    assert gathered.is_fully_replicated
-    np.testing.assert_array_equal(gathered, games)
-
-
-def test_what_lies_on_its_devices_is_not_read_again(spread, monkeypatch):
-    """A process can't read what lies on the devices of another one."""
-    spread(8)
-    monkeypatch.setattr(processes, "count", lambda: 2)
-    (lies,) = mesh.put(({"env_state.x": np.zeros(16, np.float32)},), None)
-    (again,) = mesh.put((lies,), None)
-    assert again["env_state.x"] is lies["env_state.x"]
 
 
 @pytest.mark.slow
@@ -213,7 +113,7 @@ def test_a_state_continues_on_another_number_of_devices(spread):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("seed", range(1000, 1008))
+@pytest.mark.parametrize("seed", [1000, 1001])
 def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
     config = Config.of()
     spread(8)
@@ -226,13 +126,13 @@ def test_a_run_over_eight_devices_ends_in_a_proof(seed, spread):
 @pytest.mark.usefixtures("optimized")
 def test_a_sweep_over_eight_devices_has_the_verdicts_of_one(spread):
     config = PRESETS["table"].replace(num_updates=100)  # too few for some seeds
-    jobs = [Job(config, seed) for seed in range(1000, 1064)]
+    jobs = [Job(config, seed) for seed in range(1000, 1016)]
     alone = list(many_agents.train_jobs(jobs))
     spread(8)
     rows = list(many_agents.train_jobs(jobs))
     verdicts = [[(row.seed, row.is_proven) for row in found] for found in (rows, alone)]
     assert verdicts[0] == verdicts[1]
-    assert 0 < sum(row.is_proven for row in rows) < 64
+    assert 0 < sum(row.is_proven for row in rows) < 16
 
 
 @pytest.mark.parametrize("number", ["8", "all"])

@@ -156,7 +156,7 @@ def test_without_a_cluster_the_command_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "devices_each"), [(2, 1), (2, 2), (4, 1)])
+@pytest.mark.parametrize(("number", "devices_each"), [(2, 1), (2, 2)])
 def test_processes_give_the_run_of_one_with_as_many_devices(
     number, devices_each, tmp_path
 ):

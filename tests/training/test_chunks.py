@@ -8,24 +8,6 @@ from jax_ttt.training import chunks
 
 
 @pytest.mark.parametrize(
-    ("num_updates", "eval_every"),
-    [(6, 6), (110, 60), (1500, 150), (438, 44), (400, 40), (30, 100), (100, 50)],
-)
-@pytest.mark.parametrize("num_envs", [64, 100_000])
-def test_every_length_of_a_runs_chunks_is_compiled_ahead(
-    num_updates, eval_every, num_envs
-):
-    config = Config.of(
-        num_updates=num_updates, eval_every=eval_every, num_envs=num_envs
-    )
-    update, lengths = 0, set()
-    while update < num_updates:
-        lengths.add(chunks.length(config, update))
-        update += chunks.length(config, update)
-    assert chunks.lengths(config) == lengths
-
-
-@pytest.mark.parametrize(
     ("fields", "length"),
     [
         ({}, chunks.CHUNK),

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny
 
-from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.training import divergence, loop, run_state
 from jax_ttt.training.run_state import Progress
@@ -55,7 +55,7 @@ def test_the_first_update_and_the_weights_are_named(found, text):
 
 @pytest.mark.fault
 def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
-    config = Config.of(num_envs=8, hidden_size=8, num_updates=4, eval_games=0)
+    config = tiny.CONFIG
     first = run_state.on_host(next(loop.train_from_scratch(config, 1, tree)).state)
     name = "params.layers.layers.2.bias"
     bad = np.full_like(first.learner[name], np.nan)
@@ -65,5 +65,5 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
         list(loop.continue_training(config, state, tree))
     assert str(error.value).startswith(
         "training diverged: the loss is not finite at update 1; not finite weights "
-        "after update 4: layers.layers.2.bias and 2 other arrays; try a lower"
+        "after update 2: layers.layers.2.bias and 2 other arrays; try a lower"
     )

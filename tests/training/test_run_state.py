@@ -7,19 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+import tiny
 
-from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.scaling import mesh
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import Best, RunState
-
-CONFIG = Config.of(
-    num_envs=16, hidden_size=8, num_updates=8, eval_every=2, eval_games=8
-)
-REPLAY = CONFIG.replace(replay_capacity=64, replay_batch=16, replay_start=32)
-TABLE = CONFIG.replace(network="table", opponent="mcts:4", eval_games=0)
+from jax_ttt.training.run_state import Best
 
 
 def host(state):
@@ -36,93 +28,8 @@ def same(a, b):
     return all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in pairs)
 
 
-def steps_of(run):
-    """Return the counts, state and evaluation of each step, without seconds."""
-    return [
-        (
-            dataclasses.replace(step.counts(), seconds=0.0),
-            host(step.state),
-            jax.tree.map(np.array, step.evaluation),
-        )
-        for step in run
-    ]
-
-
-def assert_same_steps(found, wanted):
-    assert len(found) == len(wanted)
-    for mine, other in zip(found, wanted, strict=True):
-        assert mine[0] == other[0]
-        assert same(mine[1], other[1])
-        assert same(mine[2], other[2])
-
-
-@pytest.mark.parametrize("config", [REPLAY, TABLE], ids=["replay", "table"])
-def test_a_run_continues_from_its_leaves_as_if_it_had_not_ended(config, tree):
-    """The rest of the state is that of a run with another seed."""
-    whole = steps_of(loop.train_from_scratch(config, 3, tree))
-    other = next(loop.train_from_scratch(config, 4, tree)).state
-    structure = jax.tree.structure(run_state.on_host(other))
-    for count in (1, 4, 5, len(whole)):
-        *_, step = itertools.islice(loop.train_from_scratch(config, 3, tree), count)
-        leaves = [np.array(x) for x in jax.tree.leaves(run_state.on_host(step.state))]
-        del step
-        state = jax.tree.unflatten(structure, leaves)
-        assert_same_steps(
-            steps_of(loop.continue_training(config, state, tree)), whole[count:]
-        )
-
-
-@pytest.mark.slow
-def test_a_run_continues_from_a_state_on_the_device(tree):
-    whole = steps_of(loop.train_from_scratch(CONFIG, 3, tree))
-    *_, step = itertools.islice(loop.train_from_scratch(CONFIG, 3, tree), 4)
-    assert_same_steps(
-        steps_of(loop.continue_training(CONFIG, step.state, tree)), whole[4:]
-    )
-
-
-def test_a_run_that_was_stopped_continues_with_the_same_learner(tree):
-    """The stop adds an evaluation, which does not change the learner."""
-    config = CONFIG.replace(num_updates=120, eval_every=110)
-    *_, (_, whole, _) = steps_of(loop.train_from_scratch(config, 3, tree))
-    steps = []
-
-    def stop():
-        return len(steps) >= 2  # after the first evaluation and the first chunk
-
-    for step in loop.train_from_scratch(config, 3, tree, stop):
-        steps.append(run_state.on_host(step.state))
-    assert [int(state.update) for state in steps] == [0, 50, 50]
-    *_, (_, last, _) = steps_of(loop.continue_training(config, steps[-1], tree))
-    for name in ("learner", "games", "wins", "losses", "env_steps", "evaluated"):
-        assert same(getattr(last, name), getattr(whole, name)), name
-
-
-@pytest.mark.parametrize("kind", [RunState, Best, TrainState])
-def test_every_field_is_data(kind):
-    """A field outside the pytree would be lost when the state is saved."""
-    names = [field.name for field in dataclasses.fields(kind)]
-    one = object.__new__(kind)  # the types of its fields don't matter
-    for name in names:
-        object.__setattr__(one, name, 0)
-    flat, _ = jax.tree_util.tree_flatten_with_path(one)
-    assert [path[0].name for path, _ in flat] == names
-
-
-def test_counts_have_64_bits_on_the_host_and_back(tree):
-    state = next(loop.train_from_scratch(CONFIG, 1, tree)).state
-    state = dataclasses.replace(state, games=np.int64(2**40))
-    found = run_state.on_device(run_state.on_host(state))
-    assert found.games == 2**40
-    for name in ("update", "evaluated", "games", "wins", "losses", "env_steps"):
-        assert getattr(found, name).dtype == np.int64, name
-    assert isinstance(found.learner["update"], jax.Array)
-    assert found.key.dtype == state.key.dtype
-    assert (found.key == state.key).all()
-
-
 def test_a_state_on_the_host_does_not_change_with_the_run(tree):
-    run = loop.train_from_scratch(CONFIG, 1, tree)
+    run = loop.train_from_scratch(tiny.CONFIG, 1, tree)
     first = run_state.on_host(next(run).state)
     before = [leaf.tobytes() for leaf in jax.tree.leaves(first)]
     *_, last = run
@@ -138,14 +45,6 @@ def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
     found |= {"loss": np.float32(loss), "grad_norm": np.float32(grad_norm)}
     found["finite_weights"] = np.array(finite_weights)
     return Metrics(**found)
-
-
-def test_counts_are_sums_over_the_chunks():
-    state = run_state.fresh({}, np.zeros(2, np.uint32))
-    for count in (5, 7):
-        state = run_state.after_chunk(state, {}, chunk(count=count), 10, 0.25)
-    assert (state.games, state.wins, state.losses, state.env_steps) == (12,) * 4
-    assert (state.update, state.seconds) == (20, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +120,7 @@ def test_the_best_agent_of_each_is_kept():
 def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     """Later chunks donate the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train_from_scratch(CONFIG.replace(num_updates=20), 2, tree):
+    for step in loop.train_from_scratch(tiny.CONFIG.replace(num_updates=20), 1, tree):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last
@@ -241,29 +140,3 @@ def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
     for mine, other in zip(jax.tree.leaves(best.params), weights, strict=True):
         assert isinstance(mine, np.ndarray)
         np.testing.assert_array_equal(mine, other)
-
-
-@pytest.mark.slow
-def test_of_many_agents_each_has_its_best(tree):
-    config = CONFIG.replace(num_updates=12)
-    *_, last = loop.train_at_once([config, config, config], [1, 2, 3], tree)
-    best = last.state.best
-    assert best is not None
-    assert best.update.shape == best.proven.shape == best.win_rate.shape == (3,)
-    assert all(leaf.shape[0] == 3 for leaf in jax.tree.leaves(best.params))
-    now = {k: getattr(best, k)[best.update == 12] for k in ("win_rate", "loss_rate")}
-    for name, rates in now.items():
-        assert np.isfinite(rates).all(), name
-
-
-def test_a_state_is_gathered_before_it_is_read(tree, monkeypatch):
-    """Of arrays of other processes, this one can only read what is gathered."""
-    state = next(loop.train_from_scratch(CONFIG, 1, tree)).state
-    zeros = lambda arrays: jax.tree.map(np.zeros_like, arrays)  # noqa: E731
-    monkeypatch.setattr(mesh, "gathered", zeros)
-    assert same(run_state.on_host(state), zeros(state))
-    proven, rate = np.array(False), np.array(0.5)
-    new = dataclasses.replace(state, best=None)
-    best = run_state.after_evaluation(new, None, proven, rate, rate).best
-    assert best is not None
-    assert same(best.params, zeros(state.params))

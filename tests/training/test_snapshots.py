@@ -26,13 +26,12 @@ from jax_ttt.training.snapshots import MOST, SnapshotFile, read_snapshots
 TABLE = PRESETS["table"].replace(
     num_envs=16, num_updates=6, eval_every=2, eval_games=0, initial_value=0.3
 )
-CONFIGS = {"network": tiny.CONFIG, "table": TABLE}
 
 
-@pytest.fixture(params=CONFIGS)
-def run(request, tmp_path):
+@pytest.fixture
+def run(tmp_path):
     """Return the settings of a run, its parameters by update, and its snapshots."""
-    config = CONFIGS[request.param]
+    config = tiny.CONFIG
     file, seen = SnapshotFile(tmp_path, config, 5), {}
     for step in loop.train_from_scratch(config, 5, trees.game_tree(config.env_id)):
         if step.evaluation is not None:
@@ -95,7 +94,7 @@ def test_rows_of_a_table_that_never_change_take_no_space(tmp_path):
     assert (values[0] != values[1]).any(axis=1).nonzero()[0].tolist() == [4]
 
 
-@pytest.mark.parametrize("count", [1, 2, MOST, MOST + 1, 2 * MOST + 5, 140])
+@pytest.mark.parametrize("count", [1, MOST, MOST + 1, 2 * MOST + 5])
 def test_a_long_run_keeps_some_at_equal_distances_and_the_last(count, tmp_path):
     file = SnapshotFile(tmp_path, tiny.CONFIG, 1)
     for number in range(count):
@@ -178,19 +177,15 @@ FIELDS = tiny.CONFIG.as_dict()
     [
         ({"format_version": 99}, "format version 99"),
         ({"kind": "agent"}, "not the snapshots of a run"),
-        ({"kind": None}, "not the snapshots of a run"),
         ({"config": 3}, "damaged description"),
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
         ({"config": FIELDS | {"hidden_size": 16}}, "don't fit"),
-        ({"config": FIELDS | {"hidden_size": 2**14, "hidden_layers": 16}}, "don't fit"),
         ({"seed": "x"}, "seed must be"),
         ({"updates": None}, "damaged description"),
         ({"updates": []}, "not ascending"),
         ({"updates": [0, 4, 2]}, "not ascending"),
-        ({"updates": [0, 2, 2]}, "not ascending"),
         ({"updates": [0, 2]}, "not those of 2 agents"),
         ({"updates": "abc"}, "updates must be"),
-        ({"updates": [0, 2.0, 4]}, "updates must be"),
         ({"updates": [0, 2, 10**10]}, "updates must be"),
     ],
 )
@@ -242,12 +237,12 @@ def test_junk_is_refused(content, saved):
 def test_a_flipped_bit_or_a_truncated_file_is_refused(saved):
     whole = saved.read_bytes()
     header = 8 + int.from_bytes(whole[:8], "little")
-    for place in np.random.default_rng(0).integers(header, len(whole), 40):
+    for place in np.random.default_rng(0).integers(header, len(whole), 10):
         changed = bytearray(whole)
         changed[place] ^= 4
         saved.write_bytes(changed)
         assert "contents were changed" in refuse(saved)
-    for length in range(0, len(whole), 97):
+    for length in range(0, len(whole), 499):
         saved.write_bytes(whole[:length])
         refuse(saved)
 
@@ -278,9 +273,7 @@ def test_the_same_run_gives_the_same_bytes(saved, tmp_path):
     assert about["updates"] == [0, 2, 4]
 
 
-@pytest.mark.parametrize(
-    ("at", "left"), [(1, 1), (2, 3), (20, 40), (31, 33), (40, 40), (70, 75), (33, 130)]
-)
+@pytest.mark.parametrize(("at", "left"), [(1, 1), (20, 40), (31, 33), (33, 130)])
 def test_a_run_that_continues_ends_with_the_same_file(at, left, tmp_path):
     """From `at` evaluations on, although the file already had `left` of them."""
     weights, count = params(), 135
