@@ -64,9 +64,8 @@ def won(board):
     )
 
 
-@pytest.mark.parametrize("name", ["", "agent.safetensors"])
-def test_a_run_or_a_file_is_graded(name, run_dir, capsys):
-    path = run_dir / name
+def test_a_file_is_graded(run_dir, capsys):
+    path = run_dir / "agent.safetensors"
     assert evaluate.main([str(path)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -165,18 +164,6 @@ def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
         for rate in ("win_rate", "draw_rate", "loss_rate"):
             seen, true = about["sampled"][seat][rate], about["exact"][seat][rate]
             assert abs(seen - true) < 4 * (true * (1 - true) / 950) ** 0.5 + 1e-9
-    assert evaluate.main([str(run_dir), *flags]) == 0
-    assert "2,000\n(in brackets: 95 % intervals)" in capsys.readouterr().out
-
-
-def test_any_player_is_graded(capsys):
-    assert evaluate.main(["minimax-first", "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    assert about["exact"]["unbeatable"] is True
-    assert about["exact"]["exploitability"] == 0
-    assert about["exact"]["first"]["win_rate"] == pytest.approx(0.99479, abs=5e-6)
-    assert about["verdict"].startswith("unbeatable: ")
-    assert "config" not in about
 
 
 def test_a_player_without_a_matrix_is_sampled(capsys):
@@ -208,10 +195,7 @@ def other_game(tmp_path_factory):
     "around",
     [
         "",
-        *(
-            pytest.param(x, marks=pytest.mark.slow)
-            for x in ("blend:0.1:", "lookahead:1:")
-        ),
+        pytest.param("blend:0.1:", marks=pytest.mark.slow),
     ],
 )
 def test_the_game_is_read_from_the_agent(around, other_game, capsys):
@@ -266,9 +250,8 @@ def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
         agents.game([run, four], None)
 
 
-@pytest.mark.parametrize("name", ["AGENT", "blend:0:AGENT"])
-def test_evaluate_proves_the_seat_that_was_learned(name, one_seat, capsys):
-    assert evaluate.main([name.replace("AGENT", str(one_seat)), "--json"]) == 0
+def test_evaluate_proves_the_seat_that_was_learned(one_seat, capsys):
+    assert evaluate.main([f"blend:0:{one_seat}", "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["second"]["worst_loss_rate"] == 1
     assert about["exact"]["unbeatable"] is True
@@ -309,26 +292,21 @@ def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, capsys):
     assert list(found["moves"]) == ["first"], "the seat that it learned"
 
 
-def test_a_player_without_a_file_has_a_certificate_without_a_checksum(tmp_path):
-    found = json.loads(certify(["blend:0:minimax-first", tmp_path / "certificate"]))
-    assert (found["player"], found["sha256"]) == ("blend:0:minimax-first", "")
-    assert found["num_positions"] == 546
-
-
 def test_a_player_around_an_agent_is_named_with_the_agents_checksum(one_seat, tmp_path):
     found = json.loads(certify([f"blend:0:{one_seat}", tmp_path / "certificate"]))
     digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()
     assert (found["player"], found["sha256"]) == ("blend:0:AGENT", digest)
+    found = json.loads(certify(["blend:0:minimax-first", tmp_path / "certificate"]))
+    assert (found["player"], found["sha256"]) == ("blend:0:minimax-first", "")
 
 
-@pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_a_note_names_the_seat_that_is_not_proven(
-    flags, one_seat, tmp_path, capsys, monkeypatch
+    one_seat, tmp_path, capsys, monkeypatch
 ):
     enter = registry.enter
     both = {"seats": ("first", "second")}
     monkeypatch.setattr(registry, "enter", lambda *a: enter(*a)._replace(**both))
-    found = json.loads(certify([one_seat, *flags, tmp_path / "certificate"]))
+    found = json.loads(certify([one_seat, tmp_path / "certificate"]))
     assert list(found["moves"]) == ["first"]
     note = capsys.readouterr().err.splitlines()[-1]
     start = "note: the certificate is for one seat only; as O it loses the game X"
@@ -401,33 +379,18 @@ def test_a_certificate_is_of_the_file_that_was_read(
     assert evaluate.main([str(path)]) == 0, "without a certificate it does not matter"
 
 
-def test_an_exam_is_printed_without_other_grades(other_game, capsys):
+def test_an_exam_is_alone_or_beside_the_grades_that_are_asked_for(other_game, capsys):
     assert evaluate.main([str(other_game), "--exam"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
+    out = capsys.readouterr().out
     assert "all (1,012 positions)" in out
     assert out.endswith("\nnothing is proven: an exam only\n")
-    assert evaluate.main([str(other_game), "--exam", "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    assert about["exam"]["all"]["num_positions"] == 1012
-    assert not {"exact", "sampled", "reached"} & about.keys()
-
-
-def test_an_exam_beside_the_grades_that_are_asked_for(other_game, capsys):
     flags = ["--exam", "--max-positions", "20", "--json"]
     assert evaluate.main([str(other_game), *flags]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["verdict"].startswith("not decided beyond move ")
     assert about["exam"]["all"]["num_positions"] == 1012
-    assert evaluate.main([str(other_game), "--exam", "--games", "4", "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    assert about["verdict"].startswith("nothing is proven: it lost ")
-    assert "reached" not in about
 
 
-@pytest.mark.parametrize(
-    ("env_id", "said"),
-    [("tic_tac_toe", "tic_tac_toe has none"), ("hex", "hex has none; games that do: ")],
-)
-def test_a_game_without_an_exam_is_refused(env_id, said, capsys):
-    assert said in refuse(["random", "--env-id", env_id, "--exam"], capsys)
+def test_a_game_without_an_exam_is_refused(capsys):
+    refusal = refuse(["random", "--env-id", "hex", "--exam"], capsys)
+    assert "hex has none; games that do: " in refusal

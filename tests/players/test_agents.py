@@ -80,8 +80,9 @@ def test_what_is_saved_comes_back(agent, saved):
     np.testing.assert_array_equal(*found)
 
 
-@pytest.mark.parametrize("key", ["position", "after-state", "hash"])
-@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize(
+    ("key", "double"), [("position", True), ("after-state", False), ("hash", True)]
+)
 def test_a_table_comes_back(key, double, tmp_path):
     config = Config.of(network="table", table_key=key, double=double)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))

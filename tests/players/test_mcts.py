@@ -89,14 +89,6 @@ def test_each_playout_adds_one_visit_a_level(graph):
     assert ((score >= 0) & (score <= visits)).all()
 
 
-def test_searches_of_a_batch_are_their_own(graph, at):
-    win, loss = at("XX-OO----"), at("X--------")
-    roots = graph.node[jnp.array([win, loss])]
-    records = SEARCH(graph, jax.random.key(0), roots, 50)
-    assert records.visits[0, roots[1]] == 0
-    assert records.visits[0, roots[0]] == records.visits[1, roots[1]] == 50
-
-
 @pytest.fixture(scope="module")
 def offline(host_tree, graph):
     """Return a function that gives a seed's policy at the default budget."""
@@ -131,11 +123,6 @@ def test_it_beats_random_more_often_than_where_draws_count_as_wins(
         assert outcomes.outcome(host_tree, random, probs).loss_rate > 0.635
 
 
-def test_a_few_playouts_do_not_suffice(host_tree, graph):
-    probs = mcts.offline_policy(host_tree, graph, jax.random.key(0), 100)
-    assert proof.losing_line(host_tree, probs, "second") is not None
-
-
 def test_symmetric_moves_are_shared(host_tree, offline):
     """On a rotated or mirrored board, its moves are rotated or mirrored."""
     probs = offline(1000)
@@ -156,16 +143,6 @@ def test_online_it_wins_and_blocks(tree, graph, at):
     )
     actions = jax.jit(player)(jax.random.key(0), states)
     assert actions.tolist() == list(boards.values())
-
-
-def test_each_playout_has_random_numbers_of_its_own(graph):
-    key, root = jax.random.key(0), graph.node[:1]
-    records, play = SEARCH(graph, key, root, 0), jax.jit(mcts.playout)
-    for number in range(20):
-        drawn = jax.random.fold_in(key, number)
-        records = play(graph, records, drawn, root)
-    for found, expected in zip(SEARCH(graph, key, root, 20), records, strict=True):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():

@@ -111,24 +111,3 @@ def test_a_player_who_is_symmetric_is_not():
     boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
     found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
     assert found.differs.tolist() == [False] * 3
-
-
-def first_of_class(key, env_state):
-    """Play on the first of the eight views of a board, and turn the move back."""
-    stones, views = packing.stones_of(env_state), packing.all_views("mnk_4x4_4")
-    seen = [packing.seen(stones, cells) for cells in views.cells]
-    keys = jnp.stack([packing.pack("mnk_4x4_4", x)[:, 0] for x in seen])
-    legal = jnp.stack([env_state.legal_action_mask[:, x] for x in views.actions])
-    least = keys.argmin(axis=0)
-    moves = legal.argmax(axis=2)  # the first free cell in each view
-    rows = jnp.arange(keys.shape[1])
-    return jnp.asarray(views.actions)[least, moves[least, rows]].astype(jnp.int32)
-
-
-@pytest.mark.slow
-def test_a_player_on_a_board_that_is_its_own_image_is_symmetric():
-    """With one stone in a corner, two views show the same board."""
-    env_id = "mnk_4x4_4"
-    boards = jnp.concatenate([key_of([cell], env_id) for cell in (0, 3, 5, 15)])
-    found = successors.of_player(env_id, Partial(first_of_class), boards, True)
-    assert found.differs.tolist() == [False] * 4
