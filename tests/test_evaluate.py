@@ -16,8 +16,7 @@ import pytest
 import tiny
 
 from jax_ttt import evaluate
-from jax_ttt.players import agents, names, registry
-from jax_ttt.results import tensor_files
+from jax_ttt.players import registry
 from jax_ttt.runtime import files
 
 train = importlib.import_module("jax_ttt.train")
@@ -191,28 +190,17 @@ def other_game(tmp_path_factory):
     return tiny.save_untrained(path, env_id="connect_four")
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "",
-        pytest.param("blend:0.1:", marks=pytest.mark.slow),
-    ],
-)
-def test_the_game_is_read_from_the_agent(around, other_game, capsys):
-    name = f"{around}{other_game}"
+@pytest.mark.slow
+def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, capsys):
+    name = f"blend:0.1:{other_game}"
     assert evaluate.main([name, "--games", "8", "--max-positions", "40"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith(f"{name}: connect_four, ")
     assert "vs. random, sampled" in out
-    if around.startswith("blend"):
-        said = "does not play one move in each position"
-        assert err == f"note: not graded against every opponent: {name} {said}\n"
-        assert "nothing is proven" in out
-        assert "exact" not in out
-    else:
-        assert err == ""
-        assert "not decided beyond move 4 as first: no shorter line beats it; " in out
-        assert "proven" not in out
+    said = "does not play one move in each position"
+    assert err == f"note: not graded against every opponent: {name} {said}\n"
+    assert "nothing is proven" in out
+    assert "exact" not in out
 
 
 def test_what_a_player_reaches_is_graded(tmp_path, capsys):
@@ -236,18 +224,6 @@ def test_what_a_player_reaches_is_graded(tmp_path, capsys):
     assert min(lengths) == int(found[1])
     assert "exact" not in about
     assert "sampled" not in about
-
-
-def test_a_game_is_read_without_the_weights(run_dir, other_game, monkeypatch):
-    monkeypatch.setattr(tensor_files.TensorFile, "tensors", None)
-    run, four = (names.read_name(str(path), "hex") for path in (run_dir, other_game))
-    built_in = names.read_name("random", "hex")
-    assert agents.game([built_in, run, run], None) == "tic_tac_toe"
-    assert agents.game([built_in, four], None) == "connect_four"
-    assert agents.game([built_in], None) == "tic_tac_toe"
-    assert agents.game([four], "hex") == "hex"
-    with pytest.raises(agents.AgentError, match=r"made for connect_four, but .* tic_"):
-        agents.game([run, four], None)
 
 
 def test_evaluate_proves_the_seat_that_was_learned(one_seat, capsys):
@@ -382,6 +358,7 @@ def test_a_certificate_is_of_the_file_that_was_read(
 def test_an_exam_is_alone_or_beside_the_grades_that_are_asked_for(other_game, capsys):
     assert evaluate.main([str(other_game), "--exam"]) == 0
     out = capsys.readouterr().out
+    assert out.startswith(f"{other_game}: connect_four, ")
     assert "all (1,012 positions)" in out
     assert out.endswith("\nnothing is proven: an exam only\n")
     flags = ["--exam", "--max-positions", "20", "--json"]

@@ -81,11 +81,6 @@ def test_a_row_of_four_wins(env_id, num_rows):
     assert drawn > 100
 
 
-def test_a_game_and_its_states_have_the_name_of_the_catalogue():
-    env = pgx_games.make_env("connect_4x4")
-    assert env.id == env.init(jax.random.key(0)).env_id == "connect_4x4"
-
-
 def test_an_illegal_move_loses():
     env = pgx_games.make_env("connect_4x4")
     state = pgx_games.init(env, jax.random.key(0), 1)

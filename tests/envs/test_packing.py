@@ -12,15 +12,13 @@ from jax_ttt.envs import packing, pgx_games
 from jax_ttt.envs.packing import Stones
 from jax_ttt.players import players
 
-PACKED = [name for name, game in GAMES.items() if game.packing]
-QUICK = ("tic_tac_toe", "connect_four")
-
 
 @pytest.mark.parametrize(
     "env_id",
     [
-        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-        for name in PACKED
+        *("tic_tac_toe", "connect_four"),
+        pytest.param("connect_4x5", marks=pytest.mark.slow),
+        pytest.param("mnk_4x4_4", marks=pytest.mark.slow),
     ],
 )
 def test_a_key_is_one_position_and_gives_its_state(env_id):
@@ -85,12 +83,6 @@ def test_a_view_permutes_the_cells():
     seen = packing.seen(stones([12], [13], 16), views.cells[1])
     assert np.flatnonzero(seen.first).tolist() == [15]
     assert np.flatnonzero(seen.second).tolist() == [14]
-
-
-def test_a_game_without_listed_symmetries_has_one_view():
-    cells, actions = packing.all_views("othello")
-    np.testing.assert_array_equal(cells, np.arange(64)[None])
-    np.testing.assert_array_equal(actions, np.arange(65)[None])
 
 
 @pytest.mark.parametrize("env_id", ["othello", "animal_shogi"])

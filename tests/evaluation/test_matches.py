@@ -3,13 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.envs import pgx_games, positions, stones
 from jax_ttt.evaluation import matches
-from jax_ttt.evaluation.match_counts import Counts, Match, rates, sampled
-from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.evaluation.match_counts import Counts, Match, sampled
 from jax_ttt.players import players
 from jax_ttt.solver import minimax, outcomes
 
@@ -69,13 +67,6 @@ def test_sampled_matches_agree_with_exact_results(tree):
             for count, rate in zip(counts, seat.random, strict=True):
                 deviation = np.sqrt(num_games * rate * (1 - rate))
                 assert abs(int(count) - num_games * rate) <= 3.29 * deviation
-
-
-def test_rates_are_shares_of_games_with_their_intervals():
-    found = rates((6, 3, 1))
-    assert found.num_games == 10
-    assert (found.win_rate, found.draw_rate, found.loss_rate) == (0.6, 0.3, 0.1)
-    assert found.interval("draw_rate") == pytest.approx(wilson_interval(3, 10))
 
 
 def test_a_match_is_reported_by_seat_and_in_total():

@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import rule_player
+import small_boards
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games, positions
+from jax_ttt.envs import pgx_games
 from jax_ttt.evaluation import match_counts, matches, reached_grades
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.networks import q_network
@@ -21,7 +22,7 @@ from jax_ttt.players import players
 from jax_ttt.players.network import greedy_player, network_of
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import RATES
-from jax_ttt.solver import minimax, reach
+from jax_ttt.solver import reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -81,11 +82,10 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
         assert lines == end.lines
 
 
-def test_a_player_that_never_loses_has_no_choice_on_a_losing_line(host_tree):
-    probs = minimax.policy(host_tree, first_best=True)
-    player = players.policy_player(positions.index("tic_tac_toe"), probs)
-    perfect = Entrant("perfect", player, probs, is_fixed=True, seats=("first",))
-    found = reached_grades.grade_by_seat(perfect, "tic_tac_toe", HUGE)["first"]
+def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
+    player = small_boards.perfect()
+    perfect = Entrant("perfect", player, None, is_fixed=True, seats=("first",))
+    found = reached_grades.grade_by_seat(perfect, ENV, HUGE)["first"]
     assert found.unbeatable
     assert (found.losing_ends, found.losing_choices) == (0, 0)
     assert found.losing_line is None

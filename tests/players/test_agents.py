@@ -73,11 +73,6 @@ def test_what_is_saved_comes_back(agent, saved):
         jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
     ):
         np.testing.assert_array_equal(a, b)
-    obs = jax.random.bernoulli(jax.random.key(0), 0.4, (64, 3, 3, 2))
-    q_values = jax.jit(q_network.q_values)
-    network = network_of(CONFIG.architecture)
-    found = (q_values(network, one.params, obs) for one in (agent, loaded))
-    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(

@@ -72,13 +72,6 @@ def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch):
     assert moves.tolist() == [0, 0, 2]
 
 
-def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():
-    root = state_after(ENV_ID, (0, 1), (3, 3))
-    values = online_search.root_values(search(ENV_ID, 1)(jax.random.key(0), root))
-    assert (values == -1).sum(axis=1).tolist() == [3, 3]
-    assert ((values == -1) | (values >= 0)).all()
-
-
 def test_a_seed_gives_the_same_trees_and_another_one_others():
     root = state_after(ENV_ID, (0, 1), (3, 3))
     one, same, other = (

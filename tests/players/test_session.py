@@ -122,20 +122,6 @@ def test_the_opponents_first_move_is_not_undone():
     assert session.undo(start) is start
 
 
-def test_a_replay_is_the_same_game():
-    """Random moves come from the key: equal keys give equal games."""
-    games = [played(entrant("random"), (), "second", jax.random.key(5)) for _ in "ab"]
-    while not session.is_over(games[0]):
-        move = session.legal_moves(games[0])[0]
-        games = [answered(session.play_move(game, move)) for game in games]
-        assert facts(games[0]) == facts(games[1])
-    others = {
-        played(entrant("random"), (), "second", jax.random.key(seed)).moves
-        for seed in range(20)
-    }
-    assert len(others) > 3
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_every_position_is_that_of_the_moves(seed):
     game = played(entrant("random"), (), "second", jax.random.key(seed))
@@ -165,7 +151,7 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
     assert {row.move: row.minimax_value for row in worth} == {
         move: 0.0 if move == 4 else -1.0 for move in range(1, 9)
     }
-    q_values = q_network.q_values(
+    q_values = jax.jit(q_network.q_values)(
         network_of(config.architecture), params, game.state.observation
     )[0]
     assert [row.q_value for row in worth] == q_values[1:].tolist()
@@ -177,8 +163,8 @@ def test_without_a_tree_or_an_agent_there_are_no_values():
     game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
     assert {row.q_value for row in session.move_values(game)} == {None}
     assert {row.minimax_value for row in session.move_values(game)} == {0.0}
-    other = entrant("random", "connect_four")
-    game = session.start_session("connect_four", other, "first", KEY)
+    other = entrant("random", "connect_4x4")
+    game = session.start_session("connect_4x4", other, "first", KEY)
     assert session.move_values(game) == tuple(
-        session.MoveValue(move, None, None) for move in range(7)
+        session.MoveValue(move, None, None) for move in range(4)
     )

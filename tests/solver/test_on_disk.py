@@ -31,11 +31,6 @@ def test_the_file_has_no_name(folder):
     assert not [*folder.iterdir()]
 
 
-def test_a_small_array_stays_in_memory():
-    array = np.ones(2**17)
-    assert on_disk.moved(array) is array
-
-
 def test_on_a_full_disk_it_stays_in_memory(monkeypatch):
     def full():
         return open("/dev/full", "w+b")

@@ -15,12 +15,6 @@ def test_every_legal_move_has_the_same_probability(host_tree, boards):
     np.testing.assert_allclose(probs, expected, atol=1e-12)
 
 
-def test_marked_moves_have_equal_probability_and_an_empty_row_stays_empty():
-    marked = np.array([[True, True, False, True, True], [False] * 5])
-    expected = [[0.25, 0.25, 0, 0.25, 0.25], [0] * 5]
-    assert policies.shared(marked).tolist() == expected
-
-
 def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):
     legal = host_tree.legal_action_mask
     first = np.eye(9)[legal.argmax(axis=1)] * legal

@@ -1,5 +1,8 @@
 """The moves of a player, and all moves, as keys of the positions after them."""
 
+import functools
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,7 +19,11 @@ COLUMNS = [0, 1, 0, 1, 0, 1]
 
 def key_of(moves, env_id=ENV):
     """Return the key of the position after these moves, `(1, 2)`."""
-    state = one_game.states(env_id, moves)[-1]
+    return _key(env_id, one_game.states(env_id, moves)[-1])
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _key(env_id, state):
     return packing.pack(env_id, packing.stones_of(state))
 
 
@@ -63,8 +70,10 @@ def test_the_move_of_a_player(column, result):
 def test_a_board_and_its_mirror_image_have_one_first_key():
     moves, mirrored = [0, 1, 1, 2], [3, 2, 2, 1]
     assert number_of(moves) != number_of(mirrored)
-    both = jnp.concatenate([key_of(moves), key_of(mirrored)])
-    found = successors.first_keys(ENV, packing.unpack(ENV, both))
+    both = np.concatenate([key_of(moves), key_of(mirrored)])
+    found = jax.jit(lambda keys: successors.first_keys(ENV, packing.unpack(ENV, keys)))(
+        both
+    )
     numbers = packing.as_numbers(np.asarray(found)).tolist()
     assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
 
@@ -74,16 +83,14 @@ def test_the_first_key_is_the_least_number():
     random = np.random.default_rng(0)
     for env_id, num_cells in (("mnk_4x4_4", 16), ("tic_tac_toe", 9)):
         cells = random.integers(0, 3, (50, num_cells))
-        boards = packing.Stones(jnp.asarray(cells == 1), jnp.asarray(cells == 2))
-        views = packing.all_views(env_id).cells
+        boards = packing.Stones(cells == 1, cells == 2)
+        pack = jax.jit(packing.pack, static_argnums=0)
         numbers = [
-            packing.as_numbers(
-                np.asarray(packing.pack(env_id, packing.seen(boards, view)))
-            )
-            for view in views
+            packing.as_numbers(np.asarray(pack(env_id, packing.seen(boards, view))))
+            for view in packing.all_views(env_id).cells
         ]
         assert len(numbers) == 8
-        found = successors.first_keys(env_id, boards)
+        found = jax.jit(successors.first_keys, static_argnums=0)(env_id, boards)
         least = packing.as_numbers(np.asarray(found))
         np.testing.assert_array_equal(least, np.min(numbers, axis=0))
 
