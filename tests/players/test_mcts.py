@@ -50,7 +50,7 @@ def test_published_bounds_of_a_won_and_a_lost_move(graph, at):
     """`XX- / XO- / OXO`, O to move: cell 2 wins, cell 5 loses."""
     position = at("XX-XO-OXO")
     root = graph.node[position][None]
-    none = mcts.Records(*(np.zeros((1, 765), np.float32) for _ in range(2)))
+    none = mcts.Records(*(jnp.zeros((1, 765)) for _ in range(2)))
     assert bounds(graph, none, position)[[2, 5]].tolist() == [np.inf, np.inf]
     first = set()
     for seed in range(8):
