@@ -54,7 +54,7 @@ def stones(first, second, num_cells):
     """Return one board with stones in these cells."""
     planes = np.zeros((2, 1, num_cells), bool)
     planes[0, 0, first], planes[1, 0, second] = True, True
-    return Stones(*planes)
+    return Stones(*jax.device_put(planes))
 
 
 pack = jax.jit(packing.pack, static_argnums=0)
