@@ -42,19 +42,21 @@ def rule_moves(key, env_state):
     mine, yours = env_state.observation[..., 0], env_state.observation[..., 1]
     height, width = mine.shape[1:]
     ranks = np.argsort(column_order(width))
-    rows, columns = np.arange(height)[None, :, None], np.arange(width)[None, None, :]
-    stones = (mine | yours).sum(axis=1)
-    scores = []
-    for column in range(width):
-        row = (height - 1 - stones[:, column])[:, None, None]
-        cell, above = (
-            (rows == place) & (columns == column) for place in (row, row - 1)
-        )
-        score = 1000 * has_row(mine | cell) + 100 * has_row(yours | cell)
-        score -= 50 * has_row(yours | above) + int(ranks[column])
-        legal = env_state.legal_action_mask[:, column]
-        scores.append(jnp.where(legal, score, -(10**6)))
-    return jnp.argmax(jnp.stack(scores, axis=1), axis=1).astype(jnp.int32)
+    # The stones after each move, `(B, A, H, W)`.
+    rows = np.arange(height)[None, None, :, None]
+    is_column = np.eye(width, dtype=bool)[None, :, None]
+    row = (height - 1 - (mine | yours).sum(axis=1))[:, :, None, None]
+    cell, above = ((rows == place) & is_column for place in (row, row - 1))
+    own, blocked, on_top = (
+        mine[:, None] | cell,
+        yours[:, None] | cell,
+        yours[:, None] | above,
+    )
+    boards = jnp.stack([own, blocked, on_top]).reshape(-1, height, width)
+    win, block, loss = has_row(boards).reshape(3, -1, width)
+    scores = 1000 * win + 100 * block - 50 * loss - ranks[None]
+    legal = env_state.legal_action_mask
+    return jnp.where(legal, scores, -(10**6)).argmax(axis=1).astype(jnp.int32)
 
 
 RULE = Partial(rule_moves)

@@ -13,11 +13,10 @@ import pytest
 import small_boards
 from small_boards import ENV_ID
 
-from jax_ttt import evaluate
 from jax_ttt.config.catalogue import CERTIFIED
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.evaluation import certificates
-from jax_ttt.players import players, registry
+from jax_ttt.players import players
 from jax_ttt.players.names import Spec
 from jax_ttt.players.registry import Entrant
 from jax_ttt.reports import export
@@ -39,16 +38,6 @@ def certificate():
     written = found.as_bytes()
     assert len(written) < CHECKS["MOST_BYTES"]
     return json.loads(written)
-
-
-@pytest.mark.slow
-def test_evaluate_writes_it(certificate, tmp_path, monkeypatch, capsys):
-    path = tmp_path / "4x4.json"
-    monkeypatch.setattr(registry, "enter", lambda *_: PERFECT)
-    argv = ["random", "--env-id", ENV_ID, "--certificate", str(path)]
-    assert evaluate.main(argv) == 0
-    assert json.loads(path.read_text("ascii")) == certificate | {"player": "random"}
-    assert "unbeatable: no line of play" in capsys.readouterr().out
 
 
 def refusal(certificate):

@@ -6,7 +6,7 @@ Axes: `P` positions of a level.
 import bisect
 from collections.abc import Callable
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import UInt64
 
@@ -148,8 +148,12 @@ def _reached_moves(found: Reach) -> dict[str, int]:
 
 def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
-    words = packing.as_words(keys)
-    first, second = packing.unpack(env_id, jnp.asarray(words))
+    # Powers of two, so that few programs are compiled.
+    filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
+    first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
     letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
     cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))
-    return ["".join(row) for row in cells]
+    return ["".join(row) for row in cells[: len(keys)]]
+
+
+_unpack = jax.jit(packing.unpack, static_argnums=0)

@@ -210,7 +210,9 @@ def _params(path: Path, structure: Any, tensors: dict[str, np.ndarray]) -> Any: 
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    leaves = {n: jnp.array(_transposed(n, t)) for n, t in tensors.items()}
+    # Copied by NumPy: a copy by JAX compiles a program for each shape.
+    copies = {n: np.array(_transposed(n, t)) for n, t in tensors.items()}
+    leaves = {n: jnp.asarray(copy) for n, copy in copies.items()}
     return named_arrays.unflat(leaves, structure)
 
 

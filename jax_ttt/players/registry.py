@@ -92,7 +92,8 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
     else:
         env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
         seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
-        values = q_network.q_values(agent.network, agent.params, seen.observation)
+        q_values = jax.jit(q_network.q_values)
+        values = q_values(agent.network, agent.params, seen.observation)
     # With NaN values, the greedy move would be any legal one.
     if not np.isfinite(values).all():
         raise AgentError(f"{name}: its action values are not finite")

@@ -11,7 +11,6 @@ from pgx._src.struct import dataclass
 
 from jax_ttt.envs import enumeration, pgx_games
 from jax_ttt.envs import tree as trees
-from jax_ttt.runtime import compiling
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
 
@@ -124,21 +123,3 @@ def test_the_first_player_may_have_either_id(monkeypatch):
         fields = enumeration.find_positions(env, 10_000, None).fields
         assert [int((fields["outcome"] == end).sum()) for end in (1, -1)] == [626, 316]
         assert fields["first_to_move"][:2].tolist() == [True, False]
-
-
-def test_what_was_compiled_ahead_is_not_compiled_again(monkeypatch):
-    env = Nim(3)
-    ahead = enumeration.compile_programs(env)
-    monkeypatch.delattr(compiling, "compiled")
-    for program in ahead:
-        program.result()
-    found = enumeration.find_positions(env, 10, None)
-    assert len(found.fields["terminal"]) == 1 + 3 + 2 + 1  # after 0 to 3 moves
-
-
-def test_programs_are_used_once():
-    env = Nim(1)
-    ahead = enumeration.compile_programs(env)
-    assert enumeration.compile_programs(env) is ahead
-    enumeration.find_positions(env, 10, None)
-    assert enumeration.compile_programs(env) is not ahead

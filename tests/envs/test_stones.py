@@ -4,19 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.envs import positions, stones
-
-
-def test_board_numbers(host_tree):
-    """Base 3, the last cell least significant; unique to each reachable board."""
-    cells = np.full((4, 9), -1.0, np.float32)
-    cells[1, 8] = 0
-    cells[2] = 1
-    cells[3] = 0
-    assert stones.number(jnp.asarray(cells)).tolist() == [0, 1, 19_682, 9_841]
-    numbers = np.asarray(stones.number(jnp.asarray(stones.cells(host_tree.obs))))
-    assert len(set(numbers.tolist())) == 5478
-    assert (positions.index("tic_tac_toe")[numbers] == np.arange(5478)).all()
+from jax_ttt.envs import stones
 
 
 def test_cells_are_the_movers_stones_and_the_opponents():

@@ -7,9 +7,10 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games, stones, symmetry
+from jax_ttt.envs import pgx_games, symmetry
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
+PLAYED = ["tic_tac_toe", "connect_four", "connect_4x5", "mnk_4x4_4"]
 NUM_GAMES = 256
 
 
@@ -18,11 +19,6 @@ def seen_as(env_id, env_state, view):
     planes = np.asarray(env_state.observation)
     flat = planes.reshape(len(planes), -1, planes.shape[-1])
     return flat[:, view].reshape(planes.shape)
-
-
-def test_some_games_list_symmetries():
-    assert set(LISTED) >= {"tic_tac_toe", "connect_four"}
-    assert symmetry.views("othello") is None
 
 
 @pytest.mark.parametrize("env_id", LISTED)
@@ -37,7 +33,7 @@ def test_views_are_permutations_and_the_first_is_the_identity(env_id):
         assert len(np.unique(permutations, axis=0)) == len(permutations)
 
 
-@pytest.mark.parametrize("env_id", LISTED)
+@pytest.mark.parametrize("env_id", PLAYED)
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     """Compares boards, legal moves, ends and rewards of random games."""
     views = symmetry.views(env_id)
@@ -65,24 +61,6 @@ def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
             np.testing.assert_array_equal(image.rewards, plain.rewards)
             np.testing.assert_array_equal(image.terminated, plain.terminated)
     assert plain.terminated.any()
-
-
-def test_successors_of_symmetric_positions_are_symmetric(tree):
-    cells = np.asarray(stones.cells(tree.obs))
-    legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
-    parent, action = np.nonzero(legal)
-    level = np.repeat(np.arange(10), np.diff(tree.level_start)).tolist()
-    position = {k: i for i, k in enumerate(zip(level, map(bytes, cells), strict=True))}
-    for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
-        turned = np.array(
-            [position[k] for k in zip(level, map(bytes, cells[:, view]), strict=True)]
-        )
-        moved = np.argsort(view)[action]  # where the view shows the cell
-        assert legal[turned[parent], moved].all()
-        assert (
-            successor[turned[parent], moved] == turned[successor[parent, action]]
-        ).all()
-        assert (np.asarray(tree.outcome)[turned] == tree.outcome).all()
 
 
 def test_the_symmetries_are_a_group_of_eight():

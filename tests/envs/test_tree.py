@@ -1,14 +1,13 @@
 """Known constants of tic-tac-toe; the package itself contains none of them."""
 
 import io
-import itertools
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
-from jax_ttt.envs import enumeration, stones
+from jax_ttt.envs import enumeration
 from jax_ttt.envs import tree as trees
 from jax_ttt.runtime import kept_files
 
@@ -34,32 +33,10 @@ def test_minimax_values(values):
     assert [(values == value).sum() for value in (-1, 0, 1)] == [1474, 1068, 2936]
 
 
-def test_the_numbers_of_games_by_result(tree):
-    legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
-    paths = np.zeros(tree.num_positions, np.int64)
-    paths[0] = 1
-    for begin, end in itertools.pairwise(tree.level_start):
-        position, action = np.nonzero(legal[begin:end])
-        np.add.at(paths, successor[begin + position, action], paths[begin + position])
-    ends = np.where(np.asarray(tree.terminal), paths, 0)
-    outcome = np.asarray(tree.outcome)
-    assert ends.sum() == 255_168
-    assert [ends[outcome == r].sum() for r in (1, -1, 0)] == [131_184, 77_904, 46_080]
-
-
 def test_a_seat_has_lost_where_the_other_one_has_a_line(host_tree, position):
     assert host_tree.lost_by("first").sum() == 316
     assert host_tree.lost_by("second").sum() == 626
     assert host_tree.lost_by("second")[position["XXXOO----"]]
-
-
-def test_a_successor_is_one_level_below_its_parent(tree):
-    level = np.repeat(np.arange(10), np.diff(tree.level_start))
-    parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
-    child = np.asarray(tree.successor)[parent, action]
-    assert (level[child] == level[parent] + 1).all()
-    count = np.abs(np.asarray(stones.cells(tree.obs))).sum(axis=1)
-    assert (count == level).all()
 
 
 def test_only_small_games_have_a_tree():

@@ -1,15 +1,10 @@
 """Cross tables: exact where possible, else sampled and marked as sampled."""
 
-from typing import Any
-
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.envs import positions, stones
-from jax_ttt.evaluation import crosstable, matches
+from jax_ttt.evaluation import crosstable
 from jax_ttt.players import names, players, registry
 from jax_ttt.solver import outcomes
 
@@ -37,46 +32,6 @@ def test_known_policies_meet_exactly(table, host_tree):
             np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
 
 
-def test_constants_of_the_game(table):
-    place = {name: index for index, name in enumerate(table.names)}
-
-    def percent(first, second):
-        return 100 * table.rates[place[first], place[second]]
-
-    expected = {
-        ("random", "random"): [58.492, 12.698, 28.810],
-        ("minimax", "random"): [96.781, 3.219, 0],
-        ("random", "minimax"): [0, 22.252, 77.748],
-        ("minimax-first", "random"): [99.479, 0.521, 0],
-        ("random", "minimax-first"): [0, 19.365, 80.635],
-    }
-    for pair, rates in expected.items():
-        np.testing.assert_allclose(percent(*pair), rates, atol=5e-4)
-    for first in ("minimax", "minimax-first"):
-        for second in ("minimax", "minimax-first"):
-            np.testing.assert_allclose(percent(first, second), [0, 100, 0], atol=1e-9)
-
-
-def test_rotated_and_mirrored_boards_give_the_same_results(host_tree):
-    """Policies on rotated and mirrored boards have the results of the originals."""
-    rng = np.random.default_rng(0)
-    legal = host_tree.legal_action_mask
-    first, second = (rng.random((2, *legal.shape)) + 1e-3) * legal
-    first, second = (
-        x / x.sum(axis=1, keepdims=True).clip(1e-9) for x in (first, second)
-    )
-    expected = outcomes.outcome(host_tree, first, second)
-    index = positions.index(ENV)
-    features = np.asarray(stones.cells(host_tree.obs))
-    for view in np.array([view.cells for view in GAMES[ENV].symmetries]):
-        seen = index[np.asarray(stones.number(jnp.asarray(features[:, view])))]
-        turned = [np.zeros_like(first), np.zeros_like(second)]
-        for probs, other in zip((first, second), turned, strict=True):
-            other[:, view] = probs[seen]
-        found = outcomes.outcome(host_tree, *turned)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
 @pytest.fixture(scope="module")
 def mixed():
     """Return a table of a known policy and a search without one."""
@@ -98,37 +53,6 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
     np.testing.assert_allclose(mixed.interval(0, 0), [[0, 1, 0], [0, 1, 0]])
 
 
-def test_the_same_key_gives_the_same_sample(mixed):
-    again = crosstable.round_robin(
-        enter("minimax", "mcts-online:30"), ENV, jax.random.key(2), 64
-    )
-    assert (again.counts == mixed.counts).all()
-
-
-def keys_of_pairs(entrants, key, monkeypatch):
-    """Return the key of each sampled pair's match, by the pair."""
-    found = {}
-
-    def play_seats(env, key, first, second, num_games):
-        found[first, second] = tuple(jax.random.key_data(key).tolist())
-        return matches.Counts(*(jnp.int32(n) for n in (num_games, 0, 0))), None
-
-    monkeypatch.setattr(crosstable.matches, "play_seats", play_seats)
-    crosstable.round_robin(entrants, ENV, jax.random.key(key), 2)
-    return found
-
-
-def test_every_sampled_pair_is_drawn_with_a_key_of_its_own(monkeypatch):
-    """Pairs include both seats, a player against itself and a player entered twice."""
-    stand_ins: list[Any] = list(range(7))  # no match is played
-    entrants = [registry.Entrant("same", player, None) for player in stand_ins]
-    found = keys_of_pairs(entrants, 3, monkeypatch)
-    assert set(found) == set(np.ndindex(7, 7))
-    assert len(set(found.values())) == 49
-    others = keys_of_pairs(entrants, 4, monkeypatch)
-    assert not set(found.values()) & set(others.values())
-
-
 def test_players_entered_twice_play_different_games():
     twice = [registry.Entrant("random", players.random_player, None)] * 2
     table = crosstable.round_robin(twice, ENV, jax.random.key(5), 256)
@@ -147,17 +71,6 @@ def test_the_order_is_by_strength(table):
     scores = {table.names[i]: score for i, _, score in table.order}
     others = [table.scores[0, j] for j in range(1, len(table.names))]
     assert scores["random"] == pytest.approx(np.mean(others))
-
-
-def test_a_score_counts_both_seats():
-    """A wins 6 and draws 2 of 10 as X, and loses 1 and draws 4 of 10 as O."""
-    rates = np.zeros((2, 2, 3))
-    rates[:] = [0, 1, 0]
-    rates[0, 1] = [0.6, 0.2, 0.2]
-    rates[1, 0] = [0.1, 0.4, 0.5]
-    table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
-    np.testing.assert_allclose(table.scores, [[0.5, 0.7], [0.3, 0.5]])
-    assert [(i, round(score, 9)) for i, _, score in table.order] == [(0, 0.7), (1, 0.3)]
 
 
 def test_a_score_is_the_mean_of_two_different_seats():

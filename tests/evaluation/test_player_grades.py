@@ -14,7 +14,6 @@ from jax_ttt.players import players, registry
         (True, None, {"exact"}),
         (True, 64, {"exact", "sampled"}),
         (False, None, {"sampled"}),
-        (False, 64, {"sampled"}),
     ],
 )
 def test_a_sample_is_taken_where_nothing_is_exact(

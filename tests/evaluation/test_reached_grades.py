@@ -7,21 +7,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import rule_player
+import small_boards
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games, positions
+from jax_ttt.envs import pgx_games
 from jax_ttt.evaluation import match_counts, matches, reached_grades
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.networks import q_network
-from jax_ttt.players import own, players
+from jax_ttt.players import players
 from jax_ttt.players.network import greedy_player, network_of
 from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import RATES
-from jax_ttt.solver import minimax, reach
+from jax_ttt.solver import reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -81,29 +82,18 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
         assert lines == end.lines
 
 
-def test_a_player_that_never_loses_has_no_choice_on_a_losing_line(host_tree):
-    probs = minimax.policy(host_tree, first_best=True)
-    player = players.policy_player(positions.index("tic_tac_toe"), probs)
-    perfect = Entrant("perfect", player, probs, is_fixed=True)
-    for grades in reached_grades.grade_by_seat(perfect, "tic_tac_toe", HUGE).values():
-        assert grades.unbeatable
-        assert (grades.losing_ends, grades.losing_choices) == (0, 0)
-        assert grades.losing_line is None
+def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
+    player = small_boards.perfect()
+    perfect = Entrant("perfect", player, None, is_fixed=True, seats=("first",))
+    found = reached_grades.grade_by_seat(perfect, ENV, HUGE)["first"]
+    assert found.unbeatable
+    assert (found.losing_ends, found.losing_choices) == (0, 0)
+    assert found.losing_line is None
 
 
 def test_only_the_learned_seat_is_graded(entrant):
     learned = entrant._replace(seats=("second",))
     assert list(reached_grades.grade_by_seat(learned, ENV, 100)) == ["second"]
-
-
-def test_a_limit_leaves_the_rest_open(entrant, grades):
-    for seat, found in reached_grades.grade_by_seat(entrant, ENV, 300).items():
-        assert not found.is_complete
-        assert not found.unbeatable
-        whole = grades[seat]
-        for name in RATES:
-            low = found.rate(name)
-            assert low <= whole.rate(name) <= low + found.open_rate + 1e-12
 
 
 def test_ctrl_c_leaves_what_is_known(entrant):
@@ -166,15 +156,6 @@ def test_an_illegal_move_is_refused():
         reached_grades.grade_by_seat(cheat, ENV, HUGE)
 
 
-def test_a_function_of_the_board_plays_one_move_in_each_position():
-    first_legal = own.enter_function(
-        "first", lambda key, state: state.legal_action_mask.argmax(axis=1), ENV
-    )
-    assert first_legal.is_fixed
-    with_key = own.enter_function("lots", players._random, ENV)
-    assert not with_key.is_fixed
-
-
 def test_the_memory_limits_the_positions(monkeypatch):
     monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 2**30)
     assert reached_grades.most_positions() == 2**29 // 40
@@ -195,7 +176,7 @@ def noisy(weights, key, env_state):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     env_id = "connect_5x4"
     env = pgx_games.make_env(env_id)

@@ -54,10 +54,3 @@ def test_a_random_player_keeps_the_mean_share_of_the_legal_moves(exam):
     expected = (exam.keeps.sum(axis=1) / legal).mean()
     found = marked(exam, players.random_player).all
     assert found.interval[0] - 0.02 < expected < found.interval[1] + 0.02
-
-
-def test_an_interval_by_hand():
-    """Wilson's: 1 of 2, (0.5 + 1.9208) / (1 + 1.9208) and its width."""
-    found = marks.mark([True, False])
-    assert (found.num_positions, found.share) == (2, 0.5)
-    assert found.interval == pytest.approx((0.0945, 0.9055), abs=1e-4)

@@ -73,15 +73,11 @@ def test_what_is_saved_comes_back(agent, saved):
         jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
     ):
         np.testing.assert_array_equal(a, b)
-    obs = jax.random.bernoulli(jax.random.key(0), 0.4, (64, 3, 3, 2))
-    q_values = jax.jit(q_network.q_values)
-    network = network_of(CONFIG.architecture)
-    found = (q_values(network, one.params, obs) for one in (agent, loaded))
-    np.testing.assert_array_equal(*found)
 
 
-@pytest.mark.parametrize("key", ["position", "after-state", "hash"])
-@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize(
+    ("key", "double"), [("position", True), ("after-state", False), ("hash", True)]
+)
 def test_a_table_comes_back(key, double, tmp_path):
     config = Config.of(network="table", table_key=key, double=double)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))

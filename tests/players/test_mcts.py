@@ -15,6 +15,7 @@ from jax_ttt.reports import text_board
 from jax_ttt.solver import outcomes, policies, proof
 
 SEARCH = jax.jit(mcts.search)
+UCB = jax.jit(mcts.ucb)
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +35,10 @@ def at(host_tree):
 
 def bounds(graph, records, position):
     """Return UCB of each move of a position."""
-    children = graph.after[position]
-    parent = records.visits[0, graph.node[position]]
-    visits, score = (x[0, children] for x in records)
-    return np.asarray(mcts.ucb(visits, score, parent[None]))
+    children = np.asarray(graph.after)[position].clip(max=764)  # illegal: past the end
+    visits, score = (np.asarray(x)[0] for x in records)
+    parent = visits[np.asarray(graph.node)[[position]]]
+    return np.asarray(UCB(visits[children], score[children], parent))
 
 
 def test_nodes_are_the_classes_of_symmetric_positions(graph):
@@ -81,22 +82,6 @@ def test_a_draw_counts_half(graph, at):
     assert float(records.score[0, node] / records.visits[0, node]) == 0.5
 
 
-def test_each_playout_adds_one_visit_a_level(graph):
-    records = SEARCH(graph, jax.random.key(3), graph.node[:1], 300)
-    visits, score = (np.asarray(x[0]) for x in records)
-    assert visits[graph.node[0]] == 300
-    assert visits[np.unique(graph.after[0])].sum() == 300  # the three first moves
-    assert ((score >= 0) & (score <= visits)).all()
-
-
-def test_searches_of_a_batch_are_their_own(graph, at):
-    win, loss = at("XX-OO----"), at("X--------")
-    roots = graph.node[jnp.array([win, loss])]
-    records = SEARCH(graph, jax.random.key(0), roots, 50)
-    assert records.visits[0, roots[1]] == 0
-    assert records.visits[0, roots[0]] == records.visits[1, roots[1]] == 50
-
-
 @pytest.fixture(scope="module")
 def offline(host_tree, graph):
     """Return a function that gives a seed's policy at the default budget."""
@@ -110,13 +95,13 @@ def offline(host_tree, graph):
 
 fresh = pytest.mark.parametrize(
     "seeds",
-    [range(1000, 1002), pytest.param(range(1002, 1020), marks=pytest.mark.slow)],
-    ids=["2", "18 more"],
+    [range(1000, 1002), pytest.param(range(1002, 1008), marks=pytest.mark.slow)],
+    ids=["2", "6 more"],
 )
 
 
 @fresh
-def test_it_is_unbeatable_in_both_seats_on_20_of_20_seeds(seeds, host_tree, offline):
+def test_it_is_unbeatable_in_both_seats_on_every_seed(seeds, host_tree, offline):
     for probs in map(offline, seeds):
         assert proof.unbeatable(host_tree, probs, SEATS)
 
@@ -129,11 +114,6 @@ def test_it_beats_random_more_often_than_where_draws_count_as_wins(
     for probs in map(offline, seeds):
         assert outcomes.outcome(host_tree, probs, random).win_rate > 0.818
         assert outcomes.outcome(host_tree, random, probs).loss_rate > 0.635
-
-
-def test_a_few_playouts_do_not_suffice(host_tree, graph):
-    probs = mcts.offline_policy(host_tree, graph, jax.random.key(0), 100)
-    assert proof.losing_line(host_tree, probs, "second") is not None
 
 
 def test_symmetric_moves_are_shared(host_tree, offline):
@@ -156,16 +136,6 @@ def test_online_it_wins_and_blocks(tree, graph, at):
     )
     actions = jax.jit(player)(jax.random.key(0), states)
     assert actions.tolist() == list(boards.values())
-
-
-def test_each_playout_has_random_numbers_of_its_own(graph):
-    key, root = jax.random.key(0), graph.node[:1]
-    records, play = SEARCH(graph, key, root, 0), jax.jit(mcts.playout)
-    for number in range(20):
-        drawn = jax.random.fold_in(key, number)
-        records = play(graph, records, drawn, root)
-    for found, expected in zip(SEARCH(graph, key, root, 20), records, strict=True):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():

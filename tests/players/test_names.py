@@ -50,11 +50,6 @@ def test_an_agent_of_the_package_comes_before_a_path(tmp_path, monkeypatch):
     assert (spec.kind, spec.path) == ("agent", SHIPPED["table"])
 
 
-def test_every_built_in_player_is_known():
-    for name in names.BUILT_IN:
-        assert names.read_name(name, "tic_tac_toe").name == name
-
-
 @pytest.mark.parametrize(
     "name",
     [

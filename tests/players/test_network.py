@@ -6,21 +6,11 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import one_game, pgx_games
-from jax_ttt.evaluation.matches import play_match
+from jax_ttt.envs import one_game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
-from jax_ttt.players.players import random_player
-
-
-def test_the_matrix_of_an_agent_is_its_greedy_policy(enter, agent_path, tree):
-    agent = agents.load_agent(agent_path)
-    expected = network.greedy_policy(
-        network_of(agent.config.architecture), agent.params, tree
-    )
-    np.testing.assert_array_equal(enter(str(agent_path))[1], expected)
 
 
 def test_the_lowest_of_equal_moves_is_played(
@@ -42,23 +32,21 @@ def flat_network(env_id, canonical=True):
     return own, jax.tree.map(jnp.zeros_like, params)
 
 
-@pytest.mark.parametrize("depth", [0, 1])
-@pytest.mark.parametrize(("column", "reply"), [(0, 3), (1, 3), (2, 0), (3, 0)])
-def test_of_equal_moves_a_mirror_image_gets_the_same(depth, column, reply):
+def test_of_equal_moves_a_mirror_image_gets_the_same():
     """The stone is in the canonical board's right half, and 0 is its lowest column."""
     own, params = flat_network("connect_4x4")
-    player = lookahead.lookahead_player(own, params, 1.0, depth)
-    state = one_game.states("connect_4x4", [column])[-1]
-    assert jax.jit(player)(jax.random.key(0), state).tolist() == [reply]
-    if depth == 0:
-        greedy = network.greedy_player(own, params)
-        assert jax.jit(greedy)(jax.random.key(0), state).tolist() == [reply]
+    greedy = jax.jit(network.greedy_player(own, params))
+    searching = jax.jit(lookahead.lookahead_player(own, params, 1.0, 1))
+    for column, reply in ((0, 3), (1, 3), (2, 0), (3, 0)):
+        state = one_game.states("connect_4x4", [column])[-1]
+        for player in (greedy, searching):
+            assert player(jax.random.key(0), state).tolist() == [reply]
 
 
 def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
     own, params = flat_network("connect_4x4", canonical=False)
     player = jax.jit(network.greedy_player(own, params))
-    for column in range(4):
+    for column in (0, 3):
         state = one_game.states("connect_4x4", [column])[-1]
         assert player(jax.random.key(0), state).tolist() == [0]
 
@@ -81,30 +69,6 @@ def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
     assert network.greedy_actions(own, state, values).tolist() == [reply]
 
 
-def test_agents_of_one_architecture_share_their_programs(tree, caplog):
-    """Programs of matches and policies are compiled once, whatever the training."""
-    alike = [
-        Config.of(hidden_size=9),
-        Config.of(hidden_size=9, learning_rate=0.5, gamma=0.5, num_updates=7, tau=1.0),
-        Config.of(hidden_size=9, opponent="random", seat="second", loss="mse"),
-    ]
-    compiled = []
-    for config in [*alike, Config.of(hidden_size=10)]:
-        agent = network.network_of(config.architecture)
-        params = q_network.init_params(agent, jax.random.key(0))
-        caplog.clear()
-        with jax.log_compiles():
-            network.greedy_policy(agent, params, tree)
-            player = network.greedy_player(agent, params)
-            env = pgx_games.make_env("tic_tac_toe")
-            play_match(env, jax.random.key(1), player, random_player, 8)
-        messages = [record.getMessage() for record in caplog.records]
-        found = [text for text in messages if text.startswith("Compiling")]
-        names = ("greedy_policy", "play_match")
-        compiled.append([sum(name in text for text in found) for name in names])
-    assert compiled == [[1, 1], [0, 0], [0, 0], [1, 1]]
-
-
 def test_the_greedy_player_is_its_policy_and_legal(tree, deciding):
     """An untrained network often gives an illegal move the highest value."""
     config = Config.of(hidden_size=9, canonical=False)
@@ -120,9 +84,8 @@ def test_the_greedy_player_is_its_policy_and_legal(tree, deciding):
     assert (values.argmax(axis=1) != moves).any()
 
 
-@pytest.mark.parametrize("canonical", [True, False])
-def test_values_of_a_tree_are_those_of_its_boards(canonical, tree, deciding):
-    config = Config.of(hidden_size=9, canonical=canonical)
+def test_values_of_a_tree_are_those_of_its_boards(tree, deciding):
+    config = Config.of(hidden_size=9)
     own = network_of(config.architecture)
     params = q_network.init_params(own, jax.random.key(2))
     values = network.decision_values(own, params, tree)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.envs import pgx_games
-from jax_ttt.players import names, players
+from jax_ttt.players import players
 
 NUM_KEYS = 100
 
@@ -26,9 +26,8 @@ def frequencies(player, states):
 @pytest.mark.parametrize(
     "name",
     [
-        *(name for name in names.BUILT_IN if name != "mcts-online"),
-        *("mcts:50", "blend:0.25:random", "AGENT", "blend:0.1:AGENT"),
-        "lookahead:1:AGENT",
+        *("random", "minimax", "minimax-first", "mcts:50"),
+        *("AGENT", "blend:0.1:AGENT", "lookahead:1:AGENT"),
     ],
 )
 @pytest.mark.usefixtures("optimized")  # it plays 452,000 moves
@@ -51,7 +50,7 @@ def test_function_and_matrix_agree(enter, name, agent_path, tree, deciding):
 _random_move = jax.jit(players.random_player)
 
 
-@pytest.mark.parametrize("num_legal", range(1, 10))
+@pytest.mark.parametrize("num_legal", [1, 2, 5, 9])
 def test_random_moves_are_uniform(num_legal):
     """Chi-square of 40,000 moves, for each number of legal ones."""
     mask = np.random.default_rng(num_legal).permutation(np.arange(9) < num_legal)

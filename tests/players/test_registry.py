@@ -17,7 +17,6 @@ from jax_ttt.solver import policies
     ("env_id", "name"),
     [
         ("tic_tac_toe", "AGENT"),
-        ("tic_tac_toe", "lookahead:1:AGENT"),
         ("connect_four", "AGENT"),
     ],
 )

@@ -24,7 +24,7 @@ def test_an_edge_reply_to_the_centre_loses():
     assert slip.best_moves == (3, 6)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_review_agrees_with_independent_rules(seed):
     board, moves, rng = "-" * 9, [], np.random.default_rng(seed)
     while legal := rules.moves(board):

@@ -8,7 +8,6 @@ import pytest
 import tiny
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import packing
 from jax_ttt.evaluation import evaluation, reached_grades
@@ -18,7 +17,9 @@ from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime import named_arrays
 
 ENV = "connect_4x4"
-CONFIG = Config.of(env_id=ENV, hidden_size=8, start_share=0.5, eval_games=0)
+CONFIG = Config.of(
+    env_id=ENV, hidden_size=8, canonical=False, start_share=0.5, eval_games=0
+)
 
 
 def never():
@@ -64,10 +65,11 @@ def test_counterexamples_are_those_of_both_seats(found, graded):
     keys = found[1]
     assert len(keys) == sum(seat.losing_choices for seat in graded.values())
     assert len(np.unique(keys)) == len(keys)
-    stones = packing.unpack(ENV, jax.numpy.asarray(packing.as_words(keys)))
-    moves = np.asarray(stones.first.sum(axis=1) + stones.second.sum(axis=1))
-    assert set(moves % 2) == {0, 1}  # who is to move says whose choice it is
-    states = packing.to_states(ENV, stones)
+    states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
+        packing.as_words(keys)
+    )
+    # Who is to move says whose choice it is.
+    assert set(np.asarray(states._step_count) % 2) == {0, 1}
     assert (np.asarray(states.legal_action_mask).sum(axis=1) > 1).all()
 
 
@@ -83,18 +85,9 @@ def test_a_search_that_is_stopped_finds_nothing(params):
     assert len(keys) == 0
 
 
-def test_a_round_is_limited_by_max_positions(params):
+def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
+    all_grades, all_keys = found
     config = CONFIG.replace(max_positions=200)
-    grades, _ = counterexamples.of_round(config, params, generator(), never)
-    assert not any(seat.is_complete for seat in grades.values())
-    assert all(seat.num_positions < 2000 for seat in grades.values())
-
-
-def test_past_the_limit_counterexamples_come_from_a_sample(monkeypatch):
-    config = CONFIG.replace(canonical=False)
-    params = named_arrays.flat(tiny.untrained(config).params)
-    all_grades, all_keys = counterexamples.of_round(config, params, generator(), never)
-    config = config.replace(max_positions=200)
     grades, keys = counterexamples.of_round(config, params, generator(), never)
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
@@ -171,11 +164,6 @@ def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, g
     cut = dataclasses.replace(graded["first"], is_complete=False)
     partly = Grades(reached={"first": cut, "second": graded["second"]})
     assert counterexamples.is_open(config, partly, seconds) == is_open
-
-
-def test_games_from_counterexamples_have_no_random_opening():
-    with pytest.raises(SettingError, match="random_opening must be 0 with start_share"):
-        CONFIG.replace(random_opening=5)
 
 
 def test_results_by_seat_fit_into_an_array_of_one_size(graded):

@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.reports import text_board
 from jax_ttt.solver import minimax, outcomes, policies, proof
-
-
-@pytest.fixture(scope="module")
-def position(host_tree):
-    """Return the position of each board."""
-    return {
-        text_board.cells_as_text(host_tree, p): p
-        for p in range(host_tree.num_positions)
-    }
 
 
 def as_board(rows):
@@ -122,16 +112,6 @@ def test_a_quick_win_is_preferred(host_tree, position):
     assert rules.winner(rules.after("X-O-O-X--", 3)) == "X"
     assert quick[p].argmax() == 3
     assert slow[p].argmax() in rules.best_moves("X-O-O-X--")
-
-
-def test_a_policys_own_moves_limit_the_reachable_positions(host_tree, position):
-    first = minimax.policy(host_tree, first_best=True)  # opens in cell 0
-    reached = proof.reachable(host_tree, first, "first")
-    boards = {b for b, p in position.items() if reached[p] and b.count("X") == 1}
-    assert {b for b in boards if "O" not in b} == {"X--------"}
-    assert len([b for b in boards if "O" in b]) == 8
-    unmoved = proof.reachable(host_tree, first, "second")
-    assert sum(unmoved[position[b]] for b in position if b.count("-") == 8) == 9
 
 
 def test_lines_of_a_random_player_are_all_games(host_tree, players):

@@ -1,6 +1,5 @@
 """Policies as matrices: uniform, shared between marked moves, deterministic."""
 
-import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.solver import policies
@@ -14,22 +13,6 @@ def test_every_legal_move_has_the_same_probability(host_tree, boards):
     free = np.array([[cell == "-" for cell in board] for board in boards])
     expected = np.where(free & ~over[:, None], 1 / empty.clip(1)[:, None], 0)
     np.testing.assert_allclose(probs, expected, atol=1e-12)
-
-
-def test_marked_moves_have_equal_probability_and_an_empty_row_stays_empty():
-    marked = np.array([[True, True, False, True, True], [False] * 5])
-    expected = [[0.25, 0.25, 0, 0.25, 0.25], [0] * 5]
-    assert policies.shared(marked).tolist() == expected
-
-
-def test_a_deterministic_policy_has_one_move_in_each_decision(tree):
-    legal = np.asarray(tree.legal_action_mask)
-    last = 8 - legal[:, ::-1].argmax(axis=1)  # the last free cell
-    decisions = np.asarray(tree.decisions)
-    probs = np.asarray(policies.deterministic(tree, jnp.asarray(last[decisions])))
-    assert (probs[decisions].argmax(axis=1) == last[decisions]).all()
-    assert (probs[decisions].sum(axis=1) == 1).all()
-    assert not np.delete(probs, decisions, axis=0).any()
 
 
 def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):

@@ -10,11 +10,10 @@ import rule_player
 from jax.tree_util import Partial
 from rule_player import RULE, reached
 
-import jax_ttt
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import packing
 from jax_ttt.envs import positions as boards
-from jax_ttt.players import network, players
+from jax_ttt.players import players
 from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
@@ -23,17 +22,15 @@ COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
     ("connect_4x4", "second", 2_093, 17, 15),
 ]
-LARGER = [
-    ("connect_5x4", "first", 6_178, 141, 14),
-    ("connect_5x4", "second", 12_166, 122, 7),
-    ("connect_5x5", "first", 31_293, 620, 14),
-    ("connect_5x5", "second", 55_339, 1_277, 7),
-]
 
 
 @pytest.mark.parametrize(
     ("env_id", "seat", "positions", "losing", "shortest"),
-    [*COUNTS, *(pytest.param(*row, marks=pytest.mark.slow) for row in LARGER)],
+    [
+        *COUNTS,
+        pytest.param("connect_5x4", "first", 6_178, 141, 14, marks=pytest.mark.slow),
+        pytest.param("connect_5x5", "second", 55_339, 1_277, 7, marks=pytest.mark.slow),
+    ],
 )
 def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest):
     """Counted elsewhere too, with bitboards in NumPy."""
@@ -50,7 +47,7 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
 def test_a_limit_of_all_positions_before_the_last_move_is_enough():
     """Those after the last move have no moves: the search ends there in any case."""
     subject = Subject(
-        env_id="connect_4x4", player=RULE, seat="first", merged=False, batch=512
+        env_id="connect_4x4", player=RULE, seat="first", merged=False, batch=2048
     )
     numbers = []
     whole = Reach(subject)
@@ -202,24 +199,10 @@ def random_policies(tree, count):
         yield np.where(tree.terminal[:, None], 0.0, np.eye(9)[best])
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.slow)])
-def test_random_policies_have_the_results_of_the_tree(count, host_tree):
+def test_random_policies_have_the_results_of_the_tree(host_tree):
     index = boards.index("tic_tac_toe")
-    for probs in random_policies(host_tree, count):
+    for probs in random_policies(host_tree, 4):
         check_beside_tree(host_tree, players.policy_player(index, probs), probs)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_trained_policies_have_the_results_of_the_tree(tree, host_tree):
-    proven = 0
-    for run in jax_ttt.train_many(range(20), num_updates=300):
-        agent = run.agent
-        probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
-        player = network.greedy_player(agent.network, agent.params)
-        check_beside_tree(host_tree, player, probs.astype(float))
-        proven += bool(proof.unbeatable(host_tree, probs.astype(float), SEATS))
-    assert 0 < proven < 20
 
 
 def symmetric(key, env_state):
@@ -237,10 +220,9 @@ def symmetric(key, env_state):
     return jnp.where(turned, 3 - column, column)
 
 
-@pytest.mark.parametrize("seat", SEATS)
-def test_merged_images_have_the_same_results(seat):
-    apart = reached("connect_4x4", Partial(symmetric), seat)
-    merged = reached("connect_4x4", Partial(symmetric), seat, merged=True)
+def test_merged_images_have_the_same_results():
+    apart = reached("connect_4x4", Partial(symmetric), "second")
+    merged = reached("connect_4x4", Partial(symmetric), "second", merged=True)
     assert merged.num_positions < 0.8 * apart.num_positions
     for end, other in zip(merged.ends, apart.ends, strict=True):
         assert end.chance == pytest.approx(other.chance, abs=1e-14)
@@ -256,20 +238,7 @@ def test_another_move_on_the_mirror_image_is_refused():
         reached("connect_4x4", RULE, "second", merged=True)
 
 
-def test_an_illegal_move_is_refused():
-    def column_0(key, env_state):
-        return jnp.zeros(env_state.terminated.shape, jnp.int32)
-
-    with pytest.raises(reach.IllegalMoveError, match="plays 0, which is not legal"):
-        reached("connect_4x4", Partial(column_0), "first")
-
-
-def test_a_game_without_keys_is_refused():
-    with pytest.raises(ValueError, match="positions of othello have no keys"):
-        reached("othello", RULE, "first")
-
-
-@pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (500, 2**22), (500, 16)])
+@pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (500, 16)])
 def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     """With few rows the search ends within a level."""
     monkeypatch.setattr(levels, "_ROWS", rows)

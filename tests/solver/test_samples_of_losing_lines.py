@@ -69,11 +69,3 @@ def test_the_generator_decides_what_is_drawn(cut):
     first, again, other = (sample(cut, 30, seed) for seed in (0, 0, 1))
     assert all(map(np.array_equal, first, again))
     assert not np.array_equal(first[0], other[0])
-
-
-def test_each_batch_is_reported(cut):
-    calls = []
-    levels = sample(cut, 100, 0, lambda *call: calls.append(call))
-    begin = cut.num_expanded
-    ends = {begin + number: len(level) for number, level in enumerate(levels)}
-    assert dict(calls) == ends

@@ -1,5 +1,8 @@
 """The moves of a player, and all moves, as keys of the positions after them."""
 
+import functools
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,7 +19,11 @@ COLUMNS = [0, 1, 0, 1, 0, 1]
 
 def key_of(moves, env_id=ENV):
     """Return the key of the position after these moves, `(1, 2)`."""
-    state = one_game.states(env_id, moves)[-1]
+    return _key(env_id, one_game.states(env_id, moves)[-1])
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _key(env_id, state):
     return packing.pack(env_id, packing.stones_of(state))
 
 
@@ -63,8 +70,10 @@ def test_the_move_of_a_player(column, result):
 def test_a_board_and_its_mirror_image_have_one_first_key():
     moves, mirrored = [0, 1, 1, 2], [3, 2, 2, 1]
     assert number_of(moves) != number_of(mirrored)
-    both = jnp.concatenate([key_of(moves), key_of(mirrored)])
-    found = successors.first_keys(ENV, packing.unpack(ENV, both))
+    both = np.concatenate([key_of(moves), key_of(mirrored)])
+    found = jax.jit(lambda keys: successors.first_keys(ENV, packing.unpack(ENV, keys)))(
+        both
+    )
     numbers = packing.as_numbers(np.asarray(found)).tolist()
     assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
 
@@ -74,16 +83,14 @@ def test_the_first_key_is_the_least_number():
     random = np.random.default_rng(0)
     for env_id, num_cells in (("mnk_4x4_4", 16), ("tic_tac_toe", 9)):
         cells = random.integers(0, 3, (50, num_cells))
-        boards = packing.Stones(jnp.asarray(cells == 1), jnp.asarray(cells == 2))
-        views = packing.all_views(env_id).cells
+        boards = packing.Stones(cells == 1, cells == 2)
+        pack = jax.jit(packing.pack, static_argnums=0)
         numbers = [
-            packing.as_numbers(
-                np.asarray(packing.pack(env_id, packing.seen(boards, view)))
-            )
-            for view in views
+            packing.as_numbers(np.asarray(pack(env_id, packing.seen(boards, view))))
+            for view in packing.all_views(env_id).cells
         ]
         assert len(numbers) == 8
-        found = successors.first_keys(env_id, boards)
+        found = jax.jit(successors.first_keys, static_argnums=0)(env_id, boards)
         least = packing.as_numbers(np.asarray(found))
         np.testing.assert_array_equal(least, np.min(numbers, axis=0))
 
@@ -111,24 +118,3 @@ def test_a_player_who_is_symmetric_is_not():
     boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
     found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
     assert found.differs.tolist() == [False] * 3
-
-
-def first_of_class(key, env_state):
-    """Play on the first of the eight views of a board, and turn the move back."""
-    stones, views = packing.stones_of(env_state), packing.all_views("mnk_4x4_4")
-    seen = [packing.seen(stones, cells) for cells in views.cells]
-    keys = jnp.stack([packing.pack("mnk_4x4_4", x)[:, 0] for x in seen])
-    legal = jnp.stack([env_state.legal_action_mask[:, x] for x in views.actions])
-    least = keys.argmin(axis=0)
-    moves = legal.argmax(axis=2)  # the first free cell in each view
-    rows = jnp.arange(keys.shape[1])
-    return jnp.asarray(views.actions)[least, moves[least, rows]].astype(jnp.int32)
-
-
-@pytest.mark.slow
-def test_a_player_on_a_board_that_is_its_own_image_is_symmetric():
-    """With one stone in a corner, two views show the same board."""
-    env_id = "mnk_4x4_4"
-    boards = jnp.concatenate([key_of([cell], env_id) for cell in (0, 3, 5, 15)])
-    found = successors.of_player(env_id, Partial(first_of_class), boards, True)
-    assert found.differs.tolist() == [False] * 4
