@@ -17,7 +17,9 @@ from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 
 SELF = SelfPlay()
-CONFIG = Config.of(num_envs=16, hidden_size=16, num_updates=10, tau=0.25)
+CONFIG = Config.of(
+    num_envs=16, hidden_size=16, num_updates=10, tau=0.25, precision="float32"
+)
 LOCKSTEP = CONFIG.replace(
     lockstep=True, canonical=False, tremble=0.25, gamma=0.9, weight_decay=0.5
 )
