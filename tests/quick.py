@@ -35,7 +35,7 @@ _FLAGS = {
 }
 """Flags with which XLA compiles in less CPU time, each with the first release of jaxlib
 that does not have it: an unknown flag aborts the process."""
-_MOST_MIB = 1200
+_MOST_MIB = 3000
 """Growth of a process after which its programs are dropped from memory."""
 _after_dropping = [0.0]
 """MiB of the process when its programs were dropped last."""
