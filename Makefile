@@ -3,8 +3,8 @@ PYTHON = python3
 ARGS =
 VENV := .venv
 RUN := $(VENV)/bin/python
-# A file's tests share what they train, so they stay together.
-BOTH_CORES := -n 2 --dist loadfile
+# A file's tests share what they train; a worker begins with neighbours.
+BOTH_CORES := -n 2 --dist worksteal
 PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
