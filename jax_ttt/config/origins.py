@@ -37,13 +37,16 @@ def _origin(
     field = error.field
     if field not in PART_OF:
         return ""
-    if field not in given and field not in grid:
-        return f"from {source}"
-    origins = [f"from {_grid_word(field, grid)}"] if field in grid else []
+    origins = []
+    is_given = field in given or field in grid
+    if field in grid:
+        origins.append(f"from {_grid_word(field, grid)}")
+    elif field not in given:
+        origins.append(f"from {source}")
     for other in error.others:
         if other in grid:
             origins.append(f"{other} is from {_grid_word(other, grid)}")
-        elif other not in given:
+        elif is_given and other not in given:
             origins.append(f"{other} {settings.value(other)} is from {source}")
     return "; ".join(origins)
 

@@ -51,7 +51,7 @@ def of_update(
     key, length = jax.random.fold_in(key, update), num_turns(config)
     has_starts = config.run.start_share > 0
     # One split for all keys; two more splits take a second longer to compile.
-    keys = jax.random.split(key, 2 + 3 * length + has_starts)
+    keys = jax.random.split(key, 2 + 3 * length + int(has_starts))
     restart_key, sample_key = keys[:2]
     turns_keys = keys[2 : 2 + 3 * length].reshape(length, 3)
     turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)

@@ -96,3 +96,11 @@ def test_a_grade_of_a_search_that_is_cut_claims_nothing(beaten):
 def test_a_limit_of_positions_is_refused_where_there_is_a_tree():
     with pytest.raises(jax_ttt.Refused, match="max_positions must be left out"):
         jax_ttt.prove("minimax", max_positions=10)
+
+
+@pytest.mark.slow
+def test_the_shipped_agent_of_connect_5x4_is_graded_unbeatable():
+    grade = jax_ttt.grade("shipped:connect-5x4")
+    assert grade.unbeatable is True
+    assert grade.loss_rate == 0
+    assert "unbeatable" in repr(grade)

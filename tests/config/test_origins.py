@@ -33,7 +33,10 @@ def test_the_preset_is_named_unless_the_user_gave_all(preset, fields, origin):
     ("grid", "origin"),
     [
         ({"backup": ("two-ply",)}, "from --grid backup=two-ply"),
-        ({"opponent": ("self", "random")}, "from preset table"),
+        (
+            {"opponent": ("self", "random")},
+            "from preset table; opponent is from --grid opponent=self,random",
+        ),
     ],
 )
 def test_a_grid_is_named_where_a_value_comes_from_it(grid, origin):

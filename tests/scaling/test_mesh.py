@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -183,3 +184,43 @@ def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
         text=True,
     )
     assert done.stdout.split() == ["2", "False"], done.stderr
+
+
+def compiled(config):
+    """Return the program of one update."""
+    hyper = programs.hyper_arrays(config)
+    _, job = Programs(config).compile_training({1}, run_key(3), hyper, None)
+    return job.compiled.result()
+
+
+def collectives(program):
+    """Return the names of the operations that exchange data between devices."""
+    kinds = "all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter"
+    return re.findall(rf" ({kinds})(?:-start)?\(", program.as_text())
+
+
+@pytest.mark.slow
+def test_each_device_has_its_share_of_the_work(spread):
+    config = CONFIG.replace(num_envs=1024)
+    alone = compiled(config)
+    spread(8)
+    program = compiled(config)
+    whole, share = (found.cost_analysis() or {} for found in (alone, program))
+    # Of what an update computes, only the optimizer's step is done on each device.
+    assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
+    assert set(collectives(program)) == {"all-reduce"}
+    assert not collectives(alone)
+
+
+def test_agents_at_once_exchange_nothing_but_their_results(spread):
+    spread(4)
+    hyper = jax.tree.map(lambda x: np.stack([x] * 4), programs.hyper_arrays(CONFIG))
+    made = Programs(CONFIG, many=True)
+    key = np.stack([run_key(seed) for seed in range(4)])
+    start, job = made.compile_training({1}, key, hyper, None)
+    leaves = made.start(key, hyper)
+    assert not collectives(start.compiled.result())
+    assert set(collectives(job.compiled.result())) <= {"all-gather", "all-reduce"}
+    for name, leaf in leaves.items():
+        shapes = {shard.data.shape for shard in leaf.addressable_shards}
+        assert shapes == {(1, *leaf.shape[1:])}, name

@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.envs import stones
-from jax_ttt.solver import outcomes, proof
+from jax_ttt.solver import outcomes, policies, proof
 
 REPORT = jax.jit(outcomes.report)
 
@@ -71,3 +71,28 @@ def test_rotated_and_mirrored_policies_have_the_same_results(tree):
         same[:, view] = seen
         found = jax.tree.leaves(REPORT(tree, same))
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_one_losing_line_in_the_whole_tree_is_found(tree, host_tree, best, values):
+    """A sampled match would rarely show this loss."""
+    policy = shared(best)
+    # O plays a losing move in the position that a random X reaches least often.
+    reach = np.zeros(tree.num_positions)
+    reach[0] = 1
+    legal, successor = np.asarray(tree.legal_action_mask), np.asarray(tree.successor)
+    first = np.asarray(tree.first_to_move)
+    uniform = np.asarray(policies.uniform(tree))
+    for p in np.asarray(tree.decisions):
+        chances = uniform[p] if first[p] else policy[p]
+        np.add.at(reach, successor[p], reach[p] * chances * legal[p])
+    worse = legal & ~best & ~first[:, None] & (values == 0)[:, None]
+    position = min(
+        np.flatnonzero(worse.any(axis=1) & (reach > 0)), key=reach.__getitem__
+    )
+    action = worse[position].argmax()
+    policy[position] = np.eye(9)[action]
+    report = REPORT(tree, policy)
+    assert 0 < report.second.random.loss_rate < 2e-3
+    assert report.second.worst_loss_rate > 0
+    assert report.first.worst_loss_rate == 0
+    assert proof.losing_line(host_tree, policy, "second") is not None

@@ -10,10 +10,11 @@ import rule_player
 from jax.tree_util import Partial
 from rule_player import RULE, reached
 
+import jax_ttt
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import packing
 from jax_ttt.envs import positions as boards
-from jax_ttt.players import players
+from jax_ttt.players import network, players
 from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
@@ -254,3 +255,16 @@ def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     assert total == pytest.approx(1, abs=1e-12)
     if cut.losing_line is not None:
         assert len(cut.losing_line) == len(whole.losing_line or ())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+def test_trained_policies_have_the_results_of_the_tree(tree, host_tree):
+    proven = 0
+    for run in jax_ttt.train_many(range(20), num_updates=300):
+        agent = run.agent
+        probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+        player = network.greedy_player(agent.network, agent.params)
+        check_beside_tree(host_tree, player, probs.astype(float))
+        proven += bool(proof.unbeatable(host_tree, probs.astype(float), SEATS))
+    assert 0 < proven < 20
