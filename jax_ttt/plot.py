@@ -25,7 +25,7 @@ from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.players import names
 from jax_ttt.results import reading, rows
-from jax_ttt.results.rows import Chunk, Row
+from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
 from jax_ttt.scaling import supervised
@@ -107,7 +107,8 @@ def read_metrics(path: Path) -> list[Row]:
         raise cli.UsageError(f"{path}: not a run's metrics ({reason})") from None
     if not any(isinstance(row, Chunk) for row in found):
         raise cli.UsageError(f"{path}: no training in it")
-    if not (rows.evaluations(found) or rows.searches(found)):
+    graded = [row for row in found if isinstance(row, Evaluated)]
+    if not any(row.rates or row.reached for row in graded):
         raise cli.UsageError(f"{path}: no evaluation in it")
     return found
 
@@ -150,7 +151,7 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 
     by_round = len(runs) == 1 and first.finds_counterexamples
     for run, found in runs.items():
-        if not (rows.evaluations(found) or by_round):
+        if not (rows.evaluations(found, first.seats) or by_round):
             raise cli.UsageError(f"{run}: no results against random to draw")
 
     from jax_ttt.plotting import curves

@@ -25,8 +25,9 @@ from jax_ttt.scaling import supervised
 class Args:
     """List the saved runs, the newest last.
 
-    Wins are against a random player, the mean of both seats; seconds are of training,
-    without compilation and evaluation. Exit codes: 0 done, 2 bad flags.
+    Wins are against a random player, the mean of the seats that the agent learned:
+    exact where it was graded exactly, else sampled. Seconds are of training, without
+    compilation and evaluation. Exit codes: 0 done, 2 bad flags.
     """
 
     folder: tyro.conf.Positional[Path] = saved_runs.FOLDER

@@ -52,9 +52,10 @@ class Grade(FullGrades):
 
     @property
     def win_rate(self) -> float:
-        """Win rate against random over both seats; exact if available, else sampled.
+        """Win rate against random, the mean of both seats.
 
-        It is exact over a tree, or if both seats were searched to the end.
+        A seat's rate is exact over a tree, or if it was searched to the end; else
+        sampled.
         """
         return self._rate("win_rate")
 
@@ -69,7 +70,8 @@ class Grade(FullGrades):
         return self._rate("loss_rate")
 
     def _rate(self, name: Rate) -> float:
-        return math.nan if self.best_known is None else self.best_known.rate(name)
+        rates = self.mean()
+        return math.nan if rates is None else rates.rate(name)
 
     def __repr__(self) -> str:
         learned = result_text.learned_seat(self.env_id, self.seats)

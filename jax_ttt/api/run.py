@@ -168,7 +168,7 @@ def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
     every = [run for runs in groups.values() for run in runs]
     if not every or not all(len(runs) for runs in groups.values()):
         raise Refused("there is no run to draw")
-    if not all(evaluations(run.rows) for run in every):
+    if not all(evaluations(run.rows, run.config.seats) for run in every):
         raise Refused("runs without rates against random (eval_games=0)")
     games = {run.config.env_id for run in every}
     if len(games) > 1:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from statistics import mean, median
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.results import plain
@@ -20,9 +20,10 @@ def group_summary(
 
     `settings` are those of a grid. Agents that diverged have no win rates.
     """
-    graded = [row.best_known for row in rows if not row.diverged]
+    graded = [row.rates for row in rows if not row.diverged]
     wins: dict[Seat, list[float]] = {
-        seat: [g.seat(seat).win_rate for g in graded if g] for seat in config.seats
+        seat: [rates[seat].win_rate for rates in graded if seat in rates]
+        for seat in config.seats
     }
     found = GroupResult(
         settings=settings or {},
@@ -55,11 +56,7 @@ def as_cells(row: AgentResult) -> JsonObject:
     """Return a row as one level of columns, for CSV."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
-    if (known := row.best_known) is not None:
-        for seat in SEATS:
-            rates = plain.to_dict(known.seat(seat))
-            of_seat = {
-                f"{seat}_{k}": v for k, v in rates.items() if k.endswith("_rate")
-            }
-            cells |= of_seat
+    for seat, rates in row.rates.items():
+        of_seat = plain.to_dict(rates).items()
+        cells |= {f"{seat}_{k}": v for k, v in of_seat if k.endswith("_rate")}
     return cells | {"unbeatable": row.is_proven if row.has_verdict else None}

@@ -37,7 +37,7 @@ def grade_player(
         error = _q_error(entrant, tree)
         exact = grades.exactly(tree, entrant.probs, entrant.seats, error)
     if num_games is None:
-        rates_are_exact = Grades(exact=exact, reached=reached).best_known is not None
+        rates_are_exact = Grades(exact=exact, reached=reached).mean() is not None
         num_games = 0 if rates_are_exact else 1024
     nothing_exact = exact is None and not reached
     if nothing_exact and not num_games:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import heat_map, legend_below, shortened, whole_numbers
@@ -48,17 +48,17 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     """Draw each agent's wins against random by seat, and who is not proven."""
     from matplotlib.figure import Figure
 
-    graded = [(row, grades) for row in rows if (grades := row.best_known)]
-    seeds = np.array([row.seed for row, _ in graded])
-    proven = np.array([row.is_proven for row, _ in graded], bool)
+    graded = [row for row in rows if row.mean(config.seats)]
+    seeds = np.array([row.seed for row in graded])
+    proven = np.array([row.is_proven for row in graded], bool)
     provable = config.run.can_be_proven
-    source = source_of_rates([row for row, _ in graded])
+    source = source_of_rates(graded, config.seats)
     colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
     with themes.style("light"):
         figure = Figure(figsize=(7, 4.4), layout="constrained")
         axes = figure.subplots()
         for seat in config.seats:
-            wins = np.array([100 * grades.seat(seat).win_rate for _, grades in graded])
+            wins = np.array([100 * row.rates[seat].win_rate for row in graded])
             for shown, marker, note in (
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if provable else ""),
@@ -117,7 +117,8 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         what = "proven unbeatable" if provable else "mean wins against random"
         figure.suptitle(shortened(f"{title}: {what}", 40))
         every = [agent for group in groups for agent in group.agents]
-        known = [agent for agent in every if agent.best_known is not None]
-        label = "share of the agents" if provable else source_of_rates(known)
+        learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
+        source = source_of_rates(every, [*learned])
+        label = "share of the agents" if provable else source
         axes.images[0].colorbar.set_label(label)
         return pictures.figure_picture(figure, "light")

@@ -81,7 +81,7 @@ def proven_from(rows: Rows) -> int | None:
     since = None
     graded = (row for row in rows if isinstance(row, Evaluated))
     for row in graded:
-        if row.best_known is None and not row.reached:
+        if not (row.rates or row.reached):
             continue
         first = row.update if since is None else since
         since = first if row.is_proven else None
@@ -90,10 +90,9 @@ def proven_from(rows: Rows) -> int | None:
 
 def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> None:  # noqa: ANN401
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
-    graded = evaluations(rows)
+    graded = evaluations(rows, [seat])
     updates = [row.update for row in graded]
-    known = [row.best_known for row in graded]
-    rates = zip(*(g.seat(seat).all_rates for g in known if g), strict=True)
+    rates = zip(*(row.rates[seat].all_rates for row in graded), strict=True)
     lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
     for name, of_end, colour, dashes in lines:
         shares = [100 * rate for rate in of_end]
@@ -102,7 +101,7 @@ def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> Non
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
         axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
-    axes.set_title(f"{title}, {source_of_rates(graded)}")
+    axes.set_title(f"{title}, {source_of_rates(graded, [seat])}")
     axes.set_ylim(-2, 102)
 
 
@@ -152,12 +151,12 @@ def mean_curves(
     """
     from matplotlib.figure import Figure
 
-    common = {label: _common(group) for label, group in runs.items()}
+    common = {label: _common(group, config.seats) for label, group in runs.items()}
     for label, rows in common.items():
         if not rows:
             raise Refused(f"{label}: no update at which all its runs have win rates")
     every = [row for group in common.values() for rows in group for row in rows]
-    source = source_of_rates(every)
+    source = source_of_rates(every, config.seats)
     note = "" if source == "exact" else f", {source}"
     searched = any(row.has_verdict for row in every)
     seats = _seats(config)
@@ -196,17 +195,17 @@ def _proofs(axes: Any, common: Mapping[str, list[list[Evaluated]]]) -> None:  # 
     axes.set(title="% of the runs proven unbeatable", ylim=(-4, 104))
 
 
-def _common(group: Sequence[Rows]) -> list[list[Evaluated]]:
-    """Return the evaluations that all runs have, each a row of every run."""
-    by_update = [{row.update: row for row in evaluations(rows)} for rows in group]
+def _common(group: Sequence[Rows], seats: Sequence[Seat]) -> list[list[Evaluated]]:
+    """Return the evaluations of these seats that all runs have, a row of each run."""
+    graded = (evaluations(rows, seats) for rows in group)
+    by_update = [{row.update: row for row in rows} for rows in graded]
     updates = sorted(set.intersection(*map(set, by_update)))
     return [[rows[update] for rows in by_update] for update in updates]
 
 
 def _wins(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
-    known = [[row.best_known for row in rows] for rows in common]
-    shares = [[g.seat(seat).win_rate for g in grades if g] for grades in known]
+    shares = [[row.rates[seat].win_rate for row in rows] for rows in common]
     return 100 * np.array(shares)
 
 
@@ -248,7 +247,8 @@ def growth_curves(
 def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401
     """Draw one system's panel."""
     # Not where no game has ended yet: the axis is logarithmic.
-    common = [rows for rows in _common(group) if all(row.games for row in rows)]
+    common = _common(group, PRESETS[preset].seats)
+    common = [rows for rows in common if all(row.games for row in rows)]
     played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
     for seat, name in _seats(PRESETS[preset]).items():
         wins, number = _wins(common, seat), SEATS.index(seat)

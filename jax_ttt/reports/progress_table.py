@@ -3,7 +3,7 @@
 from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import painting
-from jax_ttt.results.grades import Exact, Grades
+from jax_ttt.results.grades import Grades
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
@@ -34,18 +34,18 @@ class ProgressTable:
 
     def row(self, update: int, grades: Grades) -> str:
         """Return an evaluation as a line."""
-        result = grades.best_known
-        if result is None:
+        mean = grades.mean()
+        if mean is None:
             return self._line([f"{update:,}", *"-" * 6])
-        rates = [f"{100 * rate:.2f}" for rate in result.all_rates]
+        rates = [f"{100 * rate:.2f}" for rate in mean.all_rates]
         seats = [
-            "/".join(f"{100 * rate:.1f}" for rate in result.seat(seat).all_rates)
-            for seat in SEATS
+            "/".join(f"{100 * rate:.1f}" for rate in of_seat.all_rates)
+            for of_seat in grades.rates.values()
         ]
-        if isinstance(result, Exact):
-            last = "unbeatable" if result.unbeatable else "beatable"
+        if grades.has_verdict or grades.sampled is None:
+            last = "unbeatable" if grades.is_proven else "beatable"
         else:
-            last = f"{result.num_games:,}"
+            last = f"{grades.sampled.num_games:,}"
         cells = [f"{update:,}", *rates, *seats, last]
         styles = self._styles(cells)
         self._before = cells

@@ -19,7 +19,6 @@ from jax_ttt.results.grades import (
     Rates,
     Sampled,
     SampledRates,
-    SeatExact,
 )
 from jax_ttt.solver import proof
 
@@ -30,31 +29,42 @@ def step_line(
     """Return an evaluation in one line, in the format of Antognini's article.
 
     For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
-    97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. Results are exact if available, else
-    sampled and marked as sampled. `seats` are those that the agent learns. A search of
-    what the agent reaches adds its losing ends.
+    97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. A seat's results are exact if
+    available, else sampled and marked as sampled. `seats` are those that the agent
+    learns. A search of what the agent reaches adds its losing ends.
     """
-    result = grades.best_known
-    if result is None:
+    mean = grades.mean()
+    if mean is None:
         found = _searched(env_id, grades) if grades.reached else "not evaluated"
         return f"Step {update}: {found}"
-    wins, draws, losses = (f"{rate:.2%}" for rate in result.all_rates)
+    wins, draws, losses = (f"{rate:.2%}" for rate in mean.all_rates)
     by_seat = "  ".join(
         f"as {seat_name(env_id, seat)} "
-        + "/".join(f"{100 * rate:.1f}" for rate in result.seat(seat).all_rates)
-        for seat in SEATS
+        + "/".join(f"{100 * rate:.1f}" for rate in rates.all_rates)
+        for seat, rates in grades.rates.items()
     )
     marks = []
-    if isinstance(result, Sampled):
-        marks.append(f"{counted(result.num_games, 'game')} sampled")
+    if sampled := _sampled_seats(grades):
+        games = sum(rates.num_games for rates in sampled.values())
+        marks.append(f"{counted(games, 'game')} sampled{_only(env_id, [*sampled])}")
     if grades.reached:
         marks.append(_searched(env_id, grades))
-    elif isinstance(result, Exact):
-        mark = "unbeatable" if result.unbeatable else "beatable"
-        where = f" as {seat_name(env_id, *seats)}" if len(seats) == 1 else ""
-        marks.append(mark + where)
+    elif grades.exact:
+        mark = "unbeatable" if grades.exact.unbeatable else "beatable"
+        marks.append(mark + _only(env_id, seats))
     rates = f"Wins: {wins}  Ties: {draws}  Losses: {losses}"
     return "  | ".join([f"Step {update}: {rates}", by_seat, *marks])
+
+
+def _sampled_seats(grades: Grades) -> dict[Seat, SampledRates]:
+    """Return the best known rates of the seats in which they are sampled."""
+    found = grades.rates.items()
+    return {seat: rates for seat, rates in found if isinstance(rates, SampledRates)}
+
+
+def _only(env_id: EnvId, seats: Sequence[Seat]) -> str:
+    """Return ` as X` if that is the only seat, else nothing."""
+    return f" as {seat_name(env_id, *seats)}" if len(seats) == 1 else ""
 
 
 def _searched(env_id: EnvId, grades: Grades) -> str:
@@ -68,27 +78,40 @@ def _searched(env_id: EnvId, grades: Grades) -> str:
 
 
 def evaluation_table(env_id: EnvId, grades: Grades) -> str:
-    """Return an evaluation as a table of percentages by seat."""
-    result = grades.best_known
-    if result is None:
+    """Return an evaluation as a table of percentages by seat.
+
+    Its last column is the worst case of exact results, or, if a seat's are sampled, the
+    number of games.
+    """
+    mean = grades.mean()
+    if mean is None:
         return "not evaluated"
-    is_exact = isinstance(result, Exact)
-    worst = "  worst case" if is_exact else "     games"
-    title = f"vs. random, {'exact' if is_exact else 'sampled'}"
-    lines = [f"{title:<20}{'wins':>9}{'draws':>9}{'losses':>9}{worst}"]
-    for seat in SEATS:
-        lines.append(_row(f"as {seat_name(env_id, seat)}", result.seat(seat)))
-    lines.append(_row("mean" if is_exact else "all", result))
+    all_exact = not _sampled_seats(grades)
+    if all_exact:
+        title, last = "vs. random, exact", "  worst case"
+    else:
+        all_sampled = isinstance(mean, Sampled)
+        title = "vs. random, sampled" if all_sampled else "vs. random"
+        last = "     games"
+    lines = [f"{title:<20}{'wins':>9}{'draws':>9}{'losses':>9}{last}"]
+    for seat, rates in grades.rates.items():
+        if isinstance(rates, SampledRates):
+            last = f"{rates.num_games:>10,}"
+        elif all_exact:
+            lost = rates.worst_loss_rate
+            last = f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
+        else:
+            last = f"{'exact':>10}"
+        lines.append(_row(f"as {seat_name(env_id, seat)}", rates) + last)
+    if isinstance(mean, Sampled):
+        lines.append(_row("all", mean) + f"{mean.num_games:>10,}")
+    else:
+        lines.append(_row("mean", mean))
     return "\n".join(lines)
 
 
 def _row(name: str, rates: Rates) -> str:
     cells = "".join(f"{rate:>9.3%}" for rate in rates.all_rates)
-    if isinstance(rates, SampledRates):
-        cells += f"{rates.num_games:>10,}"
-    elif isinstance(rates, SeatExact):
-        lost = rates.worst_loss_rate
-        cells += f"{'never loses' if lost == 0 else f'loses {lost:.0%}':>13}"
     return f"{name:<20}{cells}"
 
 
@@ -108,7 +131,7 @@ def verdict(
         from jax_ttt.reports import reached_text  # its players take half a second
 
         return reached_text.reached_verdict(env_id, grades.reached)
-    if isinstance(grades, FullGrades) and grades.exam and not grades.best_known:
+    if isinstance(grades, FullGrades) and grades.exam and not grades.rates:
         return "nothing is proven: an exam only"
     if tree is None or probs is None:
         return sampled_verdict(grades)

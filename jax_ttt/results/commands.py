@@ -113,7 +113,7 @@ class RunSummary:
     update: int | None = None  # of the last evaluation, like all below
     seconds: float | None = None
     proven: bool | None = None  # unbeatable; None where no proof is possible
-    win_rate: float | None = None  # against random, mean of both seats
+    win_rate: float | None = None  # against random, mean of the learned seats
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

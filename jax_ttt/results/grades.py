@@ -5,7 +5,7 @@ JAX.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal, get_args
 
 from jax_ttt.config.catalogue import SEATS, Seat
@@ -40,10 +40,10 @@ class Rates:
         return self.win_rate, self.draw_rate, self.loss_rate
 
 
-def mean_rates(first: Rates, second: Rates) -> Rates:
-    """Return the mean of both seats' rates."""
-    pairs = zip(first.all_rates, second.all_rates, strict=True)
-    wins, draws, losses = ((a + b) / 2 for a, b in pairs)
+def mean_rates(*seats: Rates) -> Rates:
+    """Return the mean of the seats' rates."""
+    rates = zip(*(seat.all_rates for seat in seats), strict=True)
+    wins, draws, losses = (sum(of_seats) / len(seats) for of_seats in rates)
     return Rates(win_rate=wins, draw_rate=draws, loss_rate=losses)
 
 
@@ -52,6 +52,11 @@ class SeatExact(Rates):
     """Exact results in one seat against random."""
 
     worst_loss_rate: float  # against the opponent that beats the player most often
+
+
+def is_exact(rates: Rates) -> bool:
+    """Return whether the rates of a seat are exact."""
+    return isinstance(rates, SeatExact)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -177,19 +182,6 @@ class Reached(Rates):
         return self.is_complete and not self.losing_ends
 
 
-def exact_by_search(searches: Mapping[Seat, Reached]) -> Exact | None:
-    """Return the exact results if both seats were searched to the end, else None."""
-    if any(seat not in searches or not searches[seat].is_complete for seat in SEATS):
-        return None
-    first, second = (_exact_seat(searches[seat]) for seat in SEATS)
-    return Exact(
-        **vars(mean_rates(first, second)),
-        first=first,
-        second=second,
-        unbeatable=all(searches[seat].unbeatable for seat in SEATS),
-    )
-
-
 def _exact_seat(search: Reached) -> SeatExact:
     """Return the exact results in a seat that was searched to the end."""
     return SeatExact(
@@ -210,12 +202,34 @@ class Grades:
     sampled: Sampled | None = None
 
     @property
-    def best_known(self) -> Exact | Sampled | None:
-        """The exact results of both seats if available, else the sampled ones, or None.
+    def rates(self) -> dict[Seat, SeatExact | SampledRates]:
+        """The best known rates against random, of the seats that have any.
 
-        Results are exact over the tree, or if both seats were searched to the end.
+        They are exact over the tree, or in a seat that was searched to the end; else
+        sampled.
         """
-        return self.exact or exact_by_search(self.reached or {}) or self.sampled
+        found: dict[Seat, SeatExact | SampledRates] = {}
+        for seat in SEATS:
+            search = (self.reached or {}).get(seat)
+            if self.exact is not None:
+                found[seat] = self.exact.seat(seat)
+            elif search is not None and search.is_complete:
+                found[seat] = _exact_seat(search)
+            elif self.sampled is not None:
+                found[seat] = self.sampled.seat(seat)
+        return found
+
+    def mean(self, seats: Sequence[Seat] = SEATS) -> Rates | None:
+        """Return the mean of the best known rates in these seats; None if one has none.
+
+        If both are sampled, they are the rates of all games.
+        """
+        found = [rates for seat, rates in self.rates.items() if seat in seats]
+        if len(found) < len(seats):
+            return None
+        if set(seats) == set(SEATS) and not any(map(is_exact, found)):
+            return self.sampled
+        return mean_rates(*found)
 
     @property
     def is_proven(self) -> bool:

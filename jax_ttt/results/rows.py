@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.results import plain
-from jax_ttt.results.grades import Exact, Grades
+from jax_ttt.results.grades import Grades, is_exact
 
 Event = Literal["chunk", "evaluation"]
 
@@ -71,18 +72,19 @@ def read_row(value: object) -> Row:
     return plain.record_from_dict(Chunk if step.event == "chunk" else Evaluated, value)
 
 
-def evaluations(rows: Sequence[Row]) -> list[Evaluated]:
-    """Return the last row of each update that has rates against random.
+def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:
+    """Return the last row of each update that has rates against random in these seats.
 
     A search at the end of a run adds a row with the same update.
     """
     found = (row for row in rows if isinstance(row, Evaluated))
-    return list({row.update: row for row in found if row.best_known}.values())
+    return list({row.update: row for row in found if row.mean(seats)}.values())
 
 
-def source_of_rates(graded: Sequence[Grades]) -> str:
-    """Return in words whether the best known rates are exact or sampled."""
-    exact = [isinstance(grades.best_known, Exact) for grades in graded]
+def source_of_rates(graded: Sequence[Grades], seats: Sequence[Seat] = SEATS) -> str:
+    """Return in words whether the best known rates in these seats are exact."""
+    every = (rates for grades in graded for rates in grades.rates.items())
+    exact = [is_exact(rates) for seat, rates in every if seat in seats]
     if not any(exact):
         return "sampled"
     return "exact" if all(exact) else "partly sampled"

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import reading
 from jax_ttt.results.commands import RunSummary
@@ -53,13 +54,16 @@ def _summary(run: Path) -> RunSummary | None:
             "preset": str(about["preset"]),
             "seed": int(about["seed"]),
         }
+        # Runs of earlier versions don't name the seats.
+        seats = SEATS_OF[about["config"].get("seat", "both")]
         last = _last_evaluation(run / "metrics.jsonl")
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if last is not None:
         known |= {"update": last.update, "seconds": last.seconds}
         known["proven"] = last.is_proven if last.has_verdict else None
-        known["win_rate"] = last.best_known.win_rate if last.best_known else None
+        rates = last.mean(seats)
+        known["win_rate"] = None if rates is None else rates.win_rate
     saved = (run / _AGENT).exists()
     return RunSummary(run_dir=str(run), saved=saved, **known)
 

@@ -100,7 +100,9 @@ def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
         WriteError: the file can't be written.
     """
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fieldnames=list(max(rows, key=len)))
+    longest_first = sorted(rows, key=len, reverse=True)
+    names = dict.fromkeys(name for row in longest_first for name in row)
+    writer = csv.DictWriter(text, fieldnames=list(names))
     writer.writeheader()
     writer.writerows(rows)
     write_output(path, text.getvalue().encode())

@@ -70,3 +70,15 @@ def test_searches_count_as_proofs():
     unsearched = config.replace(start_share=0.0)
     sampled = agent_groups.group_summary([made.agent(0, None, sample)], unsearched)
     assert sampled.proven is None
+
+
+def test_a_search_of_the_only_seat_that_is_learned_has_exact_cells():
+    sample = made.sampled((0.5,), (0.25,))
+    row = made.agent(0, None, sample, {"first": made.reached()})
+    cells = agent_groups.as_cells(row)
+    assert (cells["first_win_rate"], cells["first_worst_loss_rate"]) == (0.75, 0)
+    assert cells["second_win_rate"] == 0.25
+    assert "second_worst_loss_rate" not in cells
+    config = Config.of(env_id="connect_4x4", opponent="random", seat="first")
+    found = agent_groups.group_summary([row], config)
+    assert found.win_rates == {"first": Spread(mean=0.75, min=0.75, max=0.75)}

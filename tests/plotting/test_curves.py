@@ -204,6 +204,19 @@ def test_a_search_is_drawn_as_exact_and_its_proofs_are_counted(drawn):
     assert proven.lines[0].get_xydata().tolist() == [[5, 100]]
 
 
+def test_a_search_of_the_only_seat_that_is_learned_is_drawn_as_exact(drawn):
+    sample = made.sampled((0.5,), (0.5,))
+    search = {"first": made.reached()}
+    rows = [chunk(5, 10, 4, 5), made.evaluated(5, sampled=sample, reached=search)]
+    config = Config.of(env_id="connect_4x4", opponent="random", seat="first")
+    (axes, *_) = drawn(curves.learning_curves, rows, "one", config).axes
+    assert axes.get_title() == "as first, exact"
+    assert lines(axes)["wins"] == [[5, 75]]
+    (axes, *_) = drawn(curves.mean_curves, {"x": [rows]}, "runs", config).axes
+    assert axes.get_title() == "% wins as first"
+    assert lines(axes) == {"x: mean and range of 1": [[5, 75]]}
+
+
 def test_runs_that_were_never_graded_together_are_refused():
     runs = [[evaluation(n, (1, 0, 0), (1, 0, 0))] for n in (1, 2)]
     with pytest.raises(Refused, match="mine: no update"):

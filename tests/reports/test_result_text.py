@@ -68,6 +68,26 @@ def test_tables_of_results(snapshot):
     assert "\n\n".join(tables) == snapshot
 
 
+def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
+    """Of 4 sampled games as second, 1 was won; the search found 3 wins in 4 as first.
+
+    The same holds where the search of the second seat was cut.
+    """
+    one: dict[Seat, Reached] = {"first": made.reached()}
+    cut: dict[Seat, Reached] = {**one, "second": CUT}
+    for searches in (one, cut):
+        both = Grades(reached=searches, sampled=SAMPLED.sampled)
+        line = result_text.step_line("connect_4x4", 3, both, ("first",))
+        assert "Wins: 50.00%" in line
+        assert "as first 75.0/25.0/0.0  as second 25.0/25.0/50.0" in line
+        assert "4 games sampled as second" in line
+        table = result_text.evaluation_table("connect_4x4", both).splitlines()
+        _, first, second, mean = map(str.split, table)
+        assert first[2:] == ["75.000%", "25.000%", "0.000%", "exact"]
+        assert second[2:] == ["25.000%", "25.000%", "50.000%", "4"]
+        assert mean == ["mean", "50.000%", "25.000%", "25.000%"]
+
+
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
     """The policy, as O in the first empty cell, does not block X's diagonal."""
     legal = host_tree.legal_action_mask

@@ -19,10 +19,12 @@ def test_exact_grades_are_preferred_and_a_sample_proves_nothing():
         (Grades(exact=EXACT, sampled=SAMPLED), EXACT, True),
         (Grades(exact=beatable), beatable, False),
         (Grades(sampled=SAMPLED), SAMPLED, False),
-        (Grades(), None, False),
     ):
-        assert row.best_known is best
+        assert row.rates == {seat: best.seat(seat) for seat in SEATS}
+        assert (mean := row.mean()) is not None
+        assert mean.all_rates == best.all_rates
         assert row.is_proven is proven
+    assert (Grades().rates, Grades().mean(), Grades().is_proven) == ({}, None, False)
 
 
 def test_each_seat_has_its_own_results():
@@ -76,26 +78,29 @@ def test_grades_without_a_seat_are_an_error():
         read_grades(value, "score")
 
 
-def test_a_search_to_the_end_in_both_seats_gives_the_exact_rates():
+def test_a_search_to_the_end_gives_exact_rates():
     """Of a player with one move in each position, an opponent beats all or nothing."""
     lost = made.reached(win_rate=0.5, draw_rate=0.0, loss_rate=0.5, losing_ends=3)
-    searches: dict[Seat, Reached] = {"first": made.reached(), "second": lost}
-    row = Grades(reached=searches, sampled=SAMPLED)
-    first, second = (0.75, 0.25), (0.5, 0.0)
-    assert row.best_known == made.exact(first, second, worst=(0, 1))
-    proven = Grades(reached=made.searched()).best_known
-    assert proven == made.exact(first, first, unbeatable=True)
+    row = Grades(reached={"first": made.reached(), "second": lost}, sampled=SAMPLED)
+    exact = made.exact((0.75, 0.25), (0.5, 0.0), worst=(0, 1))
+    assert row.rates == {"first": exact.first, "second": exact.second}
+    assert row.mean() == made.rates(0.625, 0.125)
 
 
 @pytest.mark.parametrize(
-    "searches",
-    [
-        {"first": made.reached()},
-        {"first": made.reached(), "second": made.reached(is_complete=False)},
-    ],
+    "other", [{}, {"second": made.reached(is_complete=False)}], ids=["none", "cut"]
 )
-def test_a_search_of_one_seat_or_one_that_was_cut_gives_no_exact_rates(
-    searches: dict[Seat, Reached],
+def test_a_seat_that_was_not_searched_to_the_end_has_sampled_rates(
+    other: dict[Seat, Reached],
 ):
-    assert Grades(reached=searches, sampled=SAMPLED).best_known is SAMPLED
-    assert Grades(reached=searches).best_known is None
+    """The sample was won as first, and a search found 3 wins in 4 games."""
+    searches: dict[Seat, Reached] = {"first": made.reached(), **other}
+    row = Grades(reached=searches, sampled=SAMPLED)
+    exact = made.exact((0.75, 0.25), (0.75, 0.25)).first
+    assert row.rates == {"first": exact, "second": SAMPLED.second}
+    assert row.mean(["first"]) == made.rates(0.75, 0.25)
+    assert row.mean(["second"]) == made.rates(0.25, 0.25)
+    assert row.mean() == made.rates(0.5, 0.25)
+    unsampled = Grades(reached=searches)
+    assert unsampled.rates == {"first": exact}
+    assert unsampled.mean() is None

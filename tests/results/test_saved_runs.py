@@ -8,6 +8,7 @@ import pytest
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import Config
 from jax_ttt.results import plain
 from jax_ttt.results.saved_runs import newest_run, saved_runs
 
@@ -18,11 +19,11 @@ GRADES = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
 def make(tmp_path):
     """Return a function that writes a run, the newer the greater `at`."""
 
-    def run(name, at, rows=(), agent=True, **about):
+    def run(name, at, rows=(), config=PRESETS["table"], agent=True):
         folder = tmp_path / name
         folder.mkdir()
-        told = {"preset": "table", "seed": 7, "config": PRESETS["table"].as_dict()}
-        (folder / "config.json").write_text(json.dumps(told | about))
+        about = {"preset": "table", "seed": 7, "config": config.as_dict()}
+        (folder / "config.json").write_text(json.dumps(about))
         lines = "".join(json.dumps(plain.to_dict(row)) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
         if agent:
@@ -50,6 +51,18 @@ def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
         "proven": True,
         "win_rate": 0.5,
     }
+
+
+def test_wins_are_those_of_the_learned_seats(make, tmp_path):
+    """The last row has the proof of the only seat that was learned, of 3 wins in 4."""
+    config = Config.of(env_id="connect_4x4", opponent="random", seat="first")
+    sample = made.sampled((1.0, 0.0), (0.25, 0.25))
+    proof = made.evaluated(4, sampled=sample, reached={"first": made.reached()})
+    make("searched", 1, [made.evaluated(4, sampled=sample), proof], config)
+    make("sampled", 2, [made.evaluated(4, sampled=sample)], config)
+    make("enumerated", 3, [made.evaluated(4, exact=GRADES)], PRESETS["go-second"])
+    found = [(run.proven, run.win_rate) for run in saved_runs(tmp_path)]
+    assert found == [(True, 0.75), (None, 1.0), (True, 0.25)]
 
 
 def test_what_a_run_does_not_have_is_none(make, tmp_path):

@@ -267,8 +267,9 @@ def test_a_link_or_a_pipe_is_not_appended_to(tmp_path):
 
 def test_a_field_that_a_row_lacks_is_empty(tmp_path):
     path = tmp_path / "rows.csv"
-    files.write_csv(path, [{"seed": 1}, {"seed": 2, "wins": 0.5}])
-    assert path.read_bytes() == b"seed,wins\r\n1,\r\n2,0.5\r\n"
+    rows = [{"seed": 1}, {"seed": 2, "wins": 0.5}, {"seed": 3, "losses": 0.25}]
+    files.write_csv(path, rows)
+    assert path.read_bytes() == b"seed,wins,losses\r\n1,,\r\n2,0.5,\r\n3,,0.25\r\n"
 
 
 def test_a_locked_file_is_refused_until_it_is_closed(tmp_path):

@@ -200,7 +200,7 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
     monkeypatch.setattr(loop, "train_from_scratch", diverging)
     (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
-    assert row.best_known is None
+    assert row.rates == {}
 
 
 @pytest.mark.parametrize(
