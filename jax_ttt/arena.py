@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None) -> int:
     pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args, 10)
+    device = cli.set_up(args, 10).name
 
     import jax
 

@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import tyro
 
@@ -30,6 +30,9 @@ from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import compile_cache, interrupts, process, streams
 from jax_ttt.scaling.flags import Devices
+
+if TYPE_CHECKING:
+    from jax_ttt.scaling.mesh import Hardware
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 Command = Callable[[Sequence[str] | None], int]
@@ -261,8 +264,8 @@ def _fail(code: int, message: str) -> int:
     return code
 
 
-def set_up(machine: Machine, seconds: int) -> str:
-    """Make JAX ready to compute, and return the device's name.
+def set_up(machine: Machine, seconds: int) -> "Hardware":
+    """Make JAX ready to compute, and return what it computes on.
 
     `seconds` are what the command's programs take to compile, about, for a terminal.
 
@@ -275,7 +278,7 @@ def set_up(machine: Machine, seconds: int) -> str:
         from jax_ttt.scaling import mesh
 
         spread = machine if isinstance(machine, Devices) else Devices()
-        device = mesh.use_devices(machine.device, spread)
+        hardware = mesh.use_devices(machine.device, spread)
         kept = compile_cache.use(not machine.no_compile_cache)
     compile_cache.announce(seconds, kept)
-    return device
+    return hardware

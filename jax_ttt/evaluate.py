@@ -36,6 +36,7 @@ from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
     import jax
+    from jax.sharding import Mesh
 
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
@@ -105,7 +106,7 @@ def main(argv: Sequence[str] | None) -> int:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
     args.check_devices()
-    device = cli.set_up(args, 2)
+    hardware = cli.set_up(args, 2)
 
     import jax
 
@@ -127,13 +128,13 @@ def main(argv: Sequence[str] | None) -> int:
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.say if argv is None else None
-        grades = graded(args, env_id, entrant, tree, match_key, say)
+        grades = graded(args, env_id, entrant, tree, match_key, say, hardware.mesh)
         player = entrant.probs, entrant.seats
         verdict = result_text.verdict(env_id, grades, tree, *player)
     if args.json:
         print(as_json(name, env_id, entrant, grades, verdict))
     else:
-        print(f"{title(name, env_id, entrant)}, on {device}\n")
+        print(f"{title(name, env_id, entrant)}, on {hardware.name}\n")
         verdict = in_colour(verdict)
         print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
     if tree is not None:
@@ -150,6 +151,7 @@ def graded(
     tree: "Tree | None",
     key: "jax.Array",
     say: Callable[[str], None] | None,
+    mesh: "Mesh | None",
 ) -> FullGrades:
     """Return the grades that are asked for; `say` shows how far they are."""
     import jax
@@ -166,7 +168,7 @@ def graded(
         if args.games is None and args.max_positions is None and tree is None:
             return FullGrades(exam=exam)
     no_search = tree or (args.exam is not None and args.max_positions is None)
-    reached = None if no_search else reached_by(args, env_id, entrant, say)
+    reached = None if no_search else reached_by(args, env_id, entrant, say, mesh)
     games = args.games
     grades = player_grades.grade_player(
         env_id, games, entrant, match_key, tree, reached
@@ -175,7 +177,11 @@ def graded(
 
 
 def reached_by(
-    args: Args, env_id: EnvId, entrant: "Entrant", say: Callable[[str], None] | None
+    args: Args,
+    env_id: EnvId,
+    entrant: "Entrant",
+    say: Callable[[str], None] | None,
+    mesh: "Mesh | None",
 ) -> dict[Seat, Reached] | None:
     """Return the results over all positions that the player reaches, if they have keys.
 
@@ -183,7 +189,7 @@ def reached_by(
     """
     from jax_ttt.evaluation import reached_grades
     from jax_ttt.reports import reached_text
-    from jax_ttt.scaling import mesh
+    from jax_ttt.scaling import mesh as meshes
 
     if reason := reached_grades.why_not(entrant, env_id):
         if GAMES[env_id].packing:
@@ -193,7 +199,7 @@ def reached_by(
     shown = reached_text.progress(env_id, entrant.name, say or (lambda text: None))
     with interrupts.announced(_STOPPING, watched=say is not None):
         return reached_grades.grade_by_seat(
-            entrant, env_id, most, mesh.of_batch(), shown
+            entrant, env_id, most, mesh and meshes.split(mesh), shown
         )
 
 

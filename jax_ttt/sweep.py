@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -41,6 +41,9 @@ from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.interrupts import Signals, interruptible
 from jax_ttt.scaling import processes, supervised
 from jax_ttt.scaling.flags import Spread
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
 
 _NUM_SEEDS = Range(int, 1, 100_000)
 _BEFORE = "interrupted before an agent was finished: nothing was lost"
@@ -100,22 +103,22 @@ def main(argv: Sequence[str] | None) -> int:
     points = checked_points(args)
     with interruptible("interrupted", argv is None, leaves=False) as signals:
         signals.nothing_to_save, signals.first_words = True, _BEFORE
-        device = cli.set_up(args, 6)
+        hardware = cli.set_up(args, 6)
         if signals:
             return cli.interrupted(signals[0])
-        check_shares(points)
+        check_shares(points, hardware.mesh)
         check_opponents(args, points)
         begin = time.perf_counter()
         with processes.ending_together(), contextlib.closing(file_of(args)) as kept:
             old = len(kept.agents)
             try:
-                train_agents(points, kept, args.at_once or None, signals)
+                train_agents(points, kept, args.at_once or None, signals, hardware.mesh)
             finally:  # whatever ended it, show what is finished
                 groups = [Group(*pair, kept.rows(i)) for i, pair in enumerate(points)]
                 finished = [group for group in groups if group.rows]
                 num_new, seconds = len(kept.agents) - old, time.perf_counter() - begin
                 if processes.writes():
-                    write(args, device, kept, finished, num_new, seconds)
+                    write(args, hardware.name, kept, finished, num_new, seconds)
                 if len(kept.agents) < args.num_seeds * len(groups):
                     again = f"python -m jax_ttt.sweep --resume {kept.path}"
                     streams.tell(f"to train the others: {again}")
@@ -204,13 +207,13 @@ class Group:
     rows: list[AgentResult]
 
 
-def check_shares(points: list[tuple[Point, Config]]) -> None:
+def check_shares(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
     """Refuse games that the devices in use can't share, in runs that train alone."""
-    from jax_ttt.scaling import mesh
+    from jax_ttt.scaling import mesh as meshes
 
     for _, config in points:
         if config.finds_counterexamples:
-            mesh.check_shares(config)
+            meshes.check_shares(config, mesh)
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
@@ -228,6 +231,7 @@ def train_agents(
     kept: SweepFile,
     at_once: int | None,
     signals: Signals,
+    mesh: "Mesh | None",
 ) -> None:
     """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
@@ -237,7 +241,7 @@ def train_agents(
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        for agent in sweeps.train_missing(kept, configs, at_once, stop):
+        for agent in sweeps.train_missing(kept, configs, at_once, stop, mesh):
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)

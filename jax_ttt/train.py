@@ -35,8 +35,8 @@ from jax_ttt.scaling import processes, supervised
 from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
-    from jax_ttt.envs.opponents import Opponent
     from jax_ttt.players.agents import Agent
+    from jax_ttt.scaling.mesh import Hardware
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
@@ -142,11 +142,11 @@ def main(argv: Sequence[str] | None) -> int:
         signals.nothing_to_save = True
         with times.recording("imports"):
             import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
-        device = cli.set_up(args, 6)
+        hardware = cli.set_up(args, 6)
         if not processes.writes():  # nor is anything printed
             args = dataclasses.replace(args, tensorboard=False, wandb=False)
         with times.recording_compilation(), processes.ending_together():
-            return train_and_tell(args, config, device, signals, times)
+            return train_in_folder(args, config, hardware, signals, times)
 
 
 def checked_config(args: Args) -> Config:
@@ -212,77 +212,70 @@ def result_of_ended(found: Found) -> str:
     )
 
 
-def train_and_tell(
-    args: Args, config: Config, device: str, signals: Signals, times: TimeSpans
-) -> int:
-    """Make opponent and folder, train in it, and return the exit code."""
-    with times.recording("imports"):
-        from jax_ttt.checkpoints import run_folders
-        from jax_ttt.scaling import mesh
-        from jax_ttt.training import loop
-    mesh.check_shares(config)
-    loop.check_first_move(config)
-    opponent = loop.make_opponent(config, args.seed)
-    if signals:
-        return cli.interrupted(signals[0])
-    if args.found is not None:
-        resume.tell_changes(args.found, config)
-    asked = args.found, args.run_dir, args.preset, args.seed
-    folder = run_folders.folder_of(*asked, times)
-    with contextlib.closing(folder):
-        if args.found is None:
-            if folder.replaced:
-                why = "it left neither an agent nor a checkpoint"
-                streams.tell(f"replacing the run in {folder.path}: {why}")
-            folder.write_config(config, args.seed, args.preset)
-        if args.snapshots:
-            before = resume.evaluations_before(args.found)
-            folder.keep_snapshots(config, args.seed, before)
-        return train_in_folder(args, config, device, folder, signals, opponent)
-
-
 def train_in_folder(
-    args: Args,
-    config: Config,
-    device: str,
-    folder: "RunFolder",
-    signals: Signals,
-    opponent: "Opponent | None",
+    args: Args, config: Config, hardware: "Hardware", signals: Signals, times: TimeSpans
 ) -> int:
-    """Train, show and record how it goes, and save the agent."""
-    with folder.times.recording("imports"):
-        from jax_ttt.checkpoints import loggers
+    """Make the run's folder, train in it, and return the exit code."""
+    with times.recording("imports"):
+        from jax_ttt.checkpoints import loggers, run_folders
         from jax_ttt.checkpoints.recorder import Recorder, Schedule
         from jax_ttt.reports import console
+        from jax_ttt.scaling import mesh as meshes
+        from jax_ttt.training import loop
+        from jax_ttt.training.device import Layout
 
-    found, loud = args.found, not (args.quiet or args.json)
-    if loud:
-        about = console.banner(config, args.preset, args.seed, device, folder.path)
-        print(about, flush=True)  # before it compiles
-    named = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
-    shown_at, logged_at = resume.output_positions(found)
-    logging = args.tensorboard, args.wandb, logged_at
-
-    def stop() -> bool:
-        proven = args.until_proven and recorder.grades.is_proven
-        return bool(processes.agreed(bool(signals) or proven))
-
-    with (
-        contextlib.closing(
-            console.Console(config, loud, args.details, shown_at)
-        ) as shown,
-        contextlib.closing(
-            loggers.loggers_of(folder.path, named, *logging)
-        ) as open_loggers,
-    ):
+    meshes.check_shares(config, hardware.mesh)
+    learner = loop.make_learner(config, args.seed)
+    if signals:
+        return cli.interrupted(signals[0])
+    found, is_loud = args.found, not (args.quiet or args.json)
+    if found is not None:
+        resume.tell_changes(found, config)
+    folder = run_folders.folder_of(found, args.run_dir, args.preset, args.seed, times)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.closing(folder))
+        begin_files(args, config, folder)
+        if is_loud:
+            about = console.banner(
+                config, args.preset, args.seed, hardware.name, folder.path
+            )
+            print(about, flush=True)  # before it compiles
+        shown_at, logged_at = resume.output_positions(found)
+        shown = console.Console(config, is_loud, args.details, shown_at)
+        stack.enter_context(contextlib.closing(shown))
+        named = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
+        open_loggers = loggers.loggers_of(
+            folder.path, named, args.tensorboard, args.wandb, logged_at
+        )
+        stack.enter_context(contextlib.closing(open_loggers))
         schedule = Schedule(args.checkpoint_every, args.keep)
         recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
-        job = config, args.seed, opponent, folder.times
-        recorder.follow(resume.run_steps(found, *job, stop), signals)
+
+        def stop() -> bool:
+            proven = args.until_proven and recorder.grades.is_proven
+            return bool(processes.agreed(bool(signals) or proven))
+
+        layout = Layout(mesh=hardware.mesh)
+        steps = resume.run_steps(found, learner, args.seed, times, stop, layout)
+        recorder.follow(steps, signals)
         if args.prove and processes.count() == 1 and not signals:
             shown.close()
-            console.prove_agent(recorder, args.seconds, lambda: bool(signals))
+            console.prove_agent(
+                recorder, args.seconds, lambda: bool(signals), hardware.mesh
+            )
     return finish(args, folder, recorder.agent, recorder.progress, signals)
+
+
+def begin_files(args: Args, config: Config, folder: "RunFolder") -> None:
+    """Write the settings of a new run to its folder, and keep snapshots if asked."""
+    if args.found is None:
+        if folder.replaced:
+            why = "it left neither an agent nor a checkpoint"
+            streams.tell(f"replacing the run in {folder.path}: {why}")
+        folder.write_config(config, args.seed, args.preset)
+    if args.snapshots:
+        before = resume.evaluations_before(args.found)
+        folder.keep_snapshots(config, args.seed, before)
 
 
 def finish(

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
@@ -16,15 +19,13 @@ from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
-from jax_ttt.players.network import network_of, params_from
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime.compile_events import Bar
-from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.training import graded_steps, loop, many_agents
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.device import Layout
+from jax_ttt.training.run_state import Progress, run_key
 
 
 def train(
@@ -161,31 +162,30 @@ def _alone(
 ) -> Run:
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
-    kept: list[Agent] = []
+    agents: list[Agent] = []
     score = Grades()
 
     def stop() -> bool:
         return until_proven and score.is_proven
 
-    steps = loop.train_from_scratch(config, seed, trees.game_tree(config.env_id), stop)
+    steps = loop.train(loop.make_learner(config, seed), run_key(seed), stop=stop)
     graded = graded_steps.with_grades(steps)
     latest, score = start = next(graded)  # a run has at least its first evaluation
     for latest, score in itertools.chain([start], graded):
         rows.append(graded_steps.row(latest, score))
         if keep_agents and latest.evaluation is not None:
-            kept.append(_agent(config, latest.params, seed, latest.update, score))
+            agents.append(_agent(config, latest.params, seed, latest.update, score))
         if bar is not None:
             bar.update(latest.update - bar.n)
     agent = _agent(config, latest.params, seed, latest.update, score)
-    return Run(agent, tuple(rows), (*kept[:-1], agent))
+    return Run(agent, tuple(rows), (*agents[:-1], agent))
 
 
 def _agent(
-    config: Config, params: Named, seed: int, update: int, score: Grades
+    config: Config, params: nnx.State, seed: int, update: int, score: Grades
 ) -> Agent:
     """Return an agent with a copy of these parameters."""
-    weights = params_from(network_of(config.architecture), params)
-    return Agent(config, weights, seed, update, score)
+    return Agent(config, jax.tree.map(jnp.array, params), seed, update, score)
 
 
 def _unless_diverged(config: Config, seed: int) -> Run | None:
@@ -197,9 +197,10 @@ def _unless_diverged(config: Config, seed: int) -> Run | None:
 
 def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None if an agent diverged."""
-    tree = trees.game_tree(config.env_id)
     collected = [_Collected() for _ in seeds]
-    steps = loop.train_at_once([config] * len(seeds), seeds, tree)
+    learner = loop.make_learners([config] * len(seeds), seeds)
+    keys = np.stack([run_key(seed) for seed in seeds])
+    steps = loop.train(learner, keys, layout=Layout(many=True))
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
         for one, step in zip(collected, _each(latest, len(seeds)), strict=True):
@@ -207,7 +208,7 @@ def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     found: dict[int, Run | None] = dict.fromkeys(seeds)
     for i, (seed, one) in enumerate(zip(seeds, collected, strict=True)):
         if not one.diverged:
-            params = {name: leaf[i] for name, leaf in latest.params.items()}
+            params = jax.tree.map(lambda leaf, i=i: leaf[i], latest.params)
             agent = _agent(config, params, seed, latest.update, one.score)
             found[seed] = Run(agent, tuple(one.rows), (agent,))
     return found

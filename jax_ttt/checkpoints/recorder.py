@@ -18,7 +18,7 @@ from jax_ttt.players.agents import Agent
 from jax_ttt.results import free_folders
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.plain import JsonObject
-from jax_ttt.runtime import interrupts, named_arrays, streams
+from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import Signals
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, run_state
@@ -219,7 +219,7 @@ class Recorder:
             return
         state, positions = self._noted
         # The next chunk takes the arrays of a state, so they may be gone.
-        if any(_is_gone(leaf) for leaf in state.learner.values()):
+        if any(_is_gone(leaf) for leaf in jax.tree.leaves(state.learner)):
             return
         with self._folder.times.recording("write"):
             try:
@@ -248,7 +248,7 @@ class Recorder:
             positions=positions,
             times={"seconds": times.seconds(), "total": times.total()},
             environment=self._environment,
-            tensors=named_arrays.flat(run_state.on_host(state)),
+            tensors=run_state.on_host(state),
         )
 
 

@@ -22,9 +22,11 @@ from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:  # these import JAX
-    from jax_ttt.envs.opponents import Opponent
-    from jax_ttt.envs.tree import Tree
+    import numpy as np
+
+    from jax_ttt.dqn.learner import Learner
     from jax_ttt.results.grades import Grades
+    from jax_ttt.training.device import Layout
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress, RunState
 
@@ -216,11 +218,11 @@ def output_positions(found: Found | None) -> tuple[JsonObject | None, JsonObject
 
 def run_steps(
     found: Found | None,
-    config: Config,
+    learner: "Learner",
     seed: int,
-    opponent: "Opponent | None",
     times: TimeSpans,
     stop: Callable[[], bool],
+    layout: "Layout",
 ) -> "Iterator[tuple[Progress, Grades]]":
     """Yield the steps of a run; of one that continues, where it stands before.
 
@@ -228,34 +230,30 @@ def run_steps(
         AgentError: the checkpoint is not that of a run with these settings.
         FloatingPointError: the training diverged.
     """
-    from jax_ttt.envs import tree as trees
     from jax_ttt.training import graded_steps, loop
-    from jax_ttt.training.run_state import Progress
+    from jax_ttt.training.run_state import Progress, run_key
 
-    loop.compile_ahead(config, seed, opponent, times)
-    tree = trees.game_tree(config.env_id)
-    if found is None:
-        run = loop.train_from_scratch(config, seed, tree, stop, opponent, times)
-    else:
-        state = restored(found, config, opponent, tree)
-        rest = loop.continue_training(config, state, tree, stop, opponent, times)
-        run = itertools.chain([Progress(state, None, None)], rest)
-    return graded_steps.with_grades(run)
+    key = run_key(seed)
+    state = None if found is None else restored(found, learner, key)
+    steps = loop.train(learner, key, state, stop=stop, times=times, layout=layout)
+    if state is not None:
+        steps = itertools.chain([Progress(state, None, None)], steps)
+    return graded_steps.with_grades(steps)
 
 
-def restored(
-    found: Found, config: Config, opponent: "Opponent | None", tree: "Tree | None"
-) -> "RunState":
+def restored(found: Found, learner: "Learner", key: "np.ndarray") -> "RunState":
     """Return the state of a checkpoint, whose leaves are checked.
 
     Raises:
         AgentError: they are not those of a run with these settings.
     """
     from jax_ttt.checkpoints import structure
-    from jax_ttt.runtime import named_arrays
+    from jax_ttt.envs import tree as trees
+    from jax_ttt.runtime import pytrees
 
-    like = structure.like_state(config, found.checkpoint.plan.seed, opponent, tree)
+    tree = trees.game_tree(learner.config.env_id)
+    like = structure.like_state(learner, key, tree)
     tensors = found.checkpoint.tensors
     if wrong := structure.misfit(like, tensors):
         raise AgentError(f"{found.path}: not a state of such a run: {wrong}")
-    return named_arrays.unflat(tensors, like)
+    return pytrees.with_leaves(like, tensors)

@@ -1,47 +1,47 @@
 """Which leaves the state of a run has, by its settings."""
 
-from typing import Any
+import dataclasses
 
 import jax
 import numpy as np
 
-from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
-from jax_ttt.runtime import named_arrays
-from jax_ttt.training import programs, run_state
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs
+from jax_ttt.runtime import pytrees
+from jax_ttt.training import device, loop, run_state
 from jax_ttt.training.run_state import RunState
 
 
-def like_state(config: Config, seed: int, opponent: Any, tree: Tree | None) -> RunState:  # noqa: ANN401
-    """Return a state with the leaves of a run after an evaluation, all zeros.
+def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState:
+    """Return a state with the leaves of a run after an evaluation: shapes and zeros.
 
-    The run's own functions make it, so a new field of a state is in it too. `opponent`
-    is None in self-play.
+    The run's own functions make it, so a new field of a state is in it too.
     """
-    key = run_key(seed)
-    args = key, programs.hyper_arrays(config), opponent, tree
-    shapes = Programs(config).shapes(*args)
-    learner, result = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
-    if config.finds_counterexamples:
+    layout = device.Layout()
+    shapes = jax.eval_shape(device.start, learner, key, layout=layout)
+    zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.average_params)
+    state = run_state.fresh(dataclasses.replace(shapes, average_params=zeros), key)
+    result = jax.eval_shape(lambda: loop.grades(learner, state, tree))
+    result = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), result)
+    if learner.config.finds_counterexamples:
         result = result._replace(reached=evaluation.reached_bytes({}))
-    criteria = evaluation.criteria(result, config.opponent.seat)
-    state = run_state.after_evaluation(run_state.fresh(learner, key), result, *criteria)
-    return run_state.on_host(state)
+    criteria = evaluation.criteria(result, learner.config.opponent.seat)
+    return run_state.after_evaluation(state, result, criteria)
 
 
 def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
     """Return how leaves by name differ from those of a state; empty if they fit."""
-    wanted = {n: (x.dtype, x.shape) for n, x in named_arrays.flat(like).items()}
-    found = {name: (x.dtype, x.shape) for name, x in tensors.items()}
-    for name in sorted(wanted.keys() | found.keys()):
-        if name not in found:
+    expected = pytrees.leaves_by_name(like)
+    for name in sorted(expected.keys() | tensors.keys()):
+        if name not in tensors:
             return f"{name} is missing"
-        if name not in wanted:
+        if name not in expected:
             return f"it has no {name}"
-        if found[name] != wanted[name]:
-            (dtype, shape), (other, size) = found[name], wanted[name]
-            return f"{name} is {dtype} {shape}, not {other} {size}"
+        leaf, tensor = expected[name], tensors[name]
+        if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
+            return (
+                f"{name} is {leaf.dtype} {leaf.shape}, "
+                f"not {tensor.dtype} {tensor.shape}"
+            )
     return ""

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
@@ -22,6 +22,9 @@ from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_fro
 from jax_ttt.results import plain, reading
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
 
 _MOST = 2**30
 """Bytes of the largest file that is read; an agent's line has about a thousand."""
@@ -88,6 +91,7 @@ def train_missing(
     configs: Sequence[Config],
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
+    mesh: "Mesh | None" = None,
 ) -> Iterator[AgentResult]:
     """Train the agents of a sweep that its file lacks, until `stop()`, and add them.
 
@@ -100,7 +104,7 @@ def train_missing(
     every = itertools.product(range(len(configs)), seeds)
     missing = [place for place in every if place not in kept.agents]
     jobs = [many_agents.Job(configs[group], seed) for group, seed in missing]
-    trained = many_agents.train_jobs(jobs, at_once, stop)
+    trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
     for (group, _), agent in zip(missing, trained, strict=False):  # it may be stopped
         kept.add(group, agent)
         yield agent

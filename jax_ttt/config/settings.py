@@ -174,10 +174,10 @@ class Config(Parts):
         return Hyper(*map(self.value, Hyper._fields))
 
     @property
-    def static(self) -> "Config":
-        """The settings that a program is compiled for, with defaults for `hyper`."""
-        defaults = {name: default(name) for name in Hyper._fields}
-        return config_from_dict(self.as_dict() | defaults)
+    def compiled_for(self) -> dict[str, Any]:
+        """The settings that a program is compiled for: all but those of `hyper`."""
+        fields = self.as_dict()
+        return {name: fields[name] for name in fields.keys() - {*Hyper._fields}}
 
 
 def default(name: str) -> Any:  # noqa: ANN401

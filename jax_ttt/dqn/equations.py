@@ -49,7 +49,7 @@ def epsilon_greedy(
     uniform: Float[Array, " B"],
     q_values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
-    epsilon: Float[Array, "..."],
+    epsilon: Scalar | Float[Array, " B"],
 ) -> Int[Array, " B"]:
     """Return a random legal action with probability `epsilon`, else the greedy one.
 

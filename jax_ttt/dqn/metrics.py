@@ -1,10 +1,10 @@
 """Metrics of an update and of a chunk of updates. Axes: `T` updates."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 
 
 class Metrics(NamedTuple):
@@ -30,7 +30,7 @@ class Metrics(NamedTuple):
     finite_weights: jax.Array | None = None
 
 
-def of_chunk(rows: Metrics, weights: Any) -> Metrics:  # noqa: ANN401
+def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
     """Return the metrics of a chunk, from those of its updates, `(T,)` each.
 
     `weights` is a pytree of those at its end.

@@ -38,23 +38,24 @@ class RandomNumbers(NamedTuple):
         return jax.tree.map(lambda x: x[0], self.turns)
 
 
-def turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
+def draw_turn(keys: Key[Array, " 3"], num_envs: int) -> Turn:
     """Return the random numbers of a turn; `keys` are consumed."""
     move_key, reply_key, learn_key = keys
     return Turn(jax.random.uniform(move_key, (num_envs,)), reply_key, learn_key)
 
 
-def of_update(
+def draw_random_numbers(
     config: Config, key: Key[Array, ""], update: int | Int[Array, ""]
 ) -> RandomNumbers:
     """Return the random numbers of the update with this index; `key` is the run's."""
-    key, length = jax.random.fold_in(key, update), num_turns(config)
+    key = jax.random.fold_in(key, update)
+    length = num_turns(config)
     has_starts = config.run.start_share > 0
     # One split for all keys; two more splits take a second longer to compile.
     keys = jax.random.split(key, 2 + 3 * length + int(has_starts))
     restart_key, sample_key = keys[:2]
     turns_keys = keys[2 : 2 + 3 * length].reshape(length, 3)
-    turns = jax.vmap(turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
+    turns = jax.vmap(draw_turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
     starts = None
     if has_starts:  # they use the first key, and new games the last
         starts = jax.random.uniform(keys[0], (config.run.num_envs,))

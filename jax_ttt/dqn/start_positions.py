@@ -3,7 +3,7 @@
 Axes: `B` games, `C` the pool's capacity.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,9 +21,8 @@ CAPACITY = 2**18
 class Pool(NamedTuple):
     """Positions in which no game is over, as keys of `envs.packing`."""
 
-    # Any: JAX arrays in a learner's state, NumPy arrays on the host.
-    keys: Any  # (C, 2) uint32; only the first `size` rows count
-    size: Any  # () int32
+    keys: jax.Array | np.ndarray  # (C, 2) uint32; only the first `size` rows count
+    size: jax.Array | np.integer  # () int32
 
 
 def empty() -> Pool:

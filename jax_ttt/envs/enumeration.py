@@ -80,7 +80,7 @@ def compile_programs(env: pgx.Env) -> Compiling:
     )
     moves = jax.jit(step).lower(batch, jax.ShapeDtypeStruct((_BATCH,), np.int32))
     pool = ThreadPoolExecutor()
-    found = (pool.submit(compiling.compiled, one, "least") for one in (start, moves))
+    found = (pool.submit(one.compile) for one in (start, moves))
     return Compiling(*found)
 
 

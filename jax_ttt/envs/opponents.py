@@ -4,7 +4,7 @@ Axes: `B` games.
 """
 
 import dataclasses
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +12,9 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.catalogue import SEATS, EnvId
+from jax_ttt.config.catalogue import SEATS, EnvId, SeatSetting
 from jax_ttt.config.choices import SEATS_OF
-from jax_ttt.config.parts.opponent import SELF, OpponentSettings
-from jax_ttt.config.parts.run import RunSettings
+from jax_ttt.config.parts.opponent import OpponentSettings
 from jax_ttt.envs import pgx_games, replies
 from jax_ttt.envs.pgx_games import Move
 
@@ -25,40 +24,24 @@ from jax_ttt.envs.pgx_games import Move
 class SelfPlay:
     """The agent plays both sides; a step is one move."""
 
-    name: ClassVar[str] = SELF
+    env_id: EnvId = dataclasses.field(metadata={"static": True})
+    num_envs: int = dataclasses.field(metadata={"static": True})
 
-    def start(
-        self, run: RunSettings, settings: OpponentSettings, key: Key[Array, ""]
-    ) -> pgx.State:
+    def start(self, key: Key[Array, ""]) -> pgx.State:
         """Return new games; `key` is consumed."""
-        del settings
-        return pgx_games.init(pgx_games.make_env(run.env_id), key, run.num_envs)
+        return pgx_games.init(pgx_games.make_env(self.env_id), key, self.num_envs)
 
-    def replacement(
-        self,
-        run: RunSettings,
-        settings: OpponentSettings,
-        key: Key[Array, ""],
-        new_game: pgx.State,
-    ) -> pgx.State:
+    def replacement(self, _key: Key[Array, ""], new_game: pgx.State) -> pgx.State:
         """Return the one new game that replaces all finished games.
 
         The agent plays both sides, so either player may begin in all of them.
         """
-        del run, settings, key
         return new_game
 
     def reply(
-        self,
-        env: pgx.Env,
-        gamma: float | Float[Array, ""],
-        key: Key[Array, ""],
-        before: pgx.State,
-        after: pgx.State,
-        move: Move,
+        self, _key: Key[Array, ""], _before: pgx.State, after: pgx.State, move: Move
     ) -> tuple[pgx.State, Move]:
         """Return `after` and `move` unchanged, as the agent itself moves next."""
-        del env, gamma, key, before
         return after, move
 
     def result(
@@ -77,52 +60,40 @@ class SelfPlay:
 class Versus:
     """The agent plays against a player; a step is the agent's move and the reply."""
 
-    name: str = dataclasses.field(metadata={"static": True})  # the setting `opponent`
+    env_id: EnvId = dataclasses.field(metadata={"static": True})
+    num_envs: int = dataclasses.field(metadata={"static": True})
+    seat: SeatSetting = dataclasses.field(metadata={"static": True})  # the agent's
+    first_move: int | None = dataclasses.field(metadata={"static": True})
     player: Partial  # (key, env_state of B games) -> actions
 
-    def start(
-        self, run: RunSettings, settings: OpponentSettings, key: Key[Array, ""]
-    ) -> pgx.State:
+    def start(self, key: Key[Array, ""]) -> pgx.State:
         """Return new games in which it is the agent's turn; `key` is consumed.
 
         Where the agent moves second, the player has made its first move.
         """
-        env = pgx_games.make_env(run.env_id)
+        env = pgx_games.make_env(self.env_id)
         init_key, move_key = jax.random.split(key)
-        env_state = pgx_games.init(env, init_key, run.num_envs)
-        agent = pgx_games.seated(env_state, settings.seat)
+        env_state = pgx_games.init(env, init_key, self.num_envs)
+        agent = pgx_games.seated(env_state, self.seat)
         return replies.await_turn(
-            env, move_key, env_state, agent, self.player, settings.first_move
+            env, move_key, env_state, agent, self.player, self.first_move
         )[0]
 
-    def replacement(
-        self,
-        run: RunSettings,
-        settings: OpponentSettings,
-        key: Key[Array, ""],
-        new_game: pgx.State,
-    ) -> pgx.State:
+    def replacement(self, key: Key[Array, ""], _new_game: pgx.State) -> pgx.State:
         """Return a new game for each finished one, made by `start`."""
-        del new_game
-        return self.start(run, settings, key)
+        return self.start(key)
 
     def reply(
-        self,
-        env: pgx.Env,
-        gamma: float | Float[Array, ""],
-        key: Key[Array, ""],
-        before: pgx.State,
-        after: pgx.State,
-        move: Move,
+        self, key: Key[Array, ""], before: pgx.State, after: pgx.State, move: Move
     ) -> tuple[pgx.State, Move]:
         """Return the games after the player's reply, and the updated move."""
-        return replies.reply(env, key, before, after, move, self.player, gamma)
+        env = pgx_games.make_env(self.env_id)
+        return replies.reply(env, key, before, after, move, self.player)
 
     def result(
-        self, before: pgx.State, reward: Float[Array, " B"]
+        self, _before: pgx.State, reward: Float[Array, " B"]
     ) -> Float[Array, " B"]:
         """Return the agent's reward: the mover is the agent."""
-        del before
         return reward
 
     def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
@@ -131,15 +102,6 @@ class Versus:
 
 
 Opponent: TypeAlias = SelfPlay | Versus
-
-
-def check(settings: OpponentSettings, opponent: Opponent) -> None:
-    """Raise `ValueError` unless `opponent` is the one named in the settings."""
-    if opponent.name != settings.opponent:
-        raise ValueError(
-            f"the settings name the opponent {settings.opponent!r}, "
-            f"the argument is {opponent.name!r}"
-        )
 
 
 def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:

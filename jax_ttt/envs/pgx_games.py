@@ -80,7 +80,7 @@ def play_moves(
 
 
 def signed_discount(
-    after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, ""]
+    after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, "..."]
 ) -> Float[Array, " B"]:
     """Return 0 after the last move, `gamma` if the mover moves next, else `-gamma`."""
     discount = jnp.where(after.current_player == mover, gamma, -gamma)

@@ -19,7 +19,6 @@ def reply(
     after: pgx.State,
     move: Move,
     opponent: Player,
-    gamma: float | Float[Array, ""],
 ) -> tuple[pgx.State, Move]:
     """Let the opponent reply to `move`, until the mover is to move again.
 
@@ -29,7 +28,7 @@ def reply(
     """
     mover = before.current_player
     after, gained = await_turn(env, key, after, mover, opponent)
-    discount = pgx_games.signed_discount(after, mover, gamma)
+    discount = pgx_games.signed_discount(after, mover, jnp.abs(move.discount))
     return after, Move(move.reward + gained, discount, move.live)
 
 

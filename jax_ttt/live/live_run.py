@@ -8,25 +8,25 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from flax import nnx
 
 from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.finished_games import finished_game
+from jax_ttt.dqn.finished_games import finished_game, learn_game
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.history import history_row, optimal_by_seat
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of, params_from
 from jax_ttt.plotting import curves
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated
-from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.solver import policies, proof
-from jax_ttt.training import graded_steps, loop, programs
-from jax_ttt.training.programs import Programs
-from jax_ttt.training.run_state import Progress, RunState
+from jax_ttt.training import graded_steps, loop
+from jax_ttt.training.run_state import Progress, RunState, run_key
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Snapshot:
     """An agent at one moment of a run; `params` are NumPy copies."""
 
     config: Config
-    params: Named
+    params: nnx.State
     seed: int
     update: int
     grades: Grades
 
     def agent(self) -> Agent:
         """Return the agent."""
-        weights = params_from(network_of(self.config.architecture), self.params)
-        return Agent(self.config, weights, self.seed, self.update, self.grades)
+        params = jax.tree.map(jnp.asarray, self.params)
+        return Agent(self.config, params, self.seed, self.update, self.grades)
 
 
 _SATURATED = (
@@ -60,10 +60,9 @@ class LiveRun:
     def __init__(self, config: Config, seed: int) -> None:
         """Prepare the run; nothing is compiled before the first step."""
         self._config, self._seed = config, seed
-        self._tree = trees.game_tree(config.env_id)
-        steps = loop.train_from_scratch(config, seed, self._tree)
-        self._steps = graded_steps.with_grades(steps)
-        self._programs = Programs(config)
+        self._learner = loop.make_learner(config, seed)
+        self._key = run_key(seed)
+        self._steps = graded_steps.with_grades(loop.train(self._learner, self._key))
         self._num_games = 0  # of people
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
@@ -95,13 +94,13 @@ class LiveRun:
         """
         if self._state is None:
             raise ValueError("the run has not begun")
-        hyper, learner = programs.hyper_arrays(config), self._state.learner
+        learner, learned = self._learner.with_numbers(config), self._state.learner
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
             game = finished_game(config.env_id, moves, number)
-            learner = self._programs.learn_game(learner, hyper, game)
+            learned = learn_game(learner, learned, game)
         state = dataclasses.replace(
-            self._state, learner=learner, evaluated=self._state.update - 1
+            self._state, learner=learned, evaluated=self._state.update - 1
         )
         # The loop evaluates what is not evaluated yet, and stops.
         self._continue(config, state, lambda: True)
@@ -113,7 +112,8 @@ class LiveRun:
         self, config: Config, state: RunState, stop: Callable[[], bool] = lambda: False
     ) -> None:
         self._config = config
-        steps = loop.continue_training(config, state, self._tree, stop)
+        self._learner = self._learner.with_numbers(config)
+        steps = loop.train(self._learner, self._key, state, stop=stop)
         self._steps = graded_steps.with_grades(steps)
 
     def _taken(self, progress: Progress, found: Grades) -> Step:
@@ -121,7 +121,7 @@ class LiveRun:
 
     def _snapshot(self, progress: Progress, found: Grades) -> Snapshot:
         # Copies, because the next chunk donates these arrays.
-        params = {name: np.array(leaf) for name, leaf in progress.params.items()}
+        params = jax.tree.map(np.array, progress.params)
         return Snapshot(self._config, params, self._seed, progress.update, found)
 
     def _noted(self, progress: Progress, found: Grades) -> dict[str, Any] | None:
@@ -132,6 +132,8 @@ class LiveRun:
                 raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
             return None
+        if progress.evaluation is None:
+            raise ValueError("a step is a chunk or an evaluation")
         tree = trees.enumerated(self._config.env_id)
         probs = policies.deterministic(tree, np.asarray(progress.evaluation.moves))
         self._unbeatable = {
@@ -173,7 +175,7 @@ class LiveRun:
         if state is None:
             return {}
         games, wins, losses = map(int, (state.games, state.wins, state.losses))
-        visited = state.learner.get("visited")
+        visited = state.learner.visited
         return {
             "update": int(state.update),
             "games": games,

@@ -6,24 +6,25 @@ Saving the same agent gives the same bytes: the file holds no time and no path.
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
+from flax import nnx
 
 from jax_ttt import __version__
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
+from jax_ttt.networks.q_network import Network
+from jax_ttt.players import network
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
 from jax_ttt.results.tensor_files import TensorSpec
-from jax_ttt.runtime import files, named_arrays
-
-if TYPE_CHECKING:
-    from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import files, pytrees
 
 UPDATES_DONE = Range(int, 0, 10**9)
 _TRANSPOSED = ".kernel"
@@ -35,17 +36,15 @@ class Agent:
     """A trained network with its settings, seed and last evaluation."""
 
     config: Config
-    params: Any  # nnx.State, or its leaves by name
+    params: nnx.State
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
     score: Grades = dataclasses.field(default_factory=Grades)  # the last evaluation
 
     @property
-    def network(self) -> "Network":
+    def network(self) -> Network:
         """The network that computes action values from `params`."""
-        from jax_ttt.players.network import network_of
-
-        return network_of(self.config.architecture)
+        return network.network_of(self.config.architecture)
 
 
 def save_agent(agent: Agent, path: Path) -> None:
@@ -90,11 +89,16 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
     """
     path = _file(path)
     with tensor_files.open_tensors(path) as file:
-        found = _described(path, file.about, env_id)
-        structure = check_specs(path, found.config, file.specs)
+        about = _described(path, file.about, env_id)
+        shapes = check_specs(path, about.config, file.specs)
         tensors = file.tensors()
-    params = _params(path, structure, tensors)
-    return dataclasses.replace(found, params=params)
+    return Agent(
+        config=about.config,
+        params=_params(path, shapes, tensors),
+        seed=about.seed,
+        num_updates=about.num_updates,
+        score=about.score,
+    )
 
 
 def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
@@ -141,8 +145,17 @@ def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
     raise AgentError(f"{path}: made for {named}, which is an unknown game")
 
 
-def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
-    """Return the agent of a description, all of which is checked, without weights."""
+class _Description(NamedTuple):
+    """What a file tells of an agent, without the weights."""
+
+    config: Config
+    seed: int
+    num_updates: int
+    score: Grades
+
+
+def _described(path: Path, about: dict[str, Any], env_id: str | None) -> _Description:
+    """Return what a description tells, all of which is checked."""
     game = _game_of(path, about)
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
@@ -158,7 +171,7 @@ def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
     architecture = config.architecture.as_dict()
     if about.get("architecture", architecture) != architecture:
         raise AgentError(f"{path}: its architecture does not match its settings")
-    return Agent(config, None, seed, updates, score)
+    return _Description(config, seed, updates, score)
 
 
 def settings_of(about: dict[str, Any]) -> Config:
@@ -174,26 +187,24 @@ def settings_of(about: dict[str, Any]) -> Config:
     return config
 
 
-def check_specs(path: Path, config: Config, specs: dict[str, TensorSpec]) -> Any:  # noqa: ANN401
+def check_specs(path: Path, config: Config, specs: dict[str, TensorSpec]) -> nnx.State:
     """Return the network's pytree with shapes as leaves; nothing is allocated.
 
     Raises:
         AgentError: a name, a shape or a dtype of a tensor is not the network's.
     """
-    from jax_ttt.players import network
-
-    structure = network.shapes(network.network_of(config.architecture))
+    shapes = network.shapes(network.network_of(config.architecture))
     expected = {}
-    for name, leaf in named_arrays.flat(structure).items():
+    for name, leaf in pytrees.leaves_by_name(shapes).items():
         shape = leaf.shape[::-1] if name.endswith(_TRANSPOSED) else leaf.shape
         expected[name] = TensorSpec(np.dtype(leaf.dtype), shape)
     if specs != expected:
         game = config.env_id
         raise AgentError(f"{path}: its weights don't fit a network for {game}")
-    return structure
+    return shapes
 
 
-def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
+def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> nnx.State:
     """Return the weights as the network's pytree, checked against its shapes.
 
     Raises:
@@ -203,23 +214,21 @@ def params_of(path: Path, config: Config, tensors: dict[str, np.ndarray]) -> Any
     return _params(path, check_specs(path, config, specs), tensors)
 
 
-def _params(path: Path, structure: Any, tensors: dict[str, np.ndarray]) -> Any:  # noqa: ANN401
+def _params(path: Path, shapes: nnx.State, tensors: dict[str, np.ndarray]) -> nnx.State:
     """Return tensors of the right shapes as the network's pytree, copied."""
-    import jax.numpy as jnp
-
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
     # Copied by NumPy: a copy by JAX compiles a program for each shape.
     copies = {n: np.array(_transposed(n, t)) for n, t in tensors.items()}
     leaves = {n: jnp.asarray(copy) for n, copy in copies.items()}
-    return named_arrays.unflat(leaves, structure)
+    return pytrees.with_leaves(shapes, leaves)
 
 
-def tensors_of(params: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+def tensors_of(params: nnx.State) -> dict[str, np.ndarray]:
     """Return a network's weights as tensors of a file, by name."""
-    flat = named_arrays.flat(params)
-    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in flat.items()}
+    named = pytrees.leaves_by_name(params)
+    return {name: _transposed(name, np.asarray(leaf)) for name, leaf in named.items()}
 
 
 def _transposed(name: str, tensor: np.ndarray) -> np.ndarray:

@@ -20,8 +20,6 @@ from jax_ttt.envs import pgx_games, positions
 from jax_ttt.envs.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.runtime import named_arrays
-from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.solver import policies
 
 
@@ -38,12 +36,6 @@ def shapes(network: Network) -> nnx.State:
     return jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
 
 
-def params_from(network: Network, named: Named) -> nnx.State:
-    """Return the network's pytree of weights, copied from leaves by name."""
-    arrays = {name: jnp.array(leaf) for name, leaf in named.items()}
-    return named_arrays.unflat(arrays, shapes(network))
-
-
 @jax.jit
 def board_values(
     network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
@@ -52,12 +44,11 @@ def board_values(
     return q_network.q_values(network, params, obs)
 
 
-def first_values(architecture: Architecture, named: Named) -> np.ndarray:
-    """Return a network's values of the first moves, `(A,)`; weights are by name."""
+def first_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
+    """Return a network's values of the first moves, `(A,)`."""
     env = pgx_games.make_env(architecture.env_id)
     start = pgx_games.init(env, jax.random.key(0), 1)
     network = network_of(architecture)
-    params = params_from(network, named)
     return np.asarray(board_values(network, params, start.observation))[0]
 
 

@@ -1,25 +1,24 @@
-"""What an agent of a run reaches against every opponent.
-
-The functions import games and networks late, as most runs do not use them.
-"""
+"""What an agent of a run reaches against every opponent."""
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import reached_grades
+from jax_ttt.evaluation.reached_grades import OnBatch, Searched
+from jax_ttt.players import network
+from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import Grades, Reached
-from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.scaling import mesh, processes
-
-if TYPE_CHECKING:
-    from jax_ttt.evaluation.reached_grades import OnBatch, Searched
-    from jax_ttt.solver.reach import Reach
+from jax_ttt.scaling import mesh as meshes
+from jax_ttt.scaling import processes
+from jax_ttt.solver.reach import Reach
 
 
 def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
@@ -52,31 +51,39 @@ def further(
 
 def reached_by_agent(
     config: Config,
-    params: Named,
+    params: nnx.State,
     max_positions: int,
-    on_batch: "OnBatch",
+    on_batch: OnBatch,
+    mesh: Mesh | None = None,
     rng: np.random.Generator | None = None,
-) -> "dict[Seat, Searched]":
+) -> dict[Seat, Searched]:
     """Return what the greedy player of `params` reaches, by the seats that it learned.
 
     See `reached_grades.search_by_seat`; after Ctrl-C seats are missing.
     """
-    from jax_ttt.evaluation import reached_grades
-    from jax_ttt.players import network
-    from jax_ttt.players.registry import Entrant
-
     own = network.network_of(config.architecture)
-    weights = network.params_from(own, jax.tree.map(np.asarray, params))
-    player = network.greedy_player(own, weights)
+    # A copy, since the next chunk takes the memory of a run's weights.
+    player = network.greedy_player(own, jax.tree.map(np.array, params))
     entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
     # A search over processes would have to move positions between them.
-    sharding = mesh.of_batch() if processes.count() == 1 else None
-    args = entrant, config.env_id, max_positions, sharding, on_batch, rng
-    return reached_grades.search_by_seat(*args)
+    if processes.count() > 1:
+        mesh = None
+    return reached_grades.search_by_seat(
+        entrant,
+        config.env_id,
+        max_positions,
+        None if mesh is None else meshes.split(mesh),
+        on_batch,
+        rng,
+    )
 
 
 def of_round(
-    config: Config, params: Named, rng: np.random.Generator, stop: Callable[[], bool]
+    config: Config,
+    params: nnx.State,
+    rng: np.random.Generator,
+    mesh: Mesh | None,
+    stop: Callable[[], bool],
 ) -> tuple[dict[Seat, Reached], np.ndarray]:
     """Return the agent's results by seat, and the positions that beat it as keys.
 
@@ -86,7 +93,7 @@ def of_round(
     """
     stopped = False
 
-    def on_batch(found: "Reach", level: int, done: int) -> None:
+    def on_batch(found: Reach, level: int, done: int) -> None:
         nonlocal stopped
         del found, level, done
         if stop():
@@ -94,7 +101,7 @@ def of_round(
             raise KeyboardInterrupt
 
     most = config.evaluation.max_positions
-    found = reached_by_agent(config, params, most, on_batch, rng)
+    found = reached_by_agent(config, params, most, on_batch, mesh, rng)
     nothing = np.zeros(0, np.uint64)
     if stopped:
         return {}, nothing
@@ -105,22 +112,21 @@ def of_round(
 
 def prove_within(
     config: Config,
-    params: Named,
+    params: nnx.State,
     seconds: float | None,
     stop: Callable[[], bool],
-    show: "OnBatch" = lambda found, level, done: None,
+    show: OnBatch = lambda found, level, done: None,
+    mesh: Mesh | None = None,
 ) -> dict[Seat, Reached]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
     Each seat gets its part of the time. `show` gets how far the search is. Once
     `stop()` is true the search ends, and seats may be missing.
     """
-    from jax_ttt.evaluation import reached_grades
-
     begun, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
-    def on_batch(found: "Reach", level: int, done: int) -> None:
+    def on_batch(found: Reach, level: int, done: int) -> None:
         if stop():
             raise KeyboardInterrupt
         part = places[found.subject.seat] / num_seats
@@ -129,5 +135,5 @@ def prove_within(
         show(found, level, done)
 
     most = reached_grades.most_positions()
-    found = reached_by_agent(config, params, most, on_batch)
+    found = reached_by_agent(config, params, most, on_batch, mesh)
     return {seat: searched.grades for seat, searched in found.items()}

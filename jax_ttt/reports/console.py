@@ -5,9 +5,10 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+from flax import nnx
 from jaxtyping import Int
 
 from jax_ttt import __version__
@@ -33,6 +34,9 @@ from jax_ttt.solver import policies
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
 
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
+
 
 class Console:
     """Shows a run on the terminal: a bar, and a table of the evaluations."""
@@ -42,7 +46,7 @@ class Console:
         config: Config,
         loud: bool,
         details: bool,
-        before: Mapping[str, Any] | None = None,
+        before: Mapping[str, object] | None = None,
     ) -> None:
         """Begin; unless `loud` nothing is shown, with `details` more.
 
@@ -67,7 +71,7 @@ class Console:
         self._bar.close()
 
     @property
-    def position(self) -> dict[str, Any]:
+    def position(self) -> dict[str, object]:
         """What a later process needs to continue here, as plain data."""
         return dataclasses.asdict(self._at)
 
@@ -121,11 +125,8 @@ def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
     )
 
 
-def start_values(config: Config, params: Any) -> list[str]:  # noqa: ANN401
-    """Return the values of the first move, on the board where moves are its cells.
-
-    `params` are by name.
-    """
+def start_values(config: Config, params: nnx.State) -> list[str]:
+    """Return the values of the first move, on the board where moves are its cells."""
     from jax_ttt.players import network
 
     values = network.first_values(config.architecture, params)
@@ -166,7 +167,12 @@ class Graded(Protocol):
         ...
 
 
-def prove_agent(run: Graded, seconds: float | None, stop: Callable[[], bool]) -> None:
+def prove_agent(
+    run: Graded,
+    seconds: float | None,
+    stop: Callable[[], bool],
+    mesh: "Mesh | None" = None,
+) -> None:
     """Add what the agent reaches against every opponent, if that may tell more.
 
     The search ends after these seconds, or once `stop()` is true. A terminal shows how
@@ -181,8 +187,7 @@ def prove_agent(run: Graded, seconds: float | None, stop: Callable[[], bool]) ->
 
     with Status("grading the agent") as status:
         show = reached_text.progress(config.env_id, "the agent", status.say)
-        ends = seconds, stop, show
-        found = counterexamples.prove_within(config, params, *ends)
+        found = counterexamples.prove_within(config, params, seconds, stop, show, mesh)
     run.add_proof(counterexamples.further(run.grades.reached or {}, found))
 
 
@@ -197,7 +202,8 @@ def end_text(
     details: bool,
 ) -> str:
     """Return what is printed at the end of a run: a report, a verdict or JSON."""
-    moves = progress.state.last.moves
+    last = progress.state.last
+    moves = None if last is None or last.moves is None else np.asarray(last.moves)
     if as_json:
         return run_as_json(
             run=folder.path,

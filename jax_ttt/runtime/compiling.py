@@ -1,43 +1,69 @@
-"""Compiling with a chosen effort."""
+"""Programs that XLA compiles quickly where a run is short."""
 
-from importlib.metadata import version
-from typing import Literal
+import functools
+from collections.abc import Callable, Sequence
+from typing import Generic, ParamSpec, TypeVar
 
-import jax.monitoring
+import jax
 
-from jax_ttt.runtime import compile_events, devices
+from jax_ttt.runtime import devices, streams
 
-Effort = Literal["least", "little", "full"]
-"""How much XLA optimizes a program; less effort compiles faster and runs slower."""
-_OPTIONS: dict[Effort, dict[str, str | bool]] = {
-    "least": {
-        "xla_backend_optimization_level": "0",
-        "xla_llvm_disable_expensive_passes": True,
-    },
-    "little": {"xla_backend_optimization_level": "1"},
-    "full": {},
+LEVEL = "xla_backend_optimization_level"
+ONCE: dict[str, str | bool] = {LEVEL: "0"}
+"""XLA's options on a CPU for a program that runs once: compiling takes a fifth as long."""
+QUICK: dict[str, str | bool] = {
+    LEVEL: "1",
+    # Small operations are faster one after another than several at once.
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
 }
+"""XLA's options on a CPU for a run of some seconds. Compiling takes half as long, and
+training is about 7 % slower for the first option, and a fifth faster for the second."""
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
-def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled:
-    """Compile a program, or read it from JAX's cache.
+class Program(Generic[_Given, _Result]):
+    """A function of arrays, compiled by `jax.jit` in one of two ways."""
 
-    On a CPU, compiling with `little` effort takes half as long as with `full`, and the
-    program is about 7 % slower. `least` takes a fifth as long; use it for a program
-    that runs once. JAX's setting `jax_disable_most_optimizations` means `least`.
-    """
-    if jax.config.read("jax_disable_most_optimizations"):
-        effort = "least"  # our options would override it
-    options = None
-    release = tuple(map(int, version("jaxlib").split(".")[:2]))
-    # XLA rejects unknown options.
-    if devices.current().platform == "cpu" and release <= (0, 12):
-        options = dict(_OPTIONS[effort])
-        if options and release < (0, 11):
-            options["xla_cpu_use_fusion_emitters"] = False  # the older code generator
-        if effort == "little" and release >= (0, 10):
-            # Small operations are faster one after another than several at once.
-            options["xla_cpu_scheduler_type"] = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
-            options["xla_cpu_parallel_codegen_split_count"] = "8"  # each takes time
-    jax.monitoring.record_event(compile_events.WILL_COMPILE)
-    return program.compile(compiler_options=options)
+    def __init__(
+        self,
+        function: Callable[_Given, _Result],
+        static_argnames: Sequence[str] = (),
+        donate_argnames: Sequence[str] = (),
+        options: dict[str, str | bool] = QUICK,
+    ) -> None:
+        """Set the arguments of `jax.jit`, and XLA's `options` of compiling quickly."""
+        jit = functools.partial(
+            jax.jit,
+            function,
+            static_argnames=static_argnames,
+            donate_argnames=donate_argnames,
+        )
+        self._full = jit()
+        self._quick = jit(compiler_options=options)
+
+    def jitted(self, quickly: bool = True) -> jax.stages.Wrapped:
+        """Return the jit function that XLA compiles fully or, on a CPU, `quickly`.
+
+        JAX's own setting `jax_disable_most_optimizations` has precedence.
+        """
+        if not quickly or jax.config.read("jax_disable_most_optimizations"):
+            return self._full
+        is_possible = devices.current().platform == "cpu" and _options_work()
+        return self._quick if is_possible else self._full
+
+    def __call__(self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        """Call the program, compiled quickly where that works."""
+        return self.jitted()(*args, **kwargs)
+
+
+@functools.cache
+def _options_work() -> bool:
+    """Return whether this release of XLA has the options; if not, say so on stderr."""
+    try:
+        jax.jit(lambda: 0, compiler_options=QUICK).lower().compile()
+    except jax.errors.JaxRuntimeError as error:
+        streams.tell(f"warning: programs compile slowly: {error}")
+        return False
+    return True

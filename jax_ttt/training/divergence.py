@@ -3,7 +3,7 @@
 import numpy as np
 
 from jax_ttt.results.counting import counted
-from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime import pytrees
 from jax_ttt.training.run_state import Progress
 
 
@@ -42,8 +42,10 @@ def _first_value(step: Progress, before: int) -> list[str]:
 
 def _weights(step: Progress) -> list[str]:
     """Return the weights that are not finite after the chunk, if any."""
-    params = named_arrays.part(step.state.learner, "params")
-    wrong = [name for name, leaf in params.items() if not np.isfinite(leaf).all()]
+    params = pytrees.leaves_by_name(step.state.learner.params)
+    wrong = [
+        name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()
+    ]
     if not wrong:
         return []
     others = f" and {counted(len(wrong) - 1, 'other array')}" if wrong[1:] else ""

@@ -16,7 +16,7 @@ def with_grades(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
     """
     last, grades = None, Grades()
     for progress in steps:
-        if progress.state.last is not last:
+        if progress.state.last is not None and progress.state.last is not last:
             last = progress.state.last
             grades = evaluation.summary(last)
         yield progress, grades

@@ -3,242 +3,345 @@
 Axes: `S` agents that train at once; the axis is absent for a single agent.
 """
 
+import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jax_ttt.config.architecture import PATCH_SIDE
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
+from jax_ttt.envs.opponents import Opponent, Versus
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.players import names, registry
 from jax_ttt.proving import counterexamples
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import device_memory, mesh
-from jax_ttt.training import chunks, divergence, programs, run_state
-from jax_ttt.training.keys import keys, run_key
-from jax_ttt.training.programs import Programs
-from jax_ttt.training.run_state import Progress, RunState
-
-if TYPE_CHECKING:
-    from jax_ttt.envs.opponents import Opponent
+from jax_ttt.scaling import device_memory
+from jax_ttt.scaling import mesh as meshes
+from jax_ttt.training import device, divergence, run_state
+from jax_ttt.training.device import KeyData, Layout
+from jax_ttt.training.run_state import Progress, RunState, run_key
 
 LESS_MEMORY = (
     "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
 )
+CHUNK = 50
+"""Most updates in one call of the compiled program; the host runs between calls."""
+_CHUNK_WORK = 4e11
+"""Most floating-point operations of one call: a second or two on a processor, since a
+signal is answered between calls."""
+_LONG = 1_000_000
+"""Moves of a run from which full optimization pays off: some seconds of training."""
+_ALONE = Layout()
 
 
-def train_from_scratch(
-    config: Config,
-    seed: int,
-    tree: Tree | None,
-    stop: Callable[[], bool] = lambda: False,
-    opponent: "Opponent | None" = None,
-    times: TimeSpans | None = None,
-) -> Iterator[Progress]:
-    """Train from scratch, yielding after each chunk and each evaluation.
-
-    The agent is evaluated before the first update, every `eval_every` updates and after
-    the last. The run ends early once `stop()` is true. Evaluations are exact if a tree
-    is given; their random numbers are independent of training's. The same seed gives
-    the same bits on the same machine and versions. `opponent` is by default that of the
-    settings. `times` records compilation, training and evaluation.
+def make_learner(
+    config: Config, seed: int, opponent: Opponent | None = None
+) -> Learner:
+    """Return the learner of a run; its opponent is by default that of the settings.
 
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
-        MemoryError: the device has less free memory than the run needs.
-        FloatingPointError: a loss, a gradient or a weight is no longer finite.
     """
-    key = run_key(seed)
-    return _run(_fixed(config, key, tree, opponent), key, stop, times)
-
-
-def compile_ahead(
-    config: Config, seed: int, opponent: "Opponent | None", times: TimeSpans
-) -> None:
-    """Start to compile what `train_from_scratch` needs before its first evaluation.
-
-    It returns before compilation ends, so the game can be enumerated meanwhile.
-    """
-    args = run_key(seed), programs.hyper_arrays(config), opponent
-    with times.recording("compile"):
-        if trees.needs_enumeration(config.env_id):
-            programs.import_functions(config.env_id)
-            trees.compile_enumeration(config.env_id)
-        Programs(config).compile_training(chunks.lengths(config), *args)
-
-
-def continue_training(
-    config: Config,
-    state: RunState,
-    tree: Tree | None,
-    stop: Callable[[], bool] = lambda: False,
-    opponent: "Opponent | None" = None,
-    times: TimeSpans | None = None,
-) -> Iterator[Progress]:
-    """Continue training from a state of `run_state.on_host` or of a step.
-
-    The steps are bit for bit those of the uninterrupted run; otherwise the function is
-    like `train_from_scratch`. The learner of a state on the device is donated.
-    """
-    state = run_state.on_device(state)
-    return _run(_fixed(config, state.key, tree, opponent), state, stop, times)
-
-
-def _fixed(
-    config: Config, key: np.ndarray, tree: Tree | None, opponent: "Opponent | None"
-) -> "_Fixed":
-    mesh.check_shares(config)
     check_first_move(config)
-    if opponent is None:
-        opponent = _opponent(config, key)
-    return _Fixed(config, programs.hyper_arrays(config), opponent, tree)
+    return Learner.of(config, opponent or make_opponent(config, seed))
 
 
-def train_at_once(
-    configs: Sequence[Config],
-    seeds: Sequence[int],
-    tree: Tree | None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Progress]:
-    """Train several agents at once, in one vmapped program.
+def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
+    """Return the learner of many agents, whose numbers and opponents are `(S,)`.
 
-    Each agent has its own seed and settings, which may differ only in the numbers of
-    `Hyper`. An agent is not bit for bit that of `train_from_scratch`.
+    The settings may differ only in the numbers of `Hyper`.
+
+    Raises:
+        ValueError: they differ in more.
     """
-    check_first_move(configs[0])
-    if len({config.static for config in configs}) > 1:
-        raise ValueError("the agents may differ only in settings that are data")
-    made = [make_opponent(*pair) for pair in zip(configs, seeds, strict=True)]
-    opponents = None
-    if made[0] is not None:
-        opponents = jax.tree.map(lambda *leaves: jnp.stack(leaves), *made)
-    rows = map(programs.hyper_arrays, configs)
-    hyper = jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
-    own_keys = np.stack([run_key(seed) for seed in seeds])
-    fixed = _Fixed(configs[0], hyper, opponents, tree, many=True)
-    return _run(fixed, own_keys, stop, None)
+    first = make_learner(configs[0], seeds[0])
+    learners = [
+        dataclasses.replace(
+            first.with_numbers(config), opponent=make_learner(config, seed).opponent
+        )
+        for config, seed in zip(configs, seeds, strict=True)
+    ]
+    hypers = [learner.hyper for learner in learners]
+    opponents = [learner.opponent for learner in learners]
+    return dataclasses.replace(
+        first,
+        hyper=jax.tree.map(lambda *leaves: np.stack(leaves), *hypers),
+        opponent=jax.tree.map(lambda *leaves: jnp.stack(leaves), *opponents),
+    )
 
 
-class _Fixed(NamedTuple):
-    """The inputs of a run, which never change."""
-
-    config: Config
-    hyper: Hyper
-    opponent: Any  # an Opponent; None in self-play
-    tree: Tree | None
-    many: bool = False
-
-    def programs(self, key: np.ndarray) -> Programs:
-        """Return the compiled programs of the run with this key."""
-        made = Programs(self.config, self.many)
-        args = key, self.hyper, self.opponent, self.tree
-        compiled = made.prepare(chunks.lengths(self.config), *args)
-        # Checked here: what is too large for the system ends the process.
-        device_memory.check_fits(compiled, LESS_MEMORY)
-        return made
-
-
-def _run(
-    fixed: _Fixed,
-    state: RunState | np.ndarray,
-    stop: Callable[[], bool],
-    times: TimeSpans | None,
+def train(
+    learner: Learner,
+    key: KeyData,
+    state: RunState | None = None,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    times: TimeSpans | None = None,
+    layout: Layout = _ALONE,
 ) -> Iterator[Progress]:
-    """Continue from a state, or start the run with this key."""
+    """Train one agent or many, yielding after each chunk and each evaluation.
+
+    `key` is the run's, as its data, `(S, 2)` uint32. Without a `state` the run starts
+    from scratch. From a state of `run_state` or of a step it continues: the steps are
+    bit for bit those of the uninterrupted run, and the memory of a state on the device
+    is taken. The agents are evaluated before the first update, every `eval_every`
+    updates and after the last, exactly if the game is enumerable; the random numbers of
+    evaluations are independent of training's. The run ends early once `stop()` is true.
+    The same key gives the same bits on the same machine and versions. `times` records
+    compilation, training and evaluation.
+
+    Raises:
+        SettingError: the devices can't share the games.
+        MemoryError: the device has less free memory than the run needs.
+        FloatingPointError: a loss, a gradient or a weight of the one agent is no longer
+            finite. Of many, the others continue.
+    """
     times = times or TimeSpans()
-    key = state.key if isinstance(state, RunState) else state
+    config = learner.config
+    if not layout.many:
+        meshes.check_shares(config, layout.mesh)
+    if layout.mesh is not None:
+        learner, key = placed(learner, key, layout)
     with times.recording("compile"):
-        program = fixed.programs(key)
-    if not isinstance(state, RunState):
+        tree = prepare(learner, key, layout)
+    if state is None:
         with times.recording("train"):
-            learner = program.start(key, fixed.hyper, fixed.opponent)
-            state = run_state.fresh(learner, key)
+            first = device.start.jitted()(learner, key, layout=layout)
+            state = run_state.fresh(first, np.asarray(meshes.gathered(key)))
+    else:
+        state = run_state.on_device(state, layout)
     while True:
-        ended = int(state.update) >= fixed.config.run.num_updates
+        ended = int(state.update) >= config.run.num_updates
         ended = ended or (int(state.evaluated) >= 0 and stop())
-        if _due(fixed.config, state, ended):
+        before = int(state.update)
+        if _is_evaluation_due(config, state, ended):
             with times.recording("evaluate"):
-                step = _evaluated(fixed, program, state, stop)
+                step = _evaluate(learner, state, tree, layout, stop)
         elif ended:
             return
         else:
             with times.recording("train"):
-                step = _learned(fixed, program, state)
-        before, state = int(state.update), step.state
-        if state.diverged.any() and not fixed.many:  # of many, the others continue
+                step = _advance(learner, state, layout)
+        state = step.state
+        if state.diverged.any() and not layout.many:
             raise FloatingPointError(divergence.reason(step, before))
         yield step
 
 
-def _due(config: Config, state: RunState, ended: bool) -> bool:
-    """Return whether an evaluation is next."""
+def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
     regular = int(state.update) % config.evaluation.eval_every == 0
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
-def _evaluated(
-    fixed: _Fixed, program: Programs, state: RunState, stop: Callable[[], bool]
+def _advance(learner: Learner, state: RunState, layout: Layout) -> Progress:
+    """Run a chunk of updates; the memory of `state.learner` is taken."""
+    num_updates = next_chunk(learner.config, int(state.update))
+    advance = device.advance.jitted(quickly=_is_short(learner.config))
+    begin = time.perf_counter()
+    after, metrics = advance(
+        learner, state.learner, num_updates=num_updates, layout=layout
+    )
+    metrics = jax.device_get(jax.block_until_ready(metrics))
+    seconds = time.perf_counter() - begin
+    state = run_state.after_chunk(state, after, metrics, num_updates, seconds)
+    return Progress(state, metrics, None)
+
+
+def _evaluate(
+    learner: Learner,
+    state: RunState,
+    tree: Tree | None,
+    layout: Layout,
+    stop: Callable[[], bool],
 ) -> Progress:
-    """Evaluate the agents and update the best parameters of each."""
-    update, config = state.learner["update"], fixed.config
-    result = program.evaluate(state.params, update, state.key, fixed.tree)
-    result = jax.device_get(result)
+    """Evaluate the agents, and keep the best parameters of each."""
+    config = learner.config
+    result = grades(learner, state, tree, layout)
     if config.finds_counterexamples:
-        state, result = _searched(config, state, result, stop)
+        state, result = _with_counterexamples(config, state, result, layout, stop)
     criteria = evaluation.criteria(result, config.opponent.seat)
-    state = run_state.after_evaluation(state, result, *criteria)
+    state = run_state.after_evaluation(state, result, criteria)
     return Progress(state, None, result)
 
 
-def _searched(
-    config: Config, state: RunState, result: Evaluation, stop: Callable[[], bool]
+def grades(
+    learner: Learner, state: RunState, tree: Tree | None, layout: Layout = _ALONE
+) -> Evaluation:
+    """Return the grades of agents: exact with a tree, and the settings' match."""
+    config = learner.config
+    result = Evaluation(None, None, None)
+    if tree is not None:
+        result = device.grade.jitted()(
+            learner.network, state.params, tree, seats=config.seats, layout=layout
+        )
+    num_games = config.evaluation.num_games(is_exact=tree is not None)
+    if num_games:
+        match = device.sample.jitted()(
+            learner.network,
+            state.params,
+            state.learner.update,
+            state.key,
+            num_games=num_games,
+            layout=layout,
+        )
+        result = result._replace(sampled=match)
+    return jax.device_get(result)
+
+
+def _with_counterexamples(
+    config: Config,
+    state: RunState,
+    result: Evaluation,
+    layout: Layout,
+    stop: Callable[[], bool],
 ) -> tuple[RunState, Evaluation]:
     """Look for counterexamples, and add them to the learner's pool.
 
     Those of the untrained agent are left out: nearly every position is one.
     """
-    params = mesh.gathered(state.params)
+    params = meshes.gathered(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
-    found, keys = counterexamples.of_round(config, params, rng, stop)
+    reached, keys = counterexamples.of_round(config, params, rng, layout.mesh, stop)
     if int(state.update):
         state = run_state.with_pool(state, keys, rng)
-    return state, result._replace(reached=evaluation.reached_bytes(found))
+    return state, result._replace(reached=evaluation.reached_bytes(reached))
 
 
-def _learned(fixed: _Fixed, program: Programs, state: RunState) -> Progress:
-    """Run a chunk of updates; the learner of `state` is donated."""
-    length = chunks.length(fixed.config, int(state.update))
-    begin = time.perf_counter()
-    args = (length, state.learner, fixed.hyper, fixed.opponent)
-    learner, metrics = program.updates(*args)
-    metrics = jax.device_get(jax.block_until_ready(metrics))
-    seconds = time.perf_counter() - begin
-    state = run_state.after_chunk(state, learner, metrics, length, seconds)
-    return Progress(state, metrics, None)
+def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | None:
+    """Compile what a run needs in threads, and return the game's tree.
+
+    The game is enumerated meanwhile. Programs are traced here, one after another:
+    concurrent traces don't always give the same program, and a different program is not
+    found in JAX's cache.
+
+    Raises:
+        MemoryError: the device has less free memory than a program needs.
+    """
+    config = learner.config
+    with ThreadPoolExecutor() as pool:
+        lowered = device.start.jitted().lower(learner, key, layout=layout)
+        jobs = [pool.submit(lowered.compile)]
+        shapes = _placed_shapes(lowered.out_info, layout)
+        advance = device.advance.jitted(quickly=_is_short(config))
+        for num_updates in chunk_lengths(config):
+            lowered = advance.lower(
+                learner, shapes, num_updates=num_updates, layout=layout
+            )
+            jobs.append(pool.submit(lowered.compile))
+        tree = trees.game_tree(config.env_id)
+        if tree is not None:
+            lowered = device.grade.jitted().lower(
+                learner.network,
+                shapes.average_params,
+                tree,
+                seats=config.seats,
+                layout=layout,
+            )
+            jobs.append(pool.submit(lowered.compile))
+        compiled = [job.result() for job in jobs]
+    # Checked here: what is too large for the system ends the process.
+    device_memory.check_fits(compiled, LESS_MEMORY)
+    return tree
 
 
-def size(config: Config, tree: Tree | None) -> int:
-    """Return about how many bytes of device memory one agent needs."""
-    opponent = make_opponent(config, 0)
-    args = run_key(0), programs.hyper_arrays(config), opponent, tree
-    made = Programs(config).prepare(chunks.lengths(config), *args)
-    return max(map(device_memory.num_bytes, made))
+def size(config: Config) -> int:
+    """Return about how many bytes of device memory one agent needs, on one device."""
+    learner, key = make_learner(config, 0), run_key(0)
+    start = device.start.jitted().lower(learner, key, layout=_ALONE)
+    advance = device.advance.jitted(quickly=_is_short(config))
+    programs = [start.compile()] + [
+        advance.lower(
+            learner, start.out_info, num_updates=num_updates, layout=_ALONE
+        ).compile()
+        for num_updates in chunk_lengths(config)
+    ]
+    return max(map(device_memory.num_bytes, programs))
+
+
+def placed(learner: Learner, key: KeyData, layout: Layout) -> tuple[Learner, KeyData]:
+    """Return the learner and the run's key on the devices of the layout.
+
+    Raises:
+        ValueError: there is one device.
+    """
+    if layout.mesh is None:
+        raise ValueError("there is one device")
+    whole, agents = meshes.whole(layout.mesh), layout.of_agents()
+    learner = dataclasses.replace(
+        learner,
+        hyper=meshes.put(learner.hyper, agents),
+        opponent=meshes.put(learner.opponent, agents),
+        positions=meshes.put(learner.positions, whole),
+    )
+    return learner, meshes.put(key, agents)
+
+
+def _placed_shapes(shapes: TrainState, layout: Layout) -> TrainState:
+    """Return the shapes of a state's leaves, and how they lie on the devices."""
+    if layout.mesh is None:
+        return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), shapes)
+    return jax.tree.map(
+        lambda x, lies: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=lies),
+        shapes,
+        layout.of_state(shapes),
+    )
+
+
+def chunk_lengths(config: Config) -> list[int]:
+    """Return all lengths that `next_chunk` returns during a run, the longest first."""
+    every, end = config.evaluation.eval_every, config.run.num_updates
+    spans = {min(every, end), end % every}  # between evaluations
+    most = longest_chunk(config)
+    lengths = {most for n in spans if n >= most} | {n % most for n in spans}
+    return sorted(lengths - {0}, reverse=True)
+
+
+def next_chunk(config: Config, update: int) -> int:
+    """Return the number of updates of the next chunk."""
+    to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
+    return min(longest_chunk(config), to_evaluation, config.run.num_updates - update)
+
+
+def longest_chunk(config: Config) -> int:
+    """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
+    replay = config.replay
+    rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
+    # Two operations a product; the backward pass has twice as many as the forward one.
+    work = 6 * _products(config) * rows
+    return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
+
+
+def _products(config: Config) -> int:
+    """Return about how many products of weights and inputs a board takes."""
+    sides, sizes = GAMES[config.env_id].shape, config.network.hidden_sizes
+    patches = math.prod(max(side - PATCH_SIDE + 1, 1) for side in sides)
+    convolved = config.network.filters * patches
+    pairs = zip((convolved or 64, *sizes), sizes, strict=False)
+    return 2 * PATCH_SIDE**2 * convolved + sum(map(math.prod, pairs))
+
+
+def _is_short(config: Config) -> bool:
+    """Return whether a run is too short for full optimization to pay off."""
+    return config.run.num_updates * config.run.num_envs <= _LONG
 
 
 def check_first_move(config: Config) -> None:
     """Raise `SettingError` if the setting `first_move` is an illegal first move."""
     if config.opponent.first_move is None:
         return
-    from jax_ttt.envs import pgx_games
-
     start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
     if config.opponent.first_move not in legal:
@@ -246,22 +349,20 @@ def check_first_move(config: Config) -> None:
         raise SettingError("first_move", rule, config.opponent.first_move)
 
 
-def make_opponent(config: Config, seed: int) -> "Opponent | None":
+def make_opponent(config: Config, seed: int) -> Opponent | None:
     """Return the opponent that the agent trains against; None in self-play.
 
     Raises:
         PlayerError: the opponent is unknown.
     """
-    return _opponent(config, run_key(seed))
-
-
-def _opponent(config: Config, key: np.ndarray) -> "Opponent | None":
-    """Return the opponent of the run with this key."""
     if config.opponent.is_self:
         return None
-    from jax_ttt.envs.opponents import Versus
-    from jax_ttt.players import names, registry
-
     spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = keys(jax.random.wrap_key_data(jnp.array(key))).opponent
-    return Versus(spec.name, registry.enter(spec, config.env_id, own).player)
+    own = device.keys(jnp.asarray(run_key(seed))).opponent
+    return Versus(
+        env_id=config.env_id,
+        num_envs=config.run.num_envs,
+        seat=config.opponent.seat,
+        first_move=config.opponent.first_move,
+        player=registry.enter(spec, config.env_id, own).player,
+    )

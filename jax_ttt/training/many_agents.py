@@ -6,22 +6,28 @@ train one after another, so that each agent is that of a single run. With
 """
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
+import numpy as np
+from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh, processes
+from jax_ttt.scaling import mesh as meshes
+from jax_ttt.scaling import processes
 from jax_ttt.training import loop
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.device import Layout
+from jax_ttt.training.run_state import Progress, run_key
 
 MOST = 4096
 """Most agents that train at once, even if memory allows more."""
@@ -38,6 +44,7 @@ def train_jobs(
     jobs: Sequence[Job],
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
+    mesh: Mesh | None = None,
 ) -> Iterator[AgentResult]:
     """Train and grade one agent per job until `stop()`, yielding a row for each.
 
@@ -46,14 +53,24 @@ def train_jobs(
     trains alone is bit for bit that of `loop.train_from_scratch`; others are not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
-    for _, alike in itertools.groupby(jobs, lambda job: job.config.static):
+    for _, alike in itertools.groupby(jobs, lambda job: job.config.compiled_for):
         group = list(alike)
-        size = mesh.rounded_up(at_once or agents_that_fit(group[0].config))
-        if group[0].config.finds_counterexamples:
-            size = 1  # whatever `at_once` is, as in `agents_that_fit`
-        for begin in range(0, len(group), size):
-            batch = group[begin : begin + size]
-            yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
+        config = group[0].config
+        number = meshes.rounded_up(at_once or agents_that_fit(config, mesh), mesh)
+        if config.finds_counterexamples:
+            number = 1  # whatever `at_once` is, as in `agents_that_fit`
+        learner = None
+        for begin in range(0, len(group), number):
+            batch = group[begin : begin + number]
+            if number > 1:
+                yield from _at_once(batch, stop, mesh)
+            else:
+                job = batch[0]
+                own = loop.make_learner(job.config, job.seed)
+                # The same programs for all of the group, which differ only in numbers.
+                learner = own if learner is None else learner.with_numbers(job.config)
+                learner = dataclasses.replace(learner, opponent=own.opponent)
+                yield from _alone(job, learner, stop, mesh)
             if stop():
                 return
 
@@ -67,8 +84,11 @@ def _graded_at_the_end(job: Job) -> Job:
     return job._replace(config=config)
 
 
-def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
-    run = loop.train_from_scratch(*job, trees.game_tree(job.config.env_id), stop)
+def _alone(
+    job: Job, learner: Learner, stop: Callable[[], bool], mesh: Mesh | None
+) -> Iterator[AgentResult]:
+    layout = Layout(mesh=mesh)
+    run = loop.train(learner, run_key(job.seed), stop=stop, layout=layout)
     last = next(run)
     try:
         for last in run:  # noqa: B007
@@ -80,12 +100,17 @@ def _alone(job: Job, stop: Callable[[], bool]) -> Iterator[AgentResult]:
         yield _row(job, last, last.evaluation)
 
 
-def _at_once(jobs: Sequence[Job], stop: Callable[[], bool]) -> Iterator[AgentResult]:
-    tree = trees.game_tree(jobs[0].config.env_id)
+def _at_once(
+    jobs: Sequence[Job], stop: Callable[[], bool], mesh: Mesh | None
+) -> Iterator[AgentResult]:
     # The devices share the agents evenly; results of the last job's copies are left.
-    padded = [*jobs, *[jobs[-1]] * (mesh.rounded_up(len(jobs)) - len(jobs))]
+    num_copies = meshes.rounded_up(len(jobs), mesh) - len(jobs)
+    padded = [*jobs, *[jobs[-1]] * num_copies]
     configs, seeds = [job.config for job in padded], [job.seed for job in padded]
-    *_, last = loop.train_at_once(configs, seeds, tree, stop)
+    learner = loop.make_learners(configs, seeds)
+    keys = np.stack([run_key(seed) for seed in seeds])
+    layout = Layout(many=True, mesh=mesh)
+    *_, last = loop.train(learner, keys, stop=stop, layout=layout)
     if last.update < configs[0].run.num_updates:
         return
     for i, job in enumerate(jobs):
@@ -110,8 +135,8 @@ def _row(
     return AgentResult(**about, seed=job.seed, diverged=diverged)
 
 
-def agents_that_fit(config: Config, most: int = MOST) -> int:
-    """Return how many agents to train at once on the devices in use.
+def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) -> int:
+    """Return how many agents to train at once on the devices.
 
     It is 1 with `start_share`. Otherwise, on each device, it is 1 on a CPU, else the
     number that half of the free memory holds, up to `most`.
@@ -119,11 +144,9 @@ def agents_that_fit(config: Config, most: int = MOST) -> int:
     if config.finds_counterexamples:  # a search is of one agent
         return 1
     if devices.current().platform == "cpu":
-        return mesh.num_devices()
+        return meshes.num_devices(mesh)
     number, free = most, devices.free_bytes()
     if free is not None:
-        with mesh.on_one_device():
-            size = loop.size(config, trees.game_tree(config.env_id))
-        number = int(min(max(0.5 * free // size, 1), most))
+        number = int(min(max(0.5 * free // loop.size(config), 1), most))
     # The least of the processes, whose free memory differs.
-    return mesh.num_devices() * -processes.agreed(-number)
+    return meshes.num_devices(mesh) * -processes.agreed(-number)

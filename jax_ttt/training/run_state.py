@@ -6,17 +6,22 @@ Axes: `S` agents that train at once; the axis is absent for a single agent.
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import nnx
+from jaxtyping import UInt32
 
+from jax_ttt.dqn import start_positions
+from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.evaluation.evaluation import Criteria, Evaluation
 from jax_ttt.results.rows import Counts
-from jax_ttt.runtime import named_arrays
-from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.scaling import mesh
+from jax_ttt.runtime import pytrees
+from jax_ttt.scaling import mesh as meshes
+from jax_ttt.training.device import Layout
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 
@@ -26,12 +31,11 @@ _COUNTS = ("games", "wins", "losses", "env_steps")
 class Best:
     """The best evaluation so far, and the parameters at that update."""
 
-    # Any: JAX also builds trees of shapes.
-    update: Any  # (S,) int64, updates of the agent at the evaluation
-    proven: Any  # (S,) bool: unbeatable in the seats that it learned
-    loss_rate: Any  # (S,) float64, as in `evaluation.Criteria`; NaN: not evaluated
-    win_rate: Any  # (S,) float64, 0 to 1; NaN if nothing was evaluated
-    params: Any  # NumPy arrays by name, since the next chunk donates the learner's
+    update: np.ndarray  # (S,) int64, updates of the agent at the evaluation
+    proven: np.ndarray  # (S,) bool: unbeatable in the seats that it learned
+    loss_rate: np.ndarray  # (S,) float64, as in `evaluation.Criteria`; NaN: none
+    win_rate: np.ndarray  # (S,) float64, 0 to 1; NaN if nothing was evaluated
+    params: nnx.State  # NumPy arrays, since the next chunk takes the learner's
 
 
 @jax.tree_util.register_dataclass
@@ -39,23 +43,23 @@ class Best:
 class RunState:
     """Everything that changes during a run, and the run's key."""
 
-    learner: Named  # the leaves of a `learner.TrainState`
-    key: Any  # (S, 2) uint32, the run's key, also used by evaluations
-    update: Any  # () int64, updates so far
-    evaluated: Any  # () int64, the update of the last evaluation; -1 before the first
-    games: Any  # (S,) int64, like the next three: finished so far
-    wins: Any  # of the agent against an opponent; in self-play, of the first player
-    losses: Any
-    env_steps: Any  # moves so far
-    seconds: Any  # () float64, training all S, excluding compilation and evaluation
-    diverged: Any  # (S,) bool: a loss, gradient or weight was not finite
-    last: Any  # the last Evaluation, of NumPy arrays; None before the first
+    learner: TrainState
+    key: np.ndarray  # (S, 2) uint32, the run's key, also used by evaluations
+    update: np.int64  # updates so far
+    evaluated: np.int64  # the update of the last evaluation; -1 before the first
+    games: np.ndarray  # (S,) int64, like the next three: finished so far
+    wins: np.ndarray  # of the agent against an opponent; in self-play, of the first
+    losses: np.ndarray
+    env_steps: np.ndarray  # moves so far
+    seconds: np.float64  # training all S, excluding compilation and evaluation
+    diverged: np.ndarray  # (S,) bool: a loss, gradient or weight was not finite
+    last: Evaluation | None  # of NumPy arrays; None before the first
     best: Best | None  # None before the first evaluation
 
     @property
-    def params(self) -> Named:
-        """The agents' parameters, by name."""
-        return named_arrays.part(self.learner, "average_params")
+    def params(self) -> nnx.State:
+        """The agents' parameters."""
+        return self.learner.average_params
 
 
 class Progress(NamedTuple):
@@ -66,11 +70,11 @@ class Progress(NamedTuple):
 
     state: RunState
     metrics: Metrics | None
-    evaluation: Any  # Evaluation | None; not imported, which keeps this module low
+    evaluation: Evaluation | None
 
     @property
-    def params(self) -> Named:
-        """The agent's parameters, by name."""
+    def params(self) -> nnx.State:
+        """The agent's parameters."""
         return self.state.params
 
     @property
@@ -79,7 +83,7 @@ class Progress(NamedTuple):
         return int(self.state.update)
 
     @property
-    def games(self) -> Any:  # noqa: ANN401
+    def games(self) -> np.ndarray:
         """Finished games so far, `(S,)` int64."""
         return self.state.games
 
@@ -89,7 +93,7 @@ class Progress(NamedTuple):
         return float(self.state.seconds)
 
     @property
-    def diverged(self) -> Any:  # noqa: ANN401
+    def diverged(self) -> np.ndarray:
         """Whether a loss, a gradient or a weight was not finite, `(S,)` bool."""
         return self.state.diverged
 
@@ -103,7 +107,12 @@ class Progress(NamedTuple):
         return Counts(update=self.update, seconds=seconds, **counts)
 
 
-def fresh(learner: Named, key: np.ndarray) -> RunState:
+def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
+    """Return the key of the run with this seed as its data, 2 words by default."""
+    return np.array(jax.random.key_data(jax.random.key(seed)))
+
+
+def fresh(learner: TrainState, key: np.ndarray) -> RunState:
     """Return the state before the first update; `key` is `(S, 2)` uint32."""
     shape = key.shape[:-1]
     return RunState(
@@ -111,7 +120,10 @@ def fresh(learner: Named, key: np.ndarray) -> RunState:
         key=key,
         update=np.int64(0),
         evaluated=np.int64(-1),
-        **dict.fromkeys(_COUNTS, np.zeros(shape, np.int64)),
+        games=np.zeros(shape, np.int64),
+        wins=np.zeros(shape, np.int64),
+        losses=np.zeros(shape, np.int64),
+        env_steps=np.zeros(shape, np.int64),
         seconds=np.float64(0),
         diverged=np.zeros(shape, bool),
         last=None,
@@ -121,7 +133,7 @@ def fresh(learner: Named, key: np.ndarray) -> RunState:
 
 def after_chunk(
     state: RunState,
-    learner: Named,
+    learner: TrainState,
     metrics: Metrics,
     num_updates: int,
     seconds: float,
@@ -141,20 +153,22 @@ def after_chunk(
 
 
 def after_evaluation(
-    state: RunState,
-    result: Any,  # noqa: ANN401  as `RunState.last`
-    proven: np.ndarray,
-    loss_rate: np.ndarray,
-    win_rate: np.ndarray,
+    state: RunState, result: Evaluation, criteria: Criteria
 ) -> RunState:
     """Return the state after an evaluation with this result and these criteria.
 
-    The criteria are `(S,)` each. The parameters are copied only if an agent improved.
+    The parameters are copied only if an agent improved.
     """
     shape = np.shape(state.games)
-    params, old = mesh.gathered(state.params), state.best
-    rows = (state.update, proven, loss_rate, win_rate)
-    new = Best(*(np.broadcast_to(row, shape) for row in rows), params=params)
+    params = meshes.gathered(state.params)
+    new = Best(
+        update=np.broadcast_to(state.update, shape),
+        proven=np.broadcast_to(criteria.proven, shape),
+        loss_rate=np.broadcast_to(criteria.loss_rate, shape),
+        win_rate=np.broadcast_to(criteria.win_rate, shape),
+        params=params,
+    )
+    old = state.best
     ahead = np.ones(shape, bool) if old is None else better(new, old)
     if old is not None and not ahead.any():
         best = old
@@ -162,8 +176,7 @@ def after_evaluation(
         best = dataclasses.replace(new, params=jax.tree.map(np.array, params))
     else:
         best = jax.tree.map(lambda a, b: _chosen(ahead, a, b), new, old)
-    evaluated = state.update
-    return dataclasses.replace(state, evaluated=evaluated, last=result, best=best)
+    return dataclasses.replace(state, evaluated=state.update, last=result, best=best)
 
 
 def with_pool(
@@ -172,13 +185,15 @@ def with_pool(
     """Return the state whose learner's pool also holds positions, as 64-bit keys.
 
     If there are more than it holds, `rng` draws those that it gets.
-    """
-    from jax_ttt.dqn import start_positions
 
-    pool = start_positions.Pool(**named_arrays.part(state.learner, "pool"))
-    pool = start_positions.with_positions(pool, numbers, rng)
-    leaves = {f"pool.{name}": leaf for name, leaf in pool._asdict().items()}
-    learner = state.learner | jax.tree.map(jnp.asarray, leaves)
+    Raises:
+        ValueError: the learner has no pool.
+    """
+    if state.learner.pool is None:
+        raise ValueError("the learner has no pool")
+    pool = start_positions.with_positions(state.learner.pool, numbers, rng)
+    pool = jax.tree.map(jnp.asarray, pool)
+    learner = dataclasses.replace(state.learner, pool=pool)
     return dataclasses.replace(state, learner=learner)
 
 
@@ -200,24 +215,23 @@ def better(new: Best, old: Best) -> np.ndarray:
     return ahead
 
 
-def _chosen(ahead: np.ndarray, new: Any, old: Any) -> np.ndarray:  # noqa: ANN401
+def _chosen(ahead: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
     wanted = ahead.reshape(ahead.shape + (1,) * (np.ndim(new) - ahead.ndim))
     return np.where(wanted, np.asarray(new), old)
 
 
-def on_host(state: RunState) -> RunState:
-    """Return a copy of the state in NumPy arrays; all processes call it together."""
-    return jax.tree.map(np.array, mesh.gathered(state))
+def on_host(state: RunState) -> dict[str, np.ndarray]:
+    """Return copies of all leaves, by name; all processes call it together."""
+    named = pytrees.leaves_by_name(meshes.gathered(state))
+    return {name: np.array(leaf) for name, leaf in named.items()}
 
 
-def on_device(state: RunState) -> RunState:
-    """Return the state with its learner on the device.
-
-    Arrays on the device are not copied.
-    """
-    learner = {
-        name: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf)
-        for name, leaf in state.learner.items()
-    }
-    (learner,) = mesh.put((learner,), None)
+def on_device(state: RunState, layout: Layout) -> RunState:
+    """Return the state with its learner on the devices; what is there is not copied."""
+    learner = jax.tree.map(
+        lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf),
+        state.learner,
+    )
+    if layout.mesh is not None:
+        learner = meshes.put(learner, layout.of_state(learner))
     return dataclasses.replace(state, learner=learner)

@@ -1,16 +1,19 @@
 """Snapshots of a run: its agent at the evaluations, with weights in float16.
 
-The file has the tensors of an agent's file as a stack (`runtime/named_arrays.py`): the
+The file has the tensors of an agent's file as a stack (see `_stacked`): the
 first axis is the snapshots', and rows of a table that no snapshot changed are left out.
 """
 
 import dataclasses
 import math
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from flax import nnx
+from numpy.typing import DTypeLike
 
 from jax_ttt import __version__
 from jax_ttt.config.ranges import SEED_RANGE, Range
@@ -19,8 +22,7 @@ from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.tensor_files import AgentError, TensorSpec
-from jax_ttt.runtime import files, named_arrays, streams
-from jax_ttt.runtime.named_arrays import Named
+from jax_ttt.runtime import files, streams
 
 FILE = free_folders.SNAPSHOTS
 """The file's name in a run's folder."""
@@ -29,6 +31,7 @@ MOST = 32
 _SECONDS = 1.0
 """Least time between two writes during a run, since each waits for the disk."""
 _KIND = "snapshots"
+_ROWS = ".rows"
 _LARGEST = float(np.finfo(np.float16).max)
 
 
@@ -52,7 +55,7 @@ class Snapshots:
         """Return the rounded tensors of an agent after this many updates."""
         blank = np.float16(self.config.network.initial_value)
         place = self.updates.index(update)
-        return named_arrays.one_of_stack(self.tensors, place, blank)
+        return _one_of_stack(self.tensors, place, blank)
 
     def agent(self, update: int) -> Agent:
         """Return the agent as it was after this many updates, with rounded weights.
@@ -98,7 +101,7 @@ class SnapshotFile:
                 count = number - 1 if at == update else place * found.every
                 self._kept[count] = _Snapshot(at, found.tensors_at(at))
 
-    def add(self, update: int, params: Named) -> None:
+    def add(self, update: int, params: nnx.State) -> None:
         """Add a copy of these weights; write the file unless it was just written.
 
         Weights that are not finite are not added.
@@ -135,7 +138,7 @@ class SnapshotFile:
             "every": self._every,
         }
         blank = np.float16(self._config.network.initial_value)
-        tensors = named_arrays.stacked([s.tensors for s in kept], blank)
+        tensors = _stacked([s.tensors for s in kept], blank)
         try:
             files.write_whole(self.path, tensor_files.as_bytes(about, tensors))
         except OSError as error:
@@ -161,13 +164,13 @@ def read_snapshots(path: Path) -> Snapshots:
             updates = _updates(about["updates"])
             every = about.get("every", 1)  # files of earlier versions lack it
             Range(int, 1, agents.UPDATES_DONE.high).check("every", every)
-        shapes = named_arrays.item_shapes(file.specs, np.float16, len(updates))
+        shapes = _item_shapes(file.specs, np.float16, len(updates))
         if shapes is None:
             raise _misfit(path, updates)
         wanted = {n: TensorSpec(np.dtype(np.float32), s) for n, s in shapes.items()}
         agents.check_specs(path, config, wanted)
         tensors = file.tensors()
-    if not named_arrays.has_its_rows(tensors):
+    if not _has_its_rows(tensors):
         raise _misfit(path, updates)
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
@@ -196,3 +199,70 @@ def _updates(value: object) -> tuple[int, ...]:
 def _rounded(tensor: np.ndarray) -> np.ndarray:
     """Return a tensor as float16; weights too large for it become its largest one."""
     return tensor.clip(-_LARGEST, _LARGEST).astype(np.float16)
+
+
+def _stacked(
+    several: Sequence[dict[str, np.ndarray]], blank: np.generic
+) -> dict[str, np.ndarray]:
+    """Return NumPy arrays of the same names and shapes, stacked to `(N, rows, ...)`.
+
+    Rows that are `blank` in all of them are left out. If an array has such rows,
+    `<name>.rows` is a mask of those that are there.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for name in several[0]:
+        every = np.stack([named[name] for named in several])
+        rows = (every != blank).reshape(*every.shape[:2], -1).any(axis=(0, 2))
+        arrays[name] = np.ascontiguousarray(every[:, rows])
+        if not rows.all():
+            arrays[name + _ROWS] = rows
+    return arrays
+
+
+def _one_of_stack(
+    stack: dict[str, np.ndarray], place: int, blank: np.generic
+) -> dict[str, np.ndarray]:
+    """Return the arrays that were the item `place` of those that were stacked."""
+    arrays: dict[str, np.ndarray] = {}
+    for name in stack:
+        if name.endswith(_ROWS):
+            continue
+        arrays[name] = stack[name][place]
+        if (rows := stack.get(name + _ROWS)) is not None:
+            whole = np.full((len(rows), *arrays[name].shape[1:]), blank)
+            whole[rows] = arrays[name]
+            arrays[name] = whole
+    return arrays
+
+
+def _item_shapes(
+    stack: Mapping[str, TensorSpec | np.ndarray], dtype: DTypeLike, number: int
+) -> dict[str, tuple[int, ...]] | None:
+    """Return the shapes of an item of a stack, with all its rows.
+
+    Only the dtypes and shapes are read. None if arrays of these can't be the result of
+    `_stacked`, of `number` items of this dtype.
+    """
+    masks = {name: leaf for name, leaf in stack.items() if name.endswith(_ROWS)}
+    if any(leaf.dtype != bool or len(leaf.shape) != 1 for leaf in masks.values()):
+        return None
+    arrays: dict[str, tuple[int, ...]] = {}
+    for name in stack.keys() - masks.keys():
+        leaf = stack[name]
+        if leaf.dtype != dtype or len(leaf.shape) < 2 or leaf.shape[0] != number:
+            return None
+        mask = masks.pop(name + _ROWS, None)
+        rows = leaf.shape[1] if mask is None else mask.shape[0]
+        if rows < leaf.shape[1]:
+            return None
+        arrays[name] = rows, *leaf.shape[2:]
+    return None if masks else arrays
+
+
+def _has_its_rows(stack: dict[str, np.ndarray]) -> bool:
+    """Return whether the masks of a stack, whose shapes fit, mark as many rows."""
+    return all(
+        np.count_nonzero(mask) == stack[name.removesuffix(_ROWS)].shape[1]
+        for name, mask in stack.items()
+        if name.endswith(_ROWS)
+    )

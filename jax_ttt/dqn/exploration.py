@@ -1,0 +1,71 @@
+"""Epsilon, the share of random moves: its schedules, and random openings.
+
+A new schedule is one function and one entry of `SCHEDULES`.
+
+Axes: `B` games.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from jax_ttt.config.hyper import Hyper
+from jax_ttt.config.parts.exploration import ExplorationSettings
+from jax_ttt.dqn import equations
+from jax_ttt.dqn.equations import Scalar
+from jax_ttt.envs import pgx_games
+
+
+def linear_epsilon(
+    hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon, linear in the updates."""
+    line = equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)
+    return line(update)
+
+
+def stepped_epsilon(
+    hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon, lowered by a step after each tenth of the updates."""
+    stairs = equations.steps(
+        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay, num_updates
+    )
+    return stairs(update)
+
+
+def exponential_epsilon(
+    hyper: Hyper, _num_updates: int, _update: ArrayLike, games: ArrayLike
+) -> ArrayLike:
+    """Return epsilon, multiplied by a factor after each finished game."""
+    decay = equations.exponential(
+        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
+    )
+    return decay(games)
+
+
+SCHEDULES = {
+    "linear": linear_epsilon,
+    "steps": stepped_epsilon,
+    "exponential": exponential_epsilon,
+}
+"""The functions by the setting `epsilon_schedule`."""
+
+
+def opening_epsilon(
+    settings: ExplorationSettings, env_state: pgx.State, epsilon: Scalar
+) -> Scalar | Float[Array, " B"]:
+    """Return epsilon for each game: 1 during its random opening.
+
+    How long that is depends on the game's place in the batch: in every fourth place
+    there is none, in the others all lengths to `random_opening` follow each other.
+    Without random openings the result is `epsilon`.
+    """
+    if not settings.random_opening:
+        return epsilon
+    place = np.arange(len(env_state.terminated))
+    length = (place - place // 4 - 1) % (settings.random_opening + 1)
+    length = jnp.asarray(np.where(place % 4 == 0, 0, length))
+    return jnp.where(pgx_games.num_moves(env_state) < length, 1.0, epsilon)

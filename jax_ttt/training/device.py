@@ -1,0 +1,165 @@
+"""What a run computes on its devices: the programs of its start, updates and grades.
+
+Each serves one agent, or many at once, vmapped. Seeds and the numbers of `Hyper` are
+data, so runs that differ only in these share programs.
+
+Axes: `S` agents; the axis is absent for a single agent.
+"""
+
+import dataclasses
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh, NamedSharding
+from jaxtyping import Array, Int, UInt32
+
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.envs.tree import Tree
+from jax_ttt.evaluation import network_grades
+from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.evaluation.match_counts import Match
+from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import compiling
+from jax_ttt.runtime.compiling import Program
+from jax_ttt.scaling import mesh as meshes
+
+KeyData: TypeAlias = UInt32[Array, "..."] | UInt32[np.ndarray, "..."]
+"""A run's key as its data, `(S, 2)`."""
+
+
+class Keys(NamedTuple):
+    """The keys of a run's independent random number streams."""
+
+    training: jax.Array
+    grading: jax.Array
+    opponent: jax.Array
+
+
+def keys(data: KeyData) -> Keys:
+    """Return the keys of the streams of the run with this key."""
+    return Keys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """How many agents train at once, and on which devices."""
+
+    many: bool = False
+    mesh: Mesh | None = None
+
+    def of_state(self, state: TrainState) -> TrainState:
+        """Return how the leaves of a state lie on the devices.
+
+        Many agents are split by the agents; one is split by its games and past moves.
+
+        Raises:
+            ValueError: there is one device.
+        """
+        if self.mesh is None:
+            raise ValueError("there is one device")
+        split, whole = meshes.split(self.mesh), meshes.whole(self.mesh)
+        if self.many:
+            return jax.tree.map(lambda _: split, state)
+        lies = jax.tree.map(lambda _: whole, state)
+        lies = dataclasses.replace(
+            lies, env_state=jax.tree.map(lambda _: split, state.env_state)
+        )
+        if state.buffer is None:
+            return lies
+        moves = jax.tree.map(lambda _: split, state.buffer.moves)
+        return dataclasses.replace(lies, buffer=lies.buffer._replace(moves=moves))
+
+    def of_agents(self) -> NamedSharding:
+        """Return how arrays of each agent lie: a learner's numbers, weights, keys."""
+        if self.mesh is None:
+            raise ValueError("there is one device")
+        return meshes.split(self.mesh) if self.many else meshes.whole(self.mesh)
+
+
+def _kept_in_place(state: TrainState, layout: Layout) -> TrainState:
+    if layout.mesh is None:
+        return state
+    return jax.lax.with_sharding_constraint(state, layout.of_state(state))
+
+
+_Results = TypeVar("_Results")
+
+
+def _readable(results: _Results, layout: Layout) -> _Results:
+    """Return what the host reads, the same on each device."""
+    if layout.mesh is None:
+        return results
+    return jax.lax.with_sharding_constraint(results, meshes.whole(layout.mesh))
+
+
+def _start(learner: Learner, key: KeyData, layout: Layout) -> TrainState:
+    def start(learner: Learner, key: KeyData) -> TrainState:
+        return learner.init(keys(key).training)
+
+    if layout.many:
+        start = jax.vmap(start, in_axes=(learner.axes, 0))
+    return _kept_in_place(start(learner, key), layout)
+
+
+def _advance(
+    learner: Learner, state: TrainState, num_updates: int, layout: Layout
+) -> tuple[TrainState, Metrics]:
+    def chunk(learner: Learner, state: TrainState) -> tuple[TrainState, Metrics]:
+        return learner.chunk(state, num_updates)
+
+    if layout.many:
+        chunk = jax.vmap(chunk, in_axes=(learner.axes, 0))
+    state, metrics = chunk(learner, state)
+    return _kept_in_place(state, layout), _readable(metrics, layout)
+
+
+def _grade(
+    network: Network,
+    params: nnx.State,
+    tree: Tree,
+    seats: tuple[Seat, ...],
+    layout: Layout,
+) -> Evaluation:
+    def grade(params: nnx.State) -> Evaluation:
+        return network_grades.grade_exactly(network, params, tree, seats)
+
+    if layout.many:
+        grade = jax.vmap(grade)
+    return _readable(grade(params), layout)
+
+
+def _sample(
+    network: Network,
+    params: nnx.State,
+    update: Int[Array, "*S"],
+    key: KeyData,
+    num_games: int,
+    layout: Layout,
+) -> Match:
+    def sample(params: nnx.State, update: Int[Array, ""], key: KeyData) -> Match:
+        match_key = jax.random.fold_in(keys(key).grading, update)
+        return network_grades.play_random(network, params, match_key, num_games)
+
+    if layout.many:
+        sample = jax.vmap(sample)
+    return _readable(sample(params, update, key), layout)
+
+
+start = Program(_start, static_argnames=["layout"], options=compiling.ONCE)
+"""Program of the state before the first update.
+
+`learner`, the run's key as its data, and the layout.
+"""
+advance = Program(
+    _advance, static_argnames=["num_updates", "layout"], donate_argnames=["state"]
+)
+"""Program of updates and their metrics; it takes the memory of `state`."""
+grade = Program(_grade, static_argnames=["seats", "layout"])
+"""Program of the exact evaluation of agents that learned these seats."""
+sample = Program(_sample, static_argnames=["num_games", "layout"])
+"""Program of a match against random; each update has different games."""
