@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import tyro
 
@@ -99,8 +99,10 @@ def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
         parser.add_argument(f"--{name}", nargs="?")
     parser.add_argument("--grid", nargs="*", default=[])
     first, _ = parser.parse_known_args(words)
-    if first.resume and hasattr(args_type, "resumed"):
-        return _resumed(args_type, first)
+    resumed = getattr(args_type, "resumed", None)
+    if first.resume and resumed is not None:
+        _check_resume(first)
+        return resumed(Path(first.resume))
     if first.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
         found = _of_file(args_type, Path(first.config), first.preset)
         return _of_game(found, first.env_id)
@@ -109,7 +111,8 @@ def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
     opponents = [first.opponent, *itertools.chain(*swept)]
     preset = first.preset or presets.usual(first.env_id, *opponents)
     preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    found = args_type(**PRESETS[preset].parts, preset=preset, source=f"preset {preset}")
+    usual = args_type(preset=preset, source=f"preset {preset}")
+    found = dataclasses.replace(usual, **PRESETS[preset].parts)
     return _of_game(found, first.env_id)
 
 
@@ -121,12 +124,11 @@ def _of_game(args: RunT, env_id: str | None) -> RunT:
     return dataclasses.replace(args, **{"snapshots": is_enumerable})
 
 
-def _resumed(args_type: Any, first: argparse.Namespace) -> Any:  # noqa: ANN401
-    """Return the arguments of the run in a folder, which it continues."""
+def _check_resume(first: argparse.Namespace) -> None:
+    """Raise `UsageError` if other flags name settings than those of the run."""
     for name in ("preset", "config"):
         if value := getattr(first, name):
             raise UsageError(f"--{name} must be left out with --resume, got {value!r}")
-    return args_type.resumed(Path(first.resume))
 
 
 def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:
@@ -134,8 +136,8 @@ def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:
     if preset:
         raise UsageError(f"--preset must be left out with --config, got {preset!r}")
     config, preset, seed = read_settings(path)
-    fields: dict[str, Any] = {"seed": seed, "source": str(path)}
-    return args_type(**config.parts, preset=preset, **fields)
+    usual = args_type(preset=preset, source=str(path))
+    return dataclasses.replace(usual, **config.parts, seed=seed)
 
 
 def _given(argv: Sequence[str] | None) -> tuple[str, ...]:

@@ -260,7 +260,7 @@ def as_json(
         env_id=env_id,
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
-        config=agent and agent.config.as_dict(),
+        config=agent and dict(agent.config.as_dict()),
         verdict=verdict,
     )
     return json.dumps(plain.to_dict(result))

@@ -1,7 +1,6 @@
 """The architecture: the settings needed to use a trained network. Imports no JAX."""
 
 import dataclasses
-from typing import Any
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.choices import Activation, Heads, NetworkKind, TableKey
@@ -29,7 +28,7 @@ class Architecture:
     activation: Activation = "relu"
     table_key: TableKey = "position"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the fields by name, as values for JSON.
 
         `two_planes` and `filters` are left out if they are False or 0: files from

@@ -1,18 +1,18 @@
 """Grids of settings: every combination of a few values of each. Imports no JAX."""
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.ranges import Setting
 from jax_ttt.config.settings import RULES, Config
 from jax_ttt.config.suggestions import one_of
 
-Point = dict[str, Any]
+Point = dict[str, Setting]
 """The settings of one combination."""
 
 
-def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
     """Return the values of each setting, of words like `tau=0.005,0.02`.
 
     Raises:
@@ -20,7 +20,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
         SettingError: a value can't be read.
     """
     known = RULES.keys() - {"env_id", "eval_games"}
-    grid: dict[str, tuple[Any, ...]] = {}
+    grid: dict[str, tuple[Setting, ...]] = {}
     for word in words:
         name, equals, values = word.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
@@ -39,7 +39,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     return grid
 
 
-def _value(name: str, text: str) -> Any:  # noqa: ANN401
+def _value(name: str, text: str) -> Setting:
     try:
         return RULES[name].parsed(text)
     except ValueError:
@@ -47,7 +47,7 @@ def _value(name: str, text: str) -> Any:  # noqa: ANN401
 
 
 def points(
-    config: Config, grid: dict[str, tuple[Any, ...]], given: Sequence[str] = ()
+    config: Config, grid: dict[str, tuple[Setting, ...]], given: Sequence[str] = ()
 ) -> list[tuple[Point, Config]]:
     """Return all combinations, the last setting varying fastest, and their settings.
 
@@ -65,6 +65,6 @@ def points(
     return found
 
 
-def point_text(point: Point) -> str:
+def point_text(point: Mapping[str, object]) -> str:
     """Return a combination as words, empty for none."""
     return " ".join(f"{name}={value}" for name, value in point.items())

@@ -2,9 +2,9 @@
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.ranges import Setting
 from jax_ttt.config.settings import PART_OF, Parts
 
 
@@ -13,7 +13,7 @@ def naming_origins(
     settings: Parts,
     source: str,
     given: Collection[str],
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    grid: Mapping[str, Sequence[Setting]] | None = None,
 ) -> Iterator[None]:
     """Add to a refusal meanwhile where the values come from that the user did not give.
 
@@ -32,7 +32,7 @@ def _origin(
     settings: Parts,
     source: str,
     given: Collection[str],
-    grid: Mapping[str, Sequence[Any]],
+    grid: Mapping[str, Sequence[Setting]],
 ) -> str:
     field = error.field
     if field not in PART_OF:
@@ -51,5 +51,5 @@ def _origin(
     return "; ".join(origins)
 
 
-def _grid_word(field: str, grid: Mapping[str, Sequence[Any]]) -> str:
+def _grid_word(field: str, grid: Mapping[str, Sequence[Setting]]) -> str:
     return f"--grid {field}={','.join(map(str, grid[field]))}"

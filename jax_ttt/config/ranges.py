@@ -7,9 +7,12 @@ import dataclasses
 import math
 import typing
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 from jax_ttt.config.errors import SettingError
+
+Setting: TypeAlias = str | int | float | bool | None
+"""The value of a field of the settings."""
 
 
 def number(kind: type[int] | type[float], text: str) -> int | float:
@@ -160,7 +163,7 @@ class Part:
         yield from ()
 
 
-def _rule(hint: Any) -> Rule:  # noqa: ANN401  a type, or what stands for one
+def _rule(hint: object) -> Rule:
     for extra in getattr(hint, "__metadata__", ()):
         if isinstance(extra, Rule):
             return extra

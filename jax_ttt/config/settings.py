@@ -6,7 +6,6 @@ Imports no JAX, so that bad settings are refused immediately.
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Any
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.architecture import Architecture
@@ -22,7 +21,7 @@ from jax_ttt.config.parts.optimizer import OptimizerSettings
 from jax_ttt.config.parts.replay import ReplaySettings
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
-from jax_ttt.config.ranges import Conflict, Part, without_effect
+from jax_ttt.config.ranges import Conflict, Part, Setting, without_effect
 
 FORMAT_VERSION = 3  # of agents' files and of config.json
 READABLE = (1, 2, 3)  # format versions that this program reads
@@ -57,22 +56,31 @@ class Parts:
     replay: ReplaySettings = field(default_factory=ReplaySettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Setting]:
         """Return all fields by name."""
         return {name: self.value(name) for name in PART_OF}
 
     @property
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, Part]:
         """The parts by name."""
         return {part: getattr(self, part) for part in PARTS}
 
-    def value(self, name: str) -> Any:  # noqa: ANN401
+    def value(self, name: str) -> Setting:
         """Return the field of this name."""
         return getattr(getattr(self, PART_OF[name]), name)
 
     def checked(self) -> "Config":
         """Return the settings, or raise `SettingError`."""
-        return Config(**self.parts)
+        return Config(
+            run=self.run,
+            opponent=self.opponent,
+            network=self.network,
+            target=self.target,
+            exploration=self.exploration,
+            optimizer=self.optimizer,
+            replay=self.replay,
+            evaluation=self.evaluation,
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -98,11 +106,11 @@ class Config(Parts):
                 raise _refusal(self, conflict)
 
     @classmethod
-    def of(cls, **fields: Any) -> "Config":  # noqa: ANN401
+    def of(cls, **fields: Setting) -> "Config":
         """Return the settings with these fields and defaults for the others."""
         return _made(fields, fields)
 
-    def replace(self, **fields: Any) -> "Config":  # noqa: ANN401
+    def replace(self, **fields: Setting) -> "Config":
         """Return the settings with these fields changed.
 
         Other fields that then have no effect get their defaults, which changes nothing
@@ -171,21 +179,32 @@ class Config(Parts):
     @property
     def hyper(self) -> Hyper:
         """The hyperparameters that a compiled program takes as data."""
-        return Hyper(*map(self.value, Hyper._fields))
+        return Hyper(
+            learning_rate=self.optimizer.learning_rate,
+            learning_rate_end=self.optimizer.learning_rate_end,
+            weight_decay=self.optimizer.weight_decay,
+            average_span=self.optimizer.average_span,
+            epsilon_start=self.exploration.epsilon_start,
+            epsilon_end=self.exploration.epsilon_end,
+            epsilon_decay=self.exploration.epsilon_decay,
+            tau=self.target.tau,
+            gamma=self.target.gamma,
+            tremble=self.target.tremble,
+        )
 
     @property
-    def compiled_for(self) -> dict[str, Any]:
+    def compiled_for(self) -> dict[str, Setting]:
         """The settings that a program is compiled for: all but those of `hyper`."""
         fields = self.as_dict()
         return {name: fields[name] for name in fields.keys() - {*Hyper._fields}}
 
 
-def default(name: str) -> Any:  # noqa: ANN401
+def default(name: str) -> Setting:
     """Return the default of the field of this name."""
     return getattr(PARTS[PART_OF[name]], name)
 
 
-def config_from_dict(fields: Mapping[str, Any]) -> Config:
+def config_from_dict(fields: Mapping[str, object]) -> Config:
     """Return the settings from a dictionary like that of `Config.as_dict`.
 
     A missing field gets its default, and so does one without effect (in older files).
@@ -196,20 +215,25 @@ def config_from_dict(fields: Mapping[str, Any]) -> Config:
     return _made(fields, ())
 
 
-def _parts(fields: Mapping[str, Any]) -> Parts:
+def _parts(fields: Mapping[str, object]) -> Parts:
     """Return the parts with these fields and defaults for the others."""
     for name in sorted(fields.keys() - PART_OF.keys()):
         raise SettingError(name, "absent", fields[name])
-    # Convert NumPy and JAX numbers to Python's, for JSON and messages.
-    plain = {k: v.item() if hasattr(v, "item") else v for k, v in fields.items()}
-    parts: dict[str, Any] = {}
+    plain = {name: _plain(value) for name, value in fields.items()}
+    parts: dict[str, Part] = {}
     for part, type_ in PARTS.items():
         own = {name: plain[name] for name in type_.RULES if name in plain}
         parts[part] = type_(**own)
-    return Parts(**parts)
+    return dataclasses.replace(Parts(), **parts)
 
 
-def _made(fields: Mapping[str, Any], given: Collection[str]) -> Config:
+def _plain(value: object) -> object:
+    """Return a number of NumPy or JAX as one of Python, for JSON and messages."""
+    item = getattr(value, "item", None)
+    return value if item is None else item()
+
+
+def _made(fields: Mapping[str, object], given: Collection[str]) -> Config:
     """Return checked settings; refuse fields `given` without effect unless default."""
     draft = _parts(fields)
     for part in draft.parts.values():

@@ -1,7 +1,7 @@
 """Results of several agents: the summary of a group, and rows as cells of a table."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, median
 
 from jax_ttt.config.catalogue import Seat
@@ -14,7 +14,9 @@ from jax_ttt.results.rows import AgentResult
 
 
 def group_summary(
-    rows: Sequence[AgentResult], config: Config, settings: JsonObject | None = None
+    rows: Sequence[AgentResult],
+    config: Config,
+    settings: Mapping[str, object] | None = None,
 ) -> GroupResult:
     """Return the summary of agents with these settings.
 
@@ -26,7 +28,7 @@ def group_summary(
         for seat in config.seats
     }
     found = GroupResult(
-        settings=settings or {},
+        settings=dict(settings or {}),
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={

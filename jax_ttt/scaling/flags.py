@@ -96,8 +96,11 @@ def _check_devices(devices: str | None) -> None:
 
 def check_shares(config: Config, num_devices: int) -> None:
     """Raise `SettingError` if devices can't share a run's games and moves evenly."""
-    for field in ("num_envs", "replay_capacity"):
-        number = config.value(field)
+    shared = {
+        "num_envs": config.run.num_envs,
+        "replay_capacity": config.replay.replay_capacity,
+    }
+    for field, number in shared.items():
         if rest := number % num_devices:
             near = [n for n in (number - rest, number - rest + num_devices) if n]
             sizes = " or ".join(f"{n:,}" for n in near)

@@ -70,9 +70,3 @@ def test_help_is_printed_and_ends_the_program(capsys):
     assert "usage: python -m jax_ttt.count" in out
     assert "The last number. (default: 1)" in out
     assert "secret" not in out
-
-
-def test_a_parser_without_a_switch_for_colours_is_used_as_it_is(monkeypatch):
-    """The switch is not part of the parser's public interface."""
-    monkeypatch.delattr(tyro, "_experimental_options", raising=False)
-    assert parsing.parse(Args, ["--count", "3"], "count") == Args(count=3)

@@ -8,7 +8,7 @@ import json
 import math
 import subprocess
 import sys
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -427,10 +427,10 @@ def test_a_setting_without_effect_has_its_default(others, field, value, cause):
     assert config.replace(**usual | others | rate) == Config.of(**others)
     fields = config.as_dict() | usual | others
     assert config_from_dict(fields) == Config.of(**others)
-    parts = Config.of(**others).parts
-    part = dataclasses.replace(parts[PART_OF[field]], **{field: value})
+    without = Config.of(**others)
+    part = dataclasses.replace(without.parts[PART_OF[field]], **{field: value})
     with pytest.raises(SettingError, match="no effect"):
-        Config(**parts | {PART_OF[field]: part})
+        dataclasses.replace(without, **{PART_OF[field]: part})
 
 
 def test_an_unknown_field_is_refused_by_name():
@@ -499,7 +499,11 @@ def test_settings_are_had_without_jax():
 
 
 def test_numbers_of_numpy_become_pythons():
-    config = Config.of(hidden_size=np.int64(64), learning_rate=np.float32(0.5))
+    numbers: dict[str, Any] = {
+        "hidden_size": np.int64(64),
+        "learning_rate": np.float32(0.5),
+    }
+    config = Config.of(**numbers)
     assert (type(config.value("hidden_size")), config.value("hidden_size")) == (int, 64)
     assert type(config.value("learning_rate")) is float
     json.dumps(config.as_dict())

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 import tyro
 
@@ -45,6 +44,8 @@ _METAVARS = {
     "values": "BOARD",
 }
 """What stands for a value, where its type does not say it."""
+_METAVARS_OF_TYPES: dict[object, str] = {int: "N", float: "X", Path: "PATH"}
+"""What stands for a value of a type."""
 BARE = "may be bare"
 """With `Annotated`: the flag may stand alone; a path then is `Path()`."""
 _MOST_SHOWN = 6
@@ -60,9 +61,9 @@ class Argument:
     """A field of a command's class, or of a part of the settings."""
 
     name: str
-    hint: Any
+    hint: object
     """Its type, with what `Annotated` adds."""
-    default: Any
+    default: object
     """`tyro.MISSING_NONPROP` if it must be given."""
     topic: str
     help: Callable[[], str]
@@ -75,17 +76,17 @@ class Argument:
         return f"{text} One of {', '.join(self.choices)}."
 
     @property
-    def extras(self) -> tuple[Any, ...]:
+    def extras(self) -> tuple[object, ...]:
         """What `Annotated` adds to its type."""
         return getattr(self.hint, "__metadata__", ())
 
     @property
-    def plain(self) -> Any:  # noqa: ANN401  a type, or what stands for one
+    def plain(self) -> object:
         """Its type, without what `Annotated` adds."""
-        return self.hint.__origin__ if self.extras else self.hint
+        return typing.get_args(self.hint)[0] if self.extras else self.hint
 
     @property
-    def type(self) -> Any:  # noqa: ANN401  a type, or a `Literal`
+    def type(self) -> object:
         """Its type, or that of each of its values, without `None`."""
         hint = self.plain
         if self.is_many:
@@ -139,7 +140,7 @@ class Argument:
         """What stands for its value in the help."""
         if 0 < len(self.choices) <= _MOST_SHOWN:
             return f"{{{','.join(self.choices)}}}"
-        usual = {int: "N", float: "X", Path: "PATH"}.get(self.type, "NAME")
+        usual = _METAVARS_OF_TYPES.get(self.type, "NAME")
         return self._own("metavar") or _METAVARS.get(self.name, usual)
 
     @property
@@ -188,7 +189,7 @@ def arguments(args_type: type, defaults: object = None) -> dict[str, Argument]:
     return {name: _in_topic(argument) for name, argument in found.items()}
 
 
-def _usual(field: dataclasses.Field[Any], defaults: object) -> Any:  # noqa: ANN401
+def _usual(field: dataclasses.Field[object], defaults: object) -> object:
     if defaults is not None:
         return getattr(defaults, field.name)
     if field.default is not dataclasses.MISSING:

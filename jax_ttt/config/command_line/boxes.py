@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import tyro
 from tyro.constructors import (
@@ -65,7 +65,7 @@ def help_type(found: Mapping[str, Argument]) -> type:
         inside = [found[n] for n in found if found[n].topic == topic and n not in first]
         if inside:
             box = _box(topic, [_field(argument) for argument in inside])
-            titled: Any = Annotated[box, tyro.conf.arg(name=topic)]
+            titled = cast(type, Annotated[box, tyro.conf.arg(name=topic)])
             none, name = tyro.MISSING_NONPROP, f"{topic}_box"  # no argument's name
             fields.append(StructFieldSpec(name, titled, none, helptext=text))
     return _box("Arguments", fields)
@@ -84,10 +84,11 @@ def _field(argument: Argument) -> StructFieldSpec:
         several = (_BARE_PATH,)
     elif argument.is_optional:
         plain = typing.Union[typing.get_args(plain)]  # noqa: UP007
-    elif argument.is_many:
+    elif argument.is_many and isinstance(default, tuple):
         plain, default = _Several, _Several(default)
         several = (_several(argument),)
-    hint: Any = Annotated[(plain, shown, *several, *argument.extras)]
+    # tyro calls whatever may stand in an annotation a type.
+    hint = cast(type, Annotated[(plain, shown, *several, *argument.extras)])
     return StructFieldSpec(argument.name, hint, default, argument.text)
 
 
@@ -100,7 +101,7 @@ _BARE_PATH = PrimitiveConstructorSpec(
 )
 
 
-class _Several(tuple[Any, ...]):
+class _Several(tuple[object, ...]):
     """The values of an argument that takes several."""
 
 

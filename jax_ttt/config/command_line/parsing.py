@@ -10,7 +10,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import tyro
 
@@ -75,17 +75,13 @@ def _used(found: dict[str, Argument], given: list[str]) -> dict[str, Argument]:
 
 def _parsed(
     found: dict[str, Argument], given: list[str], asks: bool
-) -> tuple[dict[str, Any] | None, list[str]]:
+) -> tuple[dict[str, object] | None, list[str]]:
     """Return the values, and the words that are none; no values for help, or refused.
 
     The parser prints why.
     """
     if asks:
         tyro.extras.set_accent_color("cyan")  # white frames are unseen on white
-    # tyro ignores NO_COLOR. It has this switch in some releases only.
-    options = getattr(tyro, "_experimental_options", {})
-    if "ansi_codes" in options:
-        options["ansi_codes"] = not os.environ.get("NO_COLOR")
     try:
         return tyro.cli(
             boxes.help_type(found) if asks else boxes.parser_type(_used(found, given)),
@@ -108,9 +104,14 @@ class _Printed(io.TextIOWrapper):
     """What the parser prints, in the way that fits standard output."""
 
     def __init__(self) -> None:
-        # Encoding and terminal decide on the frames and on the colours.
+        # The encoding decides on the frames.
         super().__init__(io.BytesIO(), sys.stdout.encoding, sys.stdout.errors)
-        self.isatty = sys.stdout.isatty
+        # tyro itself ignores NO_COLOR.
+        self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+    def isatty(self) -> bool:
+        """Return whether the parser may print colours."""
+        return self._coloured
 
     def text(self) -> str:
         """Return what has been printed."""
@@ -131,8 +132,8 @@ def _in_a_line(text: str) -> str:
 
 
 def _fields(
-    args_type: type, values: dict[str, Any], defaults: object
-) -> dict[str, Any]:
+    args_type: type, values: dict[str, object], defaults: object
+) -> dict[str, object]:
     """Return the fields of a command's class, of the values of its arguments."""
     hidden = {f.name for f in dataclasses.fields(args_type)} - values.keys()
     found = {n: getattr(defaults, n) for n in hidden if hasattr(defaults, n)}

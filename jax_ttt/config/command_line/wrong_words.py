@@ -108,7 +108,7 @@ def _is_number(argument: Argument, value: str) -> bool:
     if value == "None" and argument.is_optional:
         return True
     try:
-        number(argument.type, value)
+        number(int if argument.type is int else float, value)
     except ValueError:
         return False
     return True
