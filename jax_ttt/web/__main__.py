@@ -70,23 +70,18 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require(module, "web", "the page")
     bound = _bound(args.host, args.port)
     with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
-        code, services = _serve(args, _data_folder(args.data_dir), bound)
-        if services is not None:
-            services.close()
-    if code:
-        code = cli.interrupted(code)
-    if argv is None:
-        # A thread that compiles or trains can't be stopped, and Python would wait for
-        # it. Everything is written by now.
-        streams.flush()
-        os._exit(code)
-    return code
+        signal_number, services = _serve(args, _data_folder(args.data_dir), bound)
+        services.close()
+    return cli.interrupted(signal_number) if signal_number else 0
 
 
 def _serve(
     args: Args, data: Path | None, bound: socket.socket
-) -> tuple[int, "Services | None"]:
-    """Serve until the end; return the signal that ended it, or 0, and the services."""
+) -> tuple[int, "Services"]:
+    """Serve until the end; return the signal that ended it, or 0, and the services.
+
+    JAX can't be stopped while it is loaded, so the services are waited for.
+    """
     from jax_ttt.serving import server as servers
     from jax_ttt.serving.loading import Loading
     from jax_ttt.web import app
@@ -99,9 +94,7 @@ def _serve(
     if args.open:
         webbrowser.open(_address(args.host, port))
     signal_number = servers.serve(server, bound)
-    if (error := loading.error()) is not None:
-        raise error
-    return signal_number, loading.value_now()
+    return signal_number, loading.made()
 
 
 def _checked(args: Args, port: int, loading: "Loading[Services]") -> "Checked":
