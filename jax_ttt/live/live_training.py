@@ -20,6 +20,8 @@ from jax_ttt.players.agents import Agent
 class LiveTraining:
     """Self-play of a table or a network in one thread; safe to use from any thread.
 
+    The process goes on until `close` is called, once a training was started.
+
     `speed` multiplies the pace: a run is shown in about 10 or 20 seconds at 1, and
     as fast as it computes at infinity.
     """
@@ -69,9 +71,8 @@ class LiveTraining:
         self._num_runs += 1
         self._job = Job(self._learner, self._num_runs)
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._work, name="live training", daemon=True
-            )
+            # Not a daemon: JAX must not compute while Python ends.
+            self._thread = threading.Thread(target=self._work, name="live training")
             self._thread.start()
 
     def _pause(self, learner: Learner | None) -> None:

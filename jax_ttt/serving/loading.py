@@ -36,7 +36,8 @@ class Loading(Generic[Value]):
                 self._settle(value)
                 self._made.set_result(value)
 
-        threading.Thread(target=work, name="loading", daemon=True).start()
+        # Not a daemon: JAX must not compute while Python ends.
+        threading.Thread(target=work, name="loading").start()
 
     async def value(self) -> Value:
         """Wait for the value.

@@ -70,17 +70,14 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require(module, "web", "the page")
     bound = _bound(args.host, args.port)
     with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
-        signal_number, services = _serve(args, _data_folder(args.data_dir), bound)
-        services.close()
+        signal_number = _serve(args, _data_folder(args.data_dir), bound)
     return cli.interrupted(signal_number) if signal_number else 0
 
 
-def _serve(
-    args: Args, data: Path | None, bound: socket.socket
-) -> tuple[int, "Services"]:
-    """Serve until the end; return the signal that ended it, or 0, and the services.
+def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
+    """Serve until the end, keep everything, and return the signal that ended it, or 0.
 
-    JAX can't be stopped while it is loaded, so the services are waited for.
+    Loading JAX can't be stopped, so an early end waits for the services.
     """
     from jax_ttt.serving import server as servers
     from jax_ttt.serving.loading import Loading
@@ -93,8 +90,10 @@ def _serve(
     loading.begin(lambda: _load(args, data), server.stop)
     if args.open:
         webbrowser.open(_address(args.host, port))
-    signal_number = servers.serve(server, bound)
-    return signal_number, loading.made()
+    try:
+        return servers.serve(server, bound)
+    finally:
+        loading.made().close()
 
 
 def _checked(args: Args, port: int, loading: "Loading[Services]") -> "Checked":

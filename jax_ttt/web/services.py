@@ -154,11 +154,13 @@ class Services:
         The agent is kept with the imported ones. What is being computed or compiled is
         waited for, since a thread can't be stopped.
         """
-        with contextlib.suppress(OSError, FloatingPointError):
-            if (trained := self.training.agent()) is not None:
-                file = agents.agent_file(trained)
-                self.opponents.listed.add(self._trained_name(), file)
-        self.training.close()
+        try:
+            with contextlib.suppress(OSError, FloatingPointError):
+                if (trained := self.training.agent()) is not None:
+                    file = agents.agent_file(trained)
+                    self.opponents.listed.add(self._trained_name(), file)
+        finally:  # a second Ctrl-C must not leave threads that wait for ever
+            self.training.close()
         self.opponents.close()
         self.statistics.close()
 

@@ -1,5 +1,6 @@
 """Live training: its commands, its states, what it shows, and its end."""
 
+import contextlib
 import math
 import threading
 import time
@@ -100,19 +101,18 @@ def test_the_agent_of_each_evaluation_can_be_had(training):
 
 
 def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
-    training = LiveTraining(speed=0.2)
-    training.command("start", "table")
-    until(training, "running")
-    training.command("pause")
-    before = until(training, "paused")["update"]
-    time.sleep(0.5)
-    after = training.status()["update"]
-    assert after - before <= 10, "the chunk that was being computed"
-    time.sleep(0.3)
-    assert training.status()["update"] == after < 20
-    training.command("continue")
-    assert training.status()["status"] == "running"
-    training.close()
+    with contextlib.closing(LiveTraining(speed=0.2)) as training:
+        training.command("start", "table")
+        until(training, "running")
+        training.command("pause")
+        before = until(training, "paused")["update"]
+        time.sleep(0.5)
+        after = training.status()["update"]
+        assert after - before <= 10, "the chunk that was being computed"
+        time.sleep(0.3)
+        assert training.status()["update"] == after < 20
+        training.command("continue")
+        assert training.status()["status"] == "running"
 
 
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
@@ -221,17 +221,16 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(training, learn
 
 
 def test_it_learns_from_games_of_people_while_it_is_paused(tiny):
-    training = LiveTraining(speed=0.1)
-    training.change({"learn_from_people": True})
-    training.command("start", "table")
-    until(training, "running")
-    training.command("pause")
-    for _ in range(3):
-        training.learn_game(X_WINS)
-    update = learned(training, 3)["update"]
-    status = training.status()
-    assert (status["status"], status["update"]) == ("paused", update)
-    training.close()
+    with contextlib.closing(LiveTraining(speed=0.1)) as training:
+        training.change({"learn_from_people": True})
+        training.command("start", "table")
+        until(training, "running")
+        training.command("pause")
+        for _ in range(3):
+            training.learn_game(X_WINS)
+        update = learned(training, 3)["update"]
+        status = training.status()
+        assert (status["status"], status["update"]) == ("paused", update)
 
 
 @pytest.mark.parametrize("moves", [[0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5]])
@@ -287,13 +286,13 @@ def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
         return iter(())
 
     monkeypatch.setattr(loop, "train_from_scratch", compiling)
-    training = LiveTraining()
-    training.command("start", "table")
-    assert begun.wait(WAIT)
-    threading.Timer(0.3, ends.set).start()
-    training.close()
-    assert ends.is_set()
-    names = [thread.name for thread in threading.enumerate()]
-    assert "live training" not in names, "JAX must not compute while Python ends"
-    with pytest.raises(UsageError):
-        training.command("start")
+    with contextlib.closing(LiveTraining()) as training:
+        training.command("start", "table")
+        assert begun.wait(WAIT)
+        threading.Timer(0.3, ends.set).start()
+        training.close()
+        assert ends.is_set()
+        names = [thread.name for thread in threading.enumerate()]
+        assert "live training" not in names, "JAX must not compute while Python ends"
+        with pytest.raises(UsageError):
+            training.command("start")
