@@ -38,7 +38,7 @@ class Training:
     def change(self, settings):
         self.settings.append(settings)
 
-    def status(self):
+    def status(self) -> Any:
         return dict(self.shown)
 
     def subscribe(self):

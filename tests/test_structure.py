@@ -50,7 +50,7 @@ MAY_IMPORT = {
     ),
     "api": (*LOWER, "evaluation", "training", "reports", "plotting"),
     "live": (*LOWER, "evaluation", "training", "plotting"),
-    "serving": (),
+    "serving": ("results",),
     "sessions": (
         *("config", "runtime", "results", "envs", "solver"),
         *("players", "training", "serving"),

@@ -4,16 +4,37 @@ Axes: `P` positions, `A` actions.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, SIDES, Seat
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import grades
 from jax_ttt.results.grades import Rates
 from jax_ttt.solver import policies, proof
+
+
+class SideResults(TypedDict):
+    """What an agent achieves with one side against a random player."""
+
+    wins: float
+    draws: float
+    losses: float
+    optimal: float | None  # how often it plays a best move
+
+
+class HistoryRow(TypedDict):
+    """The results after an update; what is unknown is None."""
+
+    update: int
+    games: int | None
+    x: SideResults
+    o: SideResults
+    loss: float | None
+    unbeatable: bool
+    seconds: float | None
 
 
 def history_row(
@@ -25,25 +46,26 @@ def history_row(
     games: int | None = None,
     loss: float | None = None,
     seconds: float | None = None,
-) -> dict[str, Any]:
+) -> HistoryRow:
     """Return a row; what is unknown is None.
 
     `rates` are those against a random player. `optimal` is of `optimal_by_seat`.
     """
-    by_side = {}
-    for seat in SEATS:
+
+    def results(seat: Seat) -> SideResults:
         wins, draws, losses = rates[seat].all_rates
-        share = None if optimal is None else optimal[seat]
-        by_side[SIDES[seat]] = {
+        return {
             "wins": wins,
             "draws": draws,
             "losses": losses,
-            "optimal": share,
+            "optimal": None if optimal is None else optimal[seat],
         }
+
     return {
         "update": update,
         "games": games,
-        **by_side,
+        "x": results("first"),
+        "o": results("second"),
         "loss": loss,
         "unbeatable": unbeatable,
         "seconds": seconds,
@@ -52,7 +74,7 @@ def history_row(
 
 def measured_row(
     tree: Tree, update: int, probs: Float[np.ndarray, "P A"]
-) -> dict[str, Any]:
+) -> HistoryRow:
     """Return the row of a policy, measured exactly."""
     rates = grades.rates_by_seat(tree, probs, policies.uniform(tree))
     proven = bool(proof.unbeatable(tree, probs, SEATS))

@@ -4,32 +4,48 @@ import collections
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
+from jax_ttt.evaluation.history import HistoryRow
 from jax_ttt.live import sliders
+from jax_ttt.live.live_run import NOTHING, Figures, LiveRun, Snapshot
 from jax_ttt.live.sliders import LEARNING, Learner
 
-if TYPE_CHECKING:
-    from jax_ttt.live.live_run import LiveRun, Snapshot
-
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]
-Row = dict[str, Any]
 Games = list[list[int]]
 
-NOTHING = {
-    "update": 0,
-    "games": 0,
-    "wins": {"x": 0, "o": 0},
-    "draws": 0,
-    "loss": None,
-    "positions_learned": None,
-    "unbeatable": None,
-    "people_games": 0,
-    "proven_at": None,
-}
-"""What is shown of a run before its first step."""
 MOST_GAMES = 100
 """Most finished games that wait to be learned from; the oldest is dropped."""
+
+
+class Status(Figures):
+    """What is shown of live training, without the rows of its evaluations."""
+
+    update: int  # here too: pyright takes an inherited one for the method of dict
+    run: int
+    seed: int
+    learner: Learner
+    status: Phase | Literal["paused"]
+    num_updates: int
+    pace: float | None  # updates a second; None without a limit
+    settings: dict[str, dict[str, float | bool]]
+    snapshots: list[int]
+    error: str | None
+    learn_from_people: bool
+
+
+class FullStatus(Status):
+    """Everything that is shown of live training."""
+
+    update: int
+    history: list[HistoryRow]
+
+
+class Message(Status):
+    """What a reader gets after a change."""
+
+    update: int
+    rows: list[HistoryRow]  # the new ones
 
 
 @dataclasses.dataclass(eq=False)
@@ -42,11 +58,11 @@ class Job:
     paused: bool = False
     begun: bool = False
     error: str | None = None
-    figures: dict[str, Any] = dataclasses.field(default_factory=lambda: {**NOTHING})
+    figures: Figures = dataclasses.field(default_factory=NOTHING.copy)
     scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
-    rows: dict[int, Row] = dataclasses.field(default_factory=dict)  # by update
-    kept: dict[int, "Snapshot"] = dataclasses.field(default_factory=dict)
-    latest: "Snapshot | None" = None
+    rows: dict[int, HistoryRow] = dataclasses.field(default_factory=dict)  # by update
+    kept: dict[int, Snapshot] = dataclasses.field(default_factory=dict)
+    latest: Snapshot | None = None
     games: collections.deque[list[int]] = dataclasses.field(
         default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
     )
@@ -61,7 +77,7 @@ class Job:
         """Updates done."""
         return self.figures["update"]
 
-    def note(self, run: "LiveRun", snapshot: "Snapshot", row: Row | None) -> None:
+    def note(self, run: LiveRun, snapshot: Snapshot, row: HistoryRow | None) -> None:
         """Take over what is shown after a step."""
         self.phase = "finished" if run.is_over else "running"
         self.figures, self.scheduled = run.figures, run.scheduled
@@ -78,7 +94,9 @@ class Job:
         self.games.clear()
         return games
 
-    def status(self, moved: Mapping[str, float], speed: float) -> dict[str, Any]:
+    def status(
+        self, moved: Mapping[str, float], speed: float, learn_from_people: bool
+    ) -> Status:
         """Return what is shown, without the rows; `moved` are the learner's sliders."""
         pace = updates_per_second(self.learner, speed)
         return {
@@ -92,6 +110,7 @@ class Job:
             "settings": sliders.shown(self.learner, moved, self.scheduled),
             "snapshots": sorted(self.kept),
             "error": self.error,
+            "learn_from_people": learn_from_people,
         }
 
 

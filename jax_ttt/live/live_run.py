@@ -6,20 +6,20 @@ from its state, so there is one loop, and nothing is compiled again.
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypedDict
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId
+from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId, Side
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_game
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.history import history_row, optimal_by_seat
+from jax_ttt.evaluation.history import HistoryRow, history_row, optimal_by_seat
 from jax_ttt.players.agents import Agent
 from jax_ttt.plotting import curves
 from jax_ttt.results.grades import Grades
@@ -45,12 +45,38 @@ class Snapshot:
         return Agent(self.config, params, self.seed, self.update, self.grades)
 
 
+class Figures(TypedDict):
+    """What is shown of a run."""
+
+    update: int
+    games: int
+    wins: dict[Side, int]
+    draws: int
+    loss: float | None
+    positions_learned: int | None  # None for a network
+    unbeatable: dict[Side, bool] | None
+    people_games: int
+    proven_at: int | None
+
+
+NOTHING: Figures = {
+    "update": 0,
+    "games": 0,
+    "wins": {"x": 0, "o": 0},
+    "draws": 0,
+    "loss": None,
+    "positions_learned": None,
+    "unbeatable": None,
+    "people_games": 0,
+    "proven_at": None,
+}
+"""What is shown of a run before its first step."""
 _SATURATED = (
     "training diverged: the network's outputs are saturated and its gradient is 0 by "
     "update {:,}; try a lower learning rate"
 )
 # Its final tanh keeps the loss finite, whatever the weights are.
-Step = tuple[Snapshot, dict[str, Any] | None]
+Step = tuple[Snapshot, HistoryRow | None]
 """An agent and, after an evaluation, its row of the history."""
 
 
@@ -67,7 +93,7 @@ class LiveRun:
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
         self._evaluated: list[Evaluated] = []
-        self._unbeatable: dict[str, bool] | None = None
+        self._unbeatable: dict[Side, bool] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -124,7 +150,7 @@ class LiveRun:
         params = jax.tree.map(np.array, progress.params)
         return Snapshot(self._config, params, self._seed, progress.update, found)
 
-    def _noted(self, progress: Progress, found: Grades) -> dict[str, Any] | None:
+    def _noted(self, progress: Progress, found: Grades) -> HistoryRow | None:
         self._state = progress.state
         row = graded_steps.row(progress, found)
         if isinstance(row, Chunk):
@@ -145,9 +171,7 @@ class LiveRun:
         self._evaluated.append(row)
         return self._history_row(row, tree, probs)
 
-    def _history_row(
-        self, row: Evaluated, tree: Tree, probs: np.ndarray
-    ) -> dict[str, Any]:
+    def _history_row(self, row: Evaluated, tree: Tree, probs: np.ndarray) -> HistoryRow:
         if row.exact is None:
             raise ValueError("a live run needs exact grades")
         return history_row(
@@ -169,11 +193,11 @@ class LiveRun:
         return {"learning_rate": chunk.learning_rate, "epsilon": chunk.epsilon}
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """What is shown of the run, as plain data."""
         state = self._state
         if state is None:
-            return {}
+            return NOTHING
         games, wins, losses = map(int, (state.games, state.wins, state.losses))
         visited = state.learner.visited
         return {

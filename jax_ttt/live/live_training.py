@@ -1,31 +1,26 @@
-"""Training that can be watched and changed: one thread, commands and what they show.
-
-JAX is imported in the thread, so making a `LiveTraining` takes no time.
-"""
+"""Training that can be watched and changed: one thread, commands and what they show."""
 
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import Switch
 from jax_ttt.config.settings import Config
-from jax_ttt.live import sliders
-from jax_ttt.live.job import Games, Job, Row, updates_per_second
+from jax_ttt.evaluation.history import HistoryRow
+from jax_ttt.live import live_run, sliders
+from jax_ttt.live.job import FullStatus, Games, Job, Status, updates_per_second
+from jax_ttt.live.live_run import LiveRun, Snapshot
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
-
-if TYPE_CHECKING:
-    from jax_ttt.live.live_run import LiveRun, Snapshot
-    from jax_ttt.players.agents import Agent
-
-CLOSING = 0.8
-"""Seconds that `close` waits for the thread."""
+from jax_ttt.players.agents import Agent
 
 
 class LiveTraining:
     """Self-play of a table or a network in one thread; safe to use from any thread.
+
+    The process goes on until `close` is called, once a training was started.
 
     `speed` multiplies the pace: a run is shown in about 10 or 20 seconds at 1, and
     as fast as it computes at infinity.
@@ -76,9 +71,8 @@ class LiveTraining:
         self._num_runs += 1
         self._job = Job(self._learner, self._num_runs)
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._work, name="live training", daemon=True
-            )
+            # Not a daemon: JAX must not compute while Python ends.
+            self._thread = threading.Thread(target=self._work, name="live training")
             self._thread.start()
 
     def _pause(self, learner: Learner | None) -> None:
@@ -124,11 +118,11 @@ class LiveTraining:
             self._tell()
             self._changed.notify_all()
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> FullStatus:
         """Return everything to show as plain data, with the rows of all evaluations."""
         with self._changed:
             rows = [] if self._job is None else [*self._job.rows.values()]
-            return self._status() | {"history": rows}
+            return {**self._status(), "history": rows}
 
     def subscribe(self) -> Mailbox:
         """Return a mailbox that gets the status after each change, until `unsubscribe`.
@@ -145,7 +139,7 @@ class LiveTraining:
         with self._changed:
             self._mailboxes = [other for other in self._mailboxes if other is not box]
 
-    def agent(self, update: int | None = None) -> "Agent | None":
+    def agent(self, update: int | None = None) -> Agent | None:
         """Return the agent as it is now, or as it was at the evaluation after `update`.
 
         None if there is no agent, or no such evaluation.
@@ -165,8 +159,6 @@ class LiveTraining:
         Raises:
             MoveError: a move is illegal, or the game is not over.
         """
-        from jax_ttt.live import live_run
-
         with self._changed:
             job = self._job
             if job is None or not self._from_people or job.phase == "failed":
@@ -176,26 +168,21 @@ class LiveTraining:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the thread, within a second.
-
-        A thread that compiles is left behind; it ends with the process.
-        """
+        """End the thread, after the program that it compiles or runs."""
         with self._changed:
             self._closed, self._job = True, None
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join(CLOSING)
+            self._thread.join()
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self) -> Status:
         job = self._job or Job(self._learner, self._num_runs, "idle")
-        status = job.status(self._moved[job.learner], self._speed)
-        return status | {"learn_from_people": self._from_people}
+        moved = self._moved[job.learner]
+        return job.status(moved, self._speed, self._from_people)
 
-    def _tell(self, rows: Sequence[dict[str, Any]] = ()) -> None:
-        if self._mailboxes:
-            message = self._status() | {"rows": list(rows)}
-            for box in self._mailboxes:
-                box.put(message)
+    def _tell(self, rows: Sequence[HistoryRow] = ()) -> None:
+        for box in self._mailboxes:
+            box.put({**self._status(), "rows": list(rows)})
 
     def _work(self) -> None:
         """Run one job after another, in the thread."""
@@ -216,8 +203,6 @@ class LiveTraining:
         return None
 
     def _run(self, job: Job) -> None:
-        from jax_ttt.live.live_run import LiveRun
-
         run, due = LiveRun(self._config(job), job.number), 0.0
         pace = updates_per_second(job.learner, self._speed)
         while (games := self._next_task(job, run.is_over, due)) is not None:
@@ -250,7 +235,7 @@ class LiveTraining:
         return None
 
     def _show(
-        self, job: Job, run: "LiveRun", snapshot: "Snapshot", row: Row | None
+        self, job: Job, run: LiveRun, snapshot: Snapshot, row: HistoryRow | None
     ) -> None:
         with self._changed:
             if self._job is job:

@@ -2,9 +2,8 @@
 
 import queue
 import threading
-from typing import Any
 
-Message = dict[str, Any]
+from jax_ttt.live.job import Message
 
 
 class Mailbox:
@@ -26,7 +25,7 @@ class Mailbox:
             rows = {row["update"]: row for row in message["rows"]}
             if old is not None and old["run"] == message["run"]:
                 rows = {row["update"]: row for row in old["rows"]} | rows
-            self._message = message | {"rows": list(rows.values())}
+            self._message = {**message, "rows": list(rows.values())}
             self._arrived.notify()
 
     def get(self, timeout: float) -> Message:

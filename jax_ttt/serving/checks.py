@@ -5,20 +5,22 @@ mean 127.0.0.1 (DNS rebinding). So every method is checked. Source: MDN, Fetch m
 """
 
 import ipaddress
-import json
 import re
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TypeVar
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jax_ttt.results import reading
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving import replies
 from jax_ttt.serving.replies import Refusal
 
+Value = TypeVar("Value")
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _WITH_BODY = ("POST", "PATCH")
 _JSON = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
@@ -136,69 +138,58 @@ def refused(status: int, reason: str) -> Response:
     return sent({"error": reason}, status)
 
 
-def read_json(body: bytes) -> Any:  # noqa: ANN401
+def read_json(body: bytes) -> object:
     """Return the value of a JSON text.
 
     Raises:
-        Refusal: it is none, has NaN, an infinite number, or a name twice.
+        Refusal: it is not strict JSON, see `reading.strict_json`.
     """
     try:
-        return json.loads(
-            body.decode("utf-8"),
-            parse_constant=_not_finite,
-            parse_float=_finite,
-            object_pairs_hook=_once_each,
-        )
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise Refusal(400, f"the body is not JSON: {reason[:200]}") from None
+        return reading.strict_json(body)
+    except ValueError as error:
+        raise Refusal(400, f"the body is not JSON: {str(error)[:200]}") from None
 
 
-def read_fields(body: bytes, **kinds: Callable[[Any], bool] | type) -> dict[str, Any]:
-    """Return the fields of a JSON object in a body; see `fields_of`."""
-    return fields_of(read_json(body), **kinds)
-
-
-def fields_of(value: object, **kinds: Callable[[Any], bool] | type) -> dict[str, Any]:
-    """Return the fields of a JSON object.
-
-    A field named `name_` may be missing. A kind is a type, which must be exactly that
-    of the value, or a function that says whether the value is allowed.
+def json_object(value: object, *names: str) -> JsonObject:
+    """Return a value that must be a JSON object with no other fields than these.
 
     Raises:
-        Refusal: a field is missing, unknown, or of another kind.
+        Refusal: it is not an object, or has a field of another name.
     """
     if not isinstance(value, dict):
         raise Refusal(400, "a JSON object is needed")
-    known = {name.removesuffix("_") for name in kinds}
-    if unknown := sorted(value.keys() - known):
+    if unknown := sorted(value.keys() - set(names)):
         raise Refusal(400, f"unknown field {unknown[0][:40]!r}")
-    for name, kind in kinds.items():
-        field = name.removesuffix("_")
-        if field not in value:
-            if name == field:
-                raise Refusal(400, f"{field} is missing")
-            continue
-        found = value[field]
-        # `type` exactly: True is no number here, and 4.0 no square.
-        fits = type(found) is kind if isinstance(kind, type) else kind(found)
-        if not fits:
-            raise Refusal(400, f"{field} has a value that is not allowed")
     return value
 
 
-def _not_finite(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+def field(
+    fields: JsonObject,
+    name: str,
+    kind: type[Value],
+    is_allowed: Callable[[Value], bool] = lambda value: True,
+) -> Value:
+    """Return a field, whose type must be exactly `kind`.
 
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError("a number is too large")
+    Raises:
+        Refusal: it is missing, of another type, or not allowed.
+    """
+    if name not in fields:
+        raise Refusal(400, f"{name} is missing")
+    value = fields[name]
+    # `type` exactly: True is no number here, and 4.0 no square.
+    if not isinstance(value, kind) or type(value) is not kind or not is_allowed(value):
+        raise Refusal(400, f"{name} has a value that is not allowed")
     return value
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("an object has a name twice")
-    return dict(pairs)
+def optional_field(
+    fields: JsonObject,
+    name: str,
+    kind: type[Value],
+    is_allowed: Callable[[Value], bool] = lambda value: True,
+) -> Value | None:
+    """Return a field as `field` does; None if it is missing."""
+    if name not in fields:
+        return None
+    return field(fields, name, kind, is_allowed)

@@ -6,7 +6,7 @@ before uvicorn and h11 read it, and serves no second one.
 """
 
 import asyncio
-from typing import Any
+from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -30,9 +30,9 @@ class Connection(H11Protocol):
 
     transport: asyncio.Transport
     # Of one server: `limited` gives each its own.
-    _open: dict["Connection", None]
-    _sockets: dict["Connection", None]
-    _large_paths: frozenset[bytes]
+    _open: ClassVar[dict["Connection", None]]
+    _sockets: ClassVar[dict["Connection", None]]
+    _large_paths: ClassVar[frozenset[bytes]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request; make room by closing the one waiting longest."""
@@ -160,9 +160,12 @@ def limited(large: tuple[str, ...] = ()) -> type[Connection]:
 
     `large` are the paths that take a large body.
     """
-    fields: dict[str, Any] = {
-        "_open": {},
-        "_sockets": {},
-        "_large_paths": frozenset(path.encode() for path in large),
-    }
-    return type("LimitedConnection", (Connection,), fields)
+
+    class LimitedConnection(Connection):
+        _open: ClassVar[dict[Connection, None]] = {}
+        _sockets: ClassVar[dict[Connection, None]] = {}
+        _large_paths: ClassVar[frozenset[bytes]] = frozenset(
+            path.encode() for path in large
+        )
+
+    return LimitedConnection

@@ -18,6 +18,8 @@ class Loading(Generic[Value]):
 
     def __init__(self) -> None:
         self._made: concurrent.futures.Future[Value] = concurrent.futures.Future()
+        # What requests wait for: the value, or the refusal at the server's end.
+        self._awaited: concurrent.futures.Future[Value] = concurrent.futures.Future()
         self.ended = threading.Event()
 
     def begin(self, make: Callable[[], Value], failed: Callable[[], None]) -> None:
@@ -25,12 +27,17 @@ class Loading(Generic[Value]):
 
         def work() -> None:
             try:
-                self._settle(make())
+                value = make()
             except BaseException as error:
                 self._settle(error)
+                self._made.set_exception(error)
                 failed()
+            else:
+                self._settle(value)
+                self._made.set_result(value)
 
-        threading.Thread(target=work, name="loading", daemon=True).start()
+        # Not a daemon: JAX must not compute while Python ends.
+        threading.Thread(target=work, name="loading").start()
 
     async def value(self) -> Value:
         """Wait for the value.
@@ -38,9 +45,9 @@ class Loading(Generic[Value]):
         Raises:
             Refusal: it takes too long, can't be made, or the server is about to end.
         """
-        made = asyncio.shield(asyncio.wrap_future(self._made))
+        awaited = asyncio.shield(asyncio.wrap_future(self._awaited))
         try:
-            return await asyncio.wait_for(made, LOADING_SECONDS)
+            return await asyncio.wait_for(awaited, LOADING_SECONDS)
         except TimeoutError:
             raise Refusal(503, "still loading: try again") from None
         except Refusal:
@@ -48,10 +55,8 @@ class Loading(Generic[Value]):
         except Exception:
             raise Refusal(503, "the server could not start") from None
 
-    def value_now(self) -> Value | None:
-        """Return the value; None if it is not there."""
-        if not self._made.done() or self._made.exception() is not None:
-            return None
+    def made(self) -> Value:
+        """Wait for the thread and return the value, or raise why there is none."""
         return self._made.result()
 
     def end(self) -> None:
@@ -59,16 +64,12 @@ class Loading(Generic[Value]):
         self.ended.set()
         self._settle(Refusal(503, "the server is about to end"))
 
-    def error(self) -> BaseException | None:
-        """Return what was raised by making the value, if anything."""
-        error = self._made.exception() if self._made.done() else None
-        return None if isinstance(error, Refusal) else error
-
-    def _settle(self, made: Value | BaseException) -> None:
+    def _settle(self, value: Value | BaseException) -> None:
+        """Give the requests what they wait for; only the first time counts."""
         try:
-            if isinstance(made, BaseException):
-                self._made.set_exception(made)
+            if isinstance(value, BaseException):
+                self._awaited.set_exception(value)
             else:
-                self._made.set_result(made)
+                self._awaited.set_result(value)
         except concurrent.futures.InvalidStateError:
             return  # the server has ended, or the value has come, in the meantime

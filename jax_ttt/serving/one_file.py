@@ -9,12 +9,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from jax_ttt.serving import replies
 
 
-def inlined(path: Path, data: Mapping[str, Any]) -> str:
+def inlined(path: Path, data: Mapping[str, object]) -> str:
     """Return a page as one HTML text with its style, modules and data.
 
     The style sheet and the modules are files beside the page.

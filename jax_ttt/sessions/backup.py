@@ -10,13 +10,14 @@ import dataclasses
 import itertools
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jax_ttt.config.catalogue import SEAT_OF
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players.agents import AgentError
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving import checks, replies
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions import agent_list
@@ -45,9 +46,9 @@ def backup_file(
 
     Agents are taken one at a time, so `files` may read them one at a time.
     """
-    about: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    about: JsonObject = {"format": FORMAT, "version": VERSION}
     games, room = _fitting(map(dataclasses.asdict, finished), MOST_BYTES - 1000)
-    encoded = (
+    encoded: Iterator[JsonObject] = (
         {"name": name, "file": base64.b64encode(contents).decode()}
         for name, contents in itertools.islice(files, MOST_AGENTS)
     )
@@ -55,9 +56,7 @@ def backup_file(
     return replies.json_bytes(about | {"games": games, "agents": agents})
 
 
-def _fitting(
-    parts: Iterable[dict[str, Any]], room: int
-) -> tuple[list[dict[str, Any]], int]:
+def _fitting(parts: Iterable[JsonObject], room: int) -> tuple[list[JsonObject], int]:
     """Return the parts that fit into `room` bytes of JSON, and the room left."""
     kept = []
     for part in parts:

@@ -10,12 +10,13 @@ import dataclasses
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from jax_ttt.config.catalogue import SEAT_OF, SIDES, Seat, Side
 from jax_ttt.envs.tree import Tree
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving.replies import Refusal
 
 MOST_GAMES = 1000
@@ -28,7 +29,7 @@ RESULTS = {1: "won", 0: "drawn", -1: "lost"}
 class Opponent(NamedTuple):
     """Who plays against the person."""
 
-    about: dict[str, Any]  # as the page asked for it
+    about: dict[str, str | int]  # as the page asked for it
     probs: np.ndarray  # (P, A) float64 policy
 
 
@@ -130,7 +131,7 @@ class Games:
             return None
         return result_of(self.tree, game.positions[-1], game.seat)
 
-    def as_fields(self, game: Game) -> dict[str, Any]:
+    def as_fields(self, game: Game) -> JsonObject:
         """Return a game as the page reads it."""
         seat = self.to_move(game)
         return {

@@ -133,8 +133,8 @@ class Opponents:
             self.level(level, DEFAULT_AGENT)
 
     def close(self) -> None:
-        """Take no more work; what runs is left to end with the process."""
-        self.worker.shutdown(wait=False, cancel_futures=True)
+        """Take no more work, and wait for what is being computed."""
+        self.worker.shutdown(cancel_futures=True)
 
     def _versioned(self, agent_id: str, update: int | None) -> tuple[Key, Agent]:
         """Return an agent, and what tells it from its other versions.

@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import streams
 
 VERSION = 1
@@ -83,7 +83,7 @@ class Statistics:
             Finished(**dict(zip(names.split(", "), row, strict=True))) for row in rows
         ]
 
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> JsonObject:
         """Return the counts of all games, by side and by opponent."""
         query = (
             "SELECT opponent, side, result, COUNT(*) FROM games "
@@ -111,7 +111,7 @@ class Statistics:
             yield self._file
 
 
-def _counted(rows: Sequence[tuple[str, str, str, int]]) -> dict[str, Any]:
+def _counted(rows: Sequence[tuple[str, str, str, int]]) -> JsonObject:
     counts = {
         plural: sum(row[3] for row in rows if row[2] == word)
         for word, plural in _WORDS.items()

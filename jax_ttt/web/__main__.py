@@ -70,23 +70,15 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require(module, "web", "the page")
     bound = _bound(args.host, args.port)
     with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
-        code, services = _serve(args, _data_folder(args.data_dir), bound)
-        if services is not None:
-            services.close()
-    if code:
-        code = cli.interrupted(code)
-    if argv is None:
-        # A thread that compiles or trains can't be stopped, and Python would wait for
-        # it. Everything is written by now.
-        streams.flush()
-        os._exit(code)
-    return code
+        signal_number = _serve(args, _data_folder(args.data_dir), bound)
+    return cli.interrupted(signal_number) if signal_number else 0
 
 
-def _serve(
-    args: Args, data: Path | None, bound: socket.socket
-) -> tuple[int, "Services | None"]:
-    """Serve until the end; return the signal that ended it, or 0, and the services."""
+def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
+    """Serve until the end, keep everything, and return the signal that ended it, or 0.
+
+    Loading JAX can't be stopped, so an early end waits for the services.
+    """
     from jax_ttt.serving import server as servers
     from jax_ttt.serving.loading import Loading
     from jax_ttt.web import app
@@ -98,10 +90,10 @@ def _serve(
     loading.begin(lambda: _load(args, data), server.stop)
     if args.open:
         webbrowser.open(_address(args.host, port))
-    signal_number = servers.serve(server, bound)
-    if (error := loading.error()) is not None:
-        raise error
-    return signal_number, loading.value_now()
+    try:
+        return servers.serve(server, bound)
+    finally:
+        loading.made().close()
 
 
 def _checked(args: Args, port: int, loading: "Loading[Services]") -> "Checked":

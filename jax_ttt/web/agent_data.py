@@ -3,24 +3,33 @@
 Axes: `P` positions, `A` actions.
 """
 
-from typing import Any
+from typing import TypedDict
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, SIDES
+from jax_ttt.config.catalogue import SEATS, SIDES, Side
 from jax_ttt.config.choices import NetworkKind
 from jax_ttt.dqn import equations
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.solver import policies, proof
 from jax_ttt.web import tree_data
 
 KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
 """The names of the kinds of agents in the page's data."""
+
+
+class SideProof(TypedDict):
+    """Whether a policy can be beaten on one side, and its lines of play."""
+
+    unbeatable: bool
+    lines: dict[str, int]  # their number by result
+    losing_line: list[int] | None  # its moves
 
 
 def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
@@ -52,7 +61,7 @@ def policy_of(tree: Tree, values: Float[np.ndarray, "P A"]) -> Float[np.ndarray,
 
 def values_json(
     agent_id: str, update: int, values: Float[np.ndarray, "P A"]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return action values as JSON data: float32, little-endian, in base64."""
     return {
         "agent": agent_id,
@@ -61,21 +70,21 @@ def values_json(
     }
 
 
-def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[str, Any]:
+def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[Side, SideProof]:
     """Return by side whether the greedy policy is unbeatable, and its lines of play."""
     probs = policy_of(tree, values)
-    found: dict[str, Any] = {}
+    by_side: dict[Side, SideProof] = {}
     for seat in SEATS:
         line = proof.losing_line(tree, probs, seat)
-        found[SIDES[seat]] = {
+        by_side[SIDES[seat]] = {
             "unbeatable": bool(proof.unbeatable(tree, probs, (seat,))),
             "lines": proof.lines(tree, probs, seat)._asdict(),
             "losing_line": None if line is None else [move for _, move in line],
         }
-    return found
+    return by_side
 
 
-def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> dict[str, Any]:
+def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> JsonObject:
     """Return what the page's list of agents says about an agent."""
     kind = KINDS[agent.config.network.network]
     return {

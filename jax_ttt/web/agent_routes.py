@@ -1,14 +1,17 @@
 """The addresses of the tree and the agents. Paths and answers are in `ANSWERS`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jax_ttt.config.catalogue import Side
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving import static_files
 from jax_ttt.serving.replies import Refusal
 
 if TYPE_CHECKING:
+    from jax_ttt.web.agent_data import SideProof
     from jax_ttt.web.services import Services
 
 
@@ -23,23 +26,23 @@ async def connect_four(services: "Services", request: Request) -> Response:
     return static_files.file_reply(request, file)
 
 
-async def agents(services: "Services", request: Request) -> dict[str, Any]:
+async def agents(services: "Services", request: Request) -> JsonObject:
     """Return all agents, and the files that can't be used."""
     del request
     return await services.computed(services.descriptions.all)
 
 
-async def values(services: "Services", request: Request) -> dict[str, Any]:
+async def values(services: "Services", request: Request) -> JsonObject:
     """Return an agent's action values."""
     return await services.computed(services.descriptions.values, *_asked(request))
 
 
-async def proof(services: "Services", request: Request) -> dict[str, Any]:
+async def proof(services: "Services", request: Request) -> "dict[Side, SideProof]":
     """Return by side whether an agent is unbeatable, and its lines of play."""
     return await services.computed(services.descriptions.proof, *_asked(request))
 
 
-async def history(services: "Services", request: Request) -> dict[str, Any]:
+async def history(services: "Services", request: Request) -> JsonObject:
     """Return the evaluations of an agent's training."""
     agent_id, _ = _asked(request)
     rows = await services.computed(services.descriptions.history, agent_id)

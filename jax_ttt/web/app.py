@@ -5,7 +5,7 @@
 
 import collections
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,7 +23,7 @@ from jax_ttt.web import agent_routes, game_routes, training_routes
 if TYPE_CHECKING:
     from jax_ttt.web.services import Services
 
-Answer: TypeAlias = Callable[["Services", Request], Awaitable[Any]]
+Answer: TypeAlias = Callable[["Services", Request], Awaitable[object]]
 LARGE = ("/api/backup",)
 """The addresses that take a large body."""
 ANSWERS: dict[tuple[str, str], Answer] = {
@@ -68,8 +68,15 @@ def make_app(loading: "Loading[Services]", files: Mapping[str, File]) -> Starlet
             for path, by_method in paths.items()
         ),
     ]
-    handlers: dict[Any, Any] = dict.fromkeys((Refusal, Refused, HTTPException), refuse)
-    app = Starlette(routes=routes, exception_handlers=handlers | {Exception: fail})
+    app = Starlette(
+        routes=routes,
+        exception_handlers={
+            Refusal: refuse,
+            Refused: refuse,
+            HTTPException: refuse,
+            Exception: fail,
+        },
+    )
     app.router.redirect_slashes = False
     return app
 

@@ -1,13 +1,15 @@
 """The agents of Connect Four as JSON: the page computes their values by itself."""
 
 from collections.abc import Mapping
-from typing import Any
+
+import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SIDES
 from jax_ttt.networks import convolution
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import CONNECT_FOUR
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.web import tree_data
 
 COMPUTED = {
@@ -20,7 +22,7 @@ COMPUTED = {
 """The networks that `static/network.js` computes, as fields of the architecture."""
 
 
-def connect_four_json() -> dict[str, Any]:
+def connect_four_json() -> JsonObject:
     """Return the shipped agents of Connect Four, as the page takes them.
 
     Raises:
@@ -30,7 +32,7 @@ def connect_four_json() -> dict[str, Any]:
     return {"agents": [network_json(name, agent) for name, agent in loaded.items()]}
 
 
-def network_json(name: str, agent: Agent) -> dict[str, Any]:
+def network_json(name: str, agent: Agent) -> JsonObject:
     """Return an agent with its game and weights.
 
     Kernels (inputs, outputs) and biases are base64 of little-endian float32. Filters
@@ -68,7 +70,7 @@ def _proven_positions(agent: Agent) -> dict[str, int] | None:
 
 
 def _layers(
-    tensors: Mapping[str, Any], shape: tuple[int, int, int]
+    tensors: Mapping[str, np.ndarray], shape: tuple[int, int, int]
 ) -> list[dict[str, str]]:
     """Return the layers in their order; a layer's number stands in its name."""
     names = {name.rpartition(".")[0] for name in tensors if name.startswith("layers.")}

@@ -5,23 +5,26 @@ The methods compute with JAX, so they run in the worker thread.
 
 import collections
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import SEATS, SIDES, Seat
+from jax_ttt.config.catalogue import SEATS, Seat, Side
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.history import history_row, measured_row
+from jax_ttt.evaluation.history import HistoryRow, history_row, measured_row
+from jax_ttt.live.job import FullStatus
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.results import reading, rows
 from jax_ttt.results.grades import Rates
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Chunk
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
-from jax_ttt.sessions.opponents import LIVE, Opponents, Trained
+from jax_ttt.sessions.opponents import LIVE, Key, Opponents, Trained
 from jax_ttt.web import agent_data
+from jax_ttt.web.agent_data import SideProof
 
 MOST_PROOFS = 1000
 MOST_HISTORIES = 100
@@ -32,7 +35,7 @@ MOST_METRICS = 32 * 2**20
 class Watched(Trained, Protocol):
     """A training that can be shown."""
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> FullStatus:
         """Return everything to show."""
         ...
 
@@ -42,13 +45,13 @@ class Descriptions:
 
     def __init__(self, opponents: Opponents, training: Watched) -> None:
         self._opponents, self._training = opponents, training
-        self._proofs: collections.OrderedDict[Any, dict[str, Any]] = (
+        self._proofs: collections.OrderedDict[Key, dict[Side, SideProof]] = (
             collections.OrderedDict()
         )
-        self._verdicts: dict[Any, dict[str, bool] | None] = {}
-        self._rows: dict[Any, dict[int, dict[str, Any]]] = {}
+        self._verdicts: dict[Key, dict[Side, bool] | None] = {}
+        self._rows: dict[Key, dict[int, HistoryRow]] = {}
 
-    def all(self) -> dict[str, Any]:
+    def all(self) -> JsonObject:
         """Return all agents, and the files that can't be used with the reasons.
 
         Every agent is proven or refuted first, which takes milliseconds for each new
@@ -64,7 +67,7 @@ class Descriptions:
         live = self._live()
         return {"agents": agents + ([live] if live else []), "refused": refused}
 
-    def values(self, agent_id: str, update: int | None) -> dict[str, Any]:
+    def values(self, agent_id: str, update: int | None) -> JsonObject:
         """Return an agent's action values."""
         agent = self._opponents.agent(agent_id, update)
         try:
@@ -74,7 +77,7 @@ class Descriptions:
         shown = agent.num_updates if update is None else update
         return agent_data.values_json(agent_id, shown, found)
 
-    def proof(self, agent_id: str, update: int | None) -> dict[str, Any]:
+    def proof(self, agent_id: str, update: int | None) -> dict[Side, SideProof]:
         """Return by side whether an agent is unbeatable, and its lines of play."""
         if agent_id == LIVE:
             return self._proof(agent_id, update)
@@ -85,7 +88,7 @@ class Descriptions:
                 self._proofs.popitem(last=False)
         return self._proofs[key]
 
-    def history(self, agent_id: str) -> list[dict[str, Any]]:
+    def history(self, agent_id: str) -> list[HistoryRow]:
         """Return the evaluations of an agent's training, the oldest first."""
         if agent_id == LIVE:
             return self._training.status()["history"]
@@ -96,7 +99,7 @@ class Descriptions:
         found = read_history(entry.path.with_name("metrics.jsonl"))
         return [_with_optimal(row, measured.get(row["update"])) for row in found]
 
-    def _measured(self, entry: Entry) -> dict[int, dict[str, Any]]:
+    def _measured(self, entry: Entry) -> dict[int, HistoryRow]:
         """Return a row for each snapshot of a training, by its update."""
         kept = self._opponents.listed.snapshots(entry)
         if kept is None:
@@ -112,7 +115,7 @@ class Descriptions:
                 self._rows.pop(next(iter(self._rows)))
         return self._rows[key]
 
-    def _proof(self, agent_id: str, update: int | None) -> dict[str, Any]:
+    def _proof(self, agent_id: str, update: int | None) -> dict[Side, SideProof]:
         agent = self._opponents.agent(agent_id, update)
         try:
             found = agent_data.action_values(agent)
@@ -120,7 +123,7 @@ class Descriptions:
             raise Refusal(409, str(error)) from None
         return agent_data.proof_json(trees.enumerated(catalogue.DEFAULT), found)
 
-    def _verdict(self, entry: Entry) -> dict[str, bool] | None:
+    def _verdict(self, entry: Entry) -> dict[Side, bool] | None:
         """Return by side whether an agent is unbeatable; None if it can't play."""
         try:
             proof = self.proof(entry.id, None)
@@ -128,7 +131,7 @@ class Descriptions:
             return None
         return {side: part["unbeatable"] for side, part in proof.items()}
 
-    def _about(self, entry: Entry) -> dict[str, Any]:
+    def _about(self, entry: Entry) -> JsonObject:
         about = agent_data.agent_json(entry.id, entry.name, entry.source, entry.agent)
         return about | {
             "preset": entry.preset,
@@ -136,7 +139,7 @@ class Descriptions:
             "snapshots": [*self._opponents.listed.updates(entry)],
         }
 
-    def _live(self) -> dict[str, Any] | None:
+    def _live(self) -> JsonObject | None:
         agent = self._training.agent()
         if agent is None:
             return None
@@ -149,9 +152,9 @@ class Descriptions:
         }
 
 
-def read_history(metrics: Path) -> list[dict[str, Any]]:
+def read_history(metrics: Path) -> list[HistoryRow]:
     """Return the evaluations in a run's metrics; those before the first bad line."""
-    found: list[dict[str, Any]] = []
+    history: list[HistoryRow] = []
     loss = None
     try:
         with reading.open_bounded(metrics, MOST_METRICS) as file:
@@ -162,22 +165,30 @@ def read_history(metrics: Path) -> list[dict[str, Any]]:
                 loss = row.loss
             elif row.exact is not None:
                 rates: dict[Seat, Rates] = {s: row.exact.seat(s) for s in SEATS}
-                about = {"games": row.games, "loss": loss, "seconds": row.seconds}
-                proven = row.exact.unbeatable
-                found.append(history_row(row.update, rates, proven, **about))
+                history.append(
+                    history_row(
+                        row.update,
+                        rates,
+                        row.exact.unbeatable,
+                        games=row.games,
+                        loss=loss,
+                        seconds=row.seconds,
+                    )
+                )
     except ValueError:
         pass  # a run that is being written ends with half a line
-    return found
+    return history
 
 
-def _with_optimal(
-    row: dict[str, Any], measured: dict[str, Any] | None
-) -> dict[str, Any]:
+def _with_optimal(row: HistoryRow, measured: HistoryRow | None) -> HistoryRow:
     """Return a row with the share of best moves that was measured, if it was."""
     if measured is None:
         return row
-    sides = SIDES.values()
-    return row | {s: row[s] | {"optimal": measured[s]["optimal"]} for s in sides}
+    return {
+        **row,
+        "x": {**row["x"], "optimal": measured["x"]["optimal"]},
+        "o": {**row["o"], "optimal": measured["o"]["optimal"]},
+    }
 
 
 def _policy(tree: Tree, agent: Agent) -> np.ndarray:

@@ -7,7 +7,6 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +17,7 @@ from jax_ttt.evaluation.history import measured_row
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import files
 from jax_ttt.serving import one_file
 from jax_ttt.training import snapshots
@@ -64,7 +64,7 @@ def write_connect_four(folder: Path) -> Path:
     return _write(folder / "connect_four.html", connect_four_data.connect_four_json())
 
 
-def _write(path: Path, data: Mapping[str, Any]) -> Path:
+def _write(path: Path, data: JsonObject) -> Path:
     """Write the page of this name with its data, and return its file."""
     files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
     return path
@@ -83,7 +83,7 @@ def shipped() -> list[Exported]:
     return found
 
 
-def page_data(exported: Sequence[Exported]) -> dict[str, Any]:
+def page_data(exported: Sequence[Exported]) -> JsonObject:
     """Return everything that the page asks a server for, as JSON data."""
     tree = trees.enumerated(catalogue.DEFAULT)
     listed, values, proofs, history = [], {}, {}, {}

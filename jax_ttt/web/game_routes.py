@@ -3,12 +3,13 @@
 import asyncio
 import sqlite3
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from jax_ttt.config.catalogue import SEAT_OF
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving import checks
 from jax_ttt.serving.replies import Refusal
 
@@ -21,56 +22,64 @@ LONGEST_ID = 300
 
 async def start(services: "Services", request: Request) -> Response:
     """Start a game."""
-    asked = checks.read_fields(
-        await request.body(),
-        opponent=dict,
-        side=lambda side: isinstance(side, str) and side in SEAT_OF,
+    body = checks.read_json(await request.body())
+    fields = checks.json_object(body, "opponent", "side")
+    named = checks.field(fields, "opponent", dict)
+    side = checks.field(fields, "side", str)
+    if side not in SEAT_OF:
+        raise Refusal(400, "side has a value that is not allowed")
+    checks.json_object(named, "level", "agent", "update")
+    level = checks.optional_field(named, "level", str)
+    agent_id = checks.optional_field(
+        named, "agent", str, lambda text: len(text) <= LONGEST_ID
     )
-    who = checks.fields_of(
-        asked["opponent"],
-        level_=str,
-        agent_=lambda text: isinstance(text, str) and len(text) <= LONGEST_ID,
-        update_=lambda n: type(n) is int and 0 <= n <= 10**9,
+    update = checks.optional_field(
+        named, "update", int, lambda number: 0 <= number <= 10**9
     )
-    named = (who.get("level"), who.get("agent"), who.get("update"))
-    opponent = await services.computed(services.opponents.opponent, *named)
-    game = services.games.start(opponent, asked["side"])
+    opponent = await services.computed(
+        services.opponents.opponent, level=level, agent_id=agent_id, update=update
+    )
+    game = services.games.start(opponent, side)
     return checks.sent(services.games.as_fields(game), 201)
 
 
-async def find(services: "Services", request: Request) -> dict[str, Any]:
+async def find(services: "Services", request: Request) -> JsonObject:
     """Return a game."""
     game = services.games.find(request.path_params["game"])
     return services.games.as_fields(game)
 
 
-async def move(services: "Services", request: Request) -> dict[str, Any]:
+async def move(services: "Services", request: Request) -> JsonObject:
     """Play a move of the person, and the reply."""
-    asked = checks.read_fields(await request.body(), ply=int, square=int)
+    fields = checks.json_object(checks.read_json(await request.body()), "ply", "square")
     game = services.games.play_square(
-        request.path_params["game"], asked["ply"], asked["square"]
+        request.path_params["game"],
+        ply=checks.field(fields, "ply", int),
+        square=checks.field(fields, "square", int),
     )
     shown = services.games.as_fields(game)
     await services.count(game)
     return shown
 
 
-async def undo(services: "Services", request: Request) -> dict[str, Any]:
+async def undo(services: "Services", request: Request) -> JsonObject:
     """Take the person's latest move back."""
-    asked = checks.read_fields(await request.body(), ply=int)
-    game = services.games.undo_move(request.path_params["game"], asked["ply"])
+    fields = checks.json_object(checks.read_json(await request.body()), "ply")
+    game = services.games.undo_move(
+        request.path_params["game"], ply=checks.field(fields, "ply", int)
+    )
     return services.games.as_fields(game)
 
 
-async def statistics(services: "Services", request: Request) -> dict[str, Any]:
+async def statistics(services: "Services", request: Request) -> JsonObject:
     """Return the counts of the person's games."""
     del request
     counts = await asyncio.to_thread(services.statistics.counts)
-    learned = services.training.status().get("positions_learned")
+    learned = services.training.status()["positions_learned"]
     return counts | {"positions_learned": learned}
 
 
-async def clear(services: "Services", request: Request) -> dict[str, Any]:
+async def clear(services: "Services", request: Request) -> JsonObject:
     """Forget the person's games."""
     try:
         await asyncio.to_thread(services.statistics.clear)
@@ -88,7 +97,7 @@ async def backup(services: "Services", request: Request) -> Response:
     return Response(contents, headers=headers, media_type="application/json")
 
 
-async def restore(services: "Services", request: Request) -> dict[str, Any]:
+async def restore(services: "Services", request: Request) -> JsonObject:
     """Add the agents and statistics of a file."""
     return await services.computed(services.restore, await request.body())
 

@@ -8,13 +8,15 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SIDES
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.players import agents
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import streams
 from jax_ttt.serving import replies, static_files
 from jax_ttt.serving.replies import Refusal
@@ -27,6 +29,7 @@ from jax_ttt.sessions.statistics import Finished, Statistics
 from jax_ttt.web import connect_four_data, tree_data
 from jax_ttt.web.descriptions import Descriptions, Watched
 
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 MOST_GAMES = 40_000
 """The most games of a backup, the newest."""
@@ -36,19 +39,19 @@ MOST_GAMES = 40_000
 class Training(Watched, Protocol):
     """Live training, as the routes use it."""
 
-    def command(self, name: Any, learner: Any = None) -> None:  # noqa: ANN401
+    def command(self, name: str, learner: str | None = None) -> None:
         """Start, pause, continue or reset."""
         ...
 
-    def change(self, settings: Mapping[str, float | bool]) -> None:
+    def change(self, settings: Mapping[str, object]) -> None:
         """Move sliders."""
         ...
 
-    def subscribe(self) -> Any:  # noqa: ANN401
+    def subscribe(self) -> Mailbox:
         """Return a mailbox of what changes."""
         ...
 
-    def unsubscribe(self, box: Any) -> None:  # noqa: ANN401
+    def unsubscribe(self, box: Mailbox) -> None:
         """Close a mailbox."""
         ...
 
@@ -73,10 +76,16 @@ class Services:
     training: Training
     descriptions: Descriptions
 
-    async def computed(self, function: Callable[..., Result], *args: Any) -> Result:  # noqa: ANN401
+    async def computed(
+        self,
+        function: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
         """Return the result of a function that may take a while, from the worker."""
         loop, worker = asyncio.get_running_loop(), self.opponents.worker
-        return await loop.run_in_executor(worker, functools.partial(function, *args))
+        call = functools.partial(function, *args, **kwargs)
+        return await loop.run_in_executor(worker, call)
 
     async def count(self, game: Game) -> None:
         """Add a game to the statistics once it is over, and let an agent learn it."""
@@ -88,7 +97,7 @@ class Services:
         finished = Finished(
             id=game.id,
             finished=time.time(),
-            opponent=about.get("level") or about["agent"],
+            opponent=str(about.get("level") or about["agent"]),
             side=SIDES[game.seat],
             result=result,
             moves="".join(map(str, game.moves)),
@@ -121,7 +130,7 @@ class Services:
             with contextlib.suppress(OSError):  # deleted meanwhile
                 yield entry.name, entry.path.read_bytes()
 
-    def restore(self, body: bytes) -> dict[str, Any]:
+    def restore(self, body: bytes) -> JsonObject:
         """Add the agents and games of a file, and return how many were new.
 
         Raises:
@@ -140,16 +149,19 @@ class Services:
         return {"games": new_games, "agents": len(added - before)}
 
     def close(self) -> None:
-        """End the training and the worker, and close the file.
+        """Keep the agent in training, end training and the worker, close the file.
 
-        The agent in training is kept with the imported ones.
+        The agent is kept with the imported ones. What is being computed or compiled is
+        waited for, since a thread can't be stopped.
         """
+        try:
+            with contextlib.suppress(OSError, FloatingPointError):
+                if (trained := self.training.agent()) is not None:
+                    file = agents.agent_file(trained)
+                    self.opponents.listed.add(self._trained_name(), file)
+        finally:  # a second Ctrl-C must not leave threads that wait for ever
+            self.training.close()
         self.opponents.close()
-        with contextlib.suppress(OSError, FloatingPointError):
-            if (trained := self.training.agent()) is not None:
-                file = agents.agent_file(trained)
-                self.opponents.listed.add(self._trained_name(), file)
-        self.training.close()
         self.statistics.close()
 
     def _trained_name(self) -> str:

@@ -3,8 +3,8 @@
 import asyncio
 import queue
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -14,6 +14,7 @@ from jax_ttt.serving.loading import Loading
 from jax_ttt.serving.replies import Refusal
 
 if TYPE_CHECKING:
+    from jax_ttt.live.job import FullStatus
     from jax_ttt.web.services import Services
 
 MOST_STREAMS = 24
@@ -22,27 +23,33 @@ COMMENT_SECONDS = 15.0
 _POLL_SECONDS = 0.05
 
 
-async def status(services: "Services", request: Request) -> dict[str, Any]:
+async def status(services: "Services", request: Request) -> "FullStatus":
     """Return everything about the training."""
     del request
     return services.training.status()
 
 
-async def command(services: "Services", request: Request) -> dict[str, Any]:
+async def command(services: "Services", request: Request) -> "FullStatus":
     """Start, pause, continue or reset the training."""
-    asked = checks.read_fields(await request.body(), command=str, learner_=str)
+    body = checks.read_json(await request.body())
+    fields = checks.json_object(body, "command", "learner")
+    name = checks.field(fields, "command", str)
+    learner = checks.optional_field(fields, "learner", str)
     training = services.training
-    await asyncio.to_thread(training.command, asked["command"], asked.get("learner"))
+    await asyncio.to_thread(training.command, name, learner)
     return training.status()
 
 
-async def change(services: "Services", request: Request) -> dict[str, Any]:
+async def change(services: "Services", request: Request) -> "FullStatus":
     """Move sliders, or switch learning from people on or off."""
-    asked = checks.read_json(await request.body())
-    plain = isinstance(asked, dict) and asked
-    if not plain or not all(isinstance(x, int | float) for x in asked.values()):
+    settings = checks.read_json(await request.body())
+    if (
+        not isinstance(settings, dict)
+        or not settings
+        or not all(isinstance(value, int | float) for value in settings.values())
+    ):
         raise Refusal(400, "the body must be an object of settings, each a number")
-    services.training.change(asked)
+    services.training.change(settings)
     return services.training.status()
 
 
@@ -65,8 +72,9 @@ def events(
         count += 1
         box = services.training.subscribe()
         try:
-            first = services.training.status()
-            yield _event(first | {"rows": first.pop("history")})
+            fields = dict(services.training.status())
+            fields["rows"] = fields.pop("history")
+            yield _event(fields)
             spoken = time.monotonic()
             # Polled: the training's thread must not wait for any reader.
             while not loading.ended.is_set():
@@ -87,7 +95,7 @@ def events(
     return opened
 
 
-def _event(message: dict[str, Any]) -> bytes:
+def _event(message: Mapping[str, object]) -> bytes:
     return b"event: training\ndata: " + replies.json_bytes(message) + b"\n\n"
 
 

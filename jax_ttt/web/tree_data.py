@@ -5,7 +5,6 @@ Axes: `P` positions, `A` actions, `F` cells.
 
 import base64
 import json
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int, Shaped, UInt8
@@ -14,6 +13,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.solver import minimax
 
 NOT_OVER = 3
@@ -37,7 +37,7 @@ def tree_json(env_id: EnvId) -> bytes:
     tree, game = trees.enumerated(env_id), GAMES[env_id]
     quick = minimax.values(tree, minimax.QUICK)
     lines = winning_lines(tree)
-    about: dict[str, Any] = {
+    about: JsonObject = {
         "env_id": env_id,
         "shape": game.shape,
         "letters": game.letters,

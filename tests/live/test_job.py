@@ -15,8 +15,8 @@ def test_the_pace_shows_a_run_in_ten_or_twenty_seconds():
         pace = job.updates_per_second(learner, 1.0)
         assert num_updates / pace == pytest.approx(seconds)
         assert job.updates_per_second(learner, 2.0) == 2 * pace
-        assert Job(learner, 1).status({}, 1.0)["pace"] == pace
-        assert Job(learner, 1).status({}, math.inf)["pace"] is None
+        assert Job(learner, 1).status({}, 1.0, False)["pace"] == pace
+        assert Job(learner, 1).status({}, math.inf, False)["pace"] is None
 
 
 def test_games_wait_for_the_first_step_and_the_oldest_is_dropped():

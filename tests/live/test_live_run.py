@@ -111,7 +111,8 @@ def test_grades_are_those_after_the_last_game():
 
 def test_nothing_is_shown_or_learned_before_the_first_step():
     run = LiveRun(NETWORK, 3)
-    assert run.figures == {}
+    assert run.figures["update"] == run.figures["games"] == 0
+    assert run.figures["unbeatable"] is None
     assert not run.is_over
     with pytest.raises(ValueError, match="not begun"):
         run.learn([X_WINS], NETWORK)

@@ -1,5 +1,6 @@
 """Live training: its commands, its states, what it shows, and its end."""
 
+import contextlib
 import math
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 import jax
 import pytest
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.evaluation.history import measured_row
@@ -84,7 +85,7 @@ def test_a_run_ends_with_what_the_loop_of_a_command_gives(
     assert agent.score == found
     probs = agent_data.policy_of(host_tree, agent_data.action_values(agent))
     measured = measured_row(host_tree, 20, probs)
-    for side in "xo":
+    for side in SIDES.values():
         assert row[side]["optimal"] == measured[side]["optimal"], "as of a snapshot"
 
 
@@ -100,19 +101,18 @@ def test_the_agent_of_each_evaluation_can_be_had(training):
 
 
 def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
-    training = LiveTraining(speed=0.2)
-    training.command("start", "table")
-    until(training, "running")
-    training.command("pause")
-    before = until(training, "paused")["update"]
-    time.sleep(0.5)
-    after = training.status()["update"]
-    assert after - before <= 10, "the chunk that was being computed"
-    time.sleep(0.3)
-    assert training.status()["update"] == after < 20
-    training.command("continue")
-    assert training.status()["status"] == "running"
-    training.close()
+    with contextlib.closing(LiveTraining(speed=0.2)) as training:
+        training.command("start", "table")
+        until(training, "running")
+        training.command("pause")
+        before = until(training, "paused")["update"]
+        time.sleep(0.5)
+        after = training.status()["update"]
+        assert after - before <= 10, "the chunk that was being computed"
+        time.sleep(0.3)
+        assert training.status()["update"] == after < 20
+        training.command("continue")
+        assert training.status()["status"] == "running"
 
 
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
@@ -221,17 +221,16 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(training, learn
 
 
 def test_it_learns_from_games_of_people_while_it_is_paused(tiny):
-    training = LiveTraining(speed=0.1)
-    training.change({"learn_from_people": True})
-    training.command("start", "table")
-    until(training, "running")
-    training.command("pause")
-    for _ in range(3):
-        training.learn_game(X_WINS)
-    update = learned(training, 3)["update"]
-    status = training.status()
-    assert (status["status"], status["update"]) == ("paused", update)
-    training.close()
+    with contextlib.closing(LiveTraining(speed=0.1)) as training:
+        training.change({"learn_from_people": True})
+        training.command("start", "table")
+        until(training, "running")
+        training.command("pause")
+        for _ in range(3):
+            training.learn_game(X_WINS)
+        update = learned(training, 3)["update"]
+        status = training.status()
+        assert (status["status"], status["update"]) == ("paused", update)
 
 
 @pytest.mark.parametrize("moves", [[0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5]])
@@ -276,7 +275,7 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
     assert until(training, "finished", "failed")["status"] == "finished"
 
 
-def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):
+def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
     from jax_ttt.training import loop
 
     begun, ends = threading.Event(), threading.Event()
@@ -287,12 +286,13 @@ def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):
         return iter(())
 
     monkeypatch.setattr(loop, "train_from_scratch", compiling)
-    training = LiveTraining()
-    training.command("start", "table")
-    assert begun.wait(WAIT)
-    begin = time.monotonic()
-    training.close()
-    assert time.monotonic() - begin < 10, "it does not wait for the thread"
-    with pytest.raises(UsageError):
-        training.command("start")
-    ends.set()
+    with contextlib.closing(LiveTraining()) as training:
+        training.command("start", "table")
+        assert begun.wait(WAIT)
+        threading.Timer(0.3, ends.set).start()
+        training.close()
+        assert ends.is_set()
+        names = [thread.name for thread in threading.enumerate()]
+        assert "live training" not in names, "JAX must not compute while Python ends"
+        with pytest.raises(UsageError):
+            training.command("start")

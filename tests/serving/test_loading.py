@@ -14,8 +14,8 @@ def test_a_value_that_can_not_be_made():
     found, failed = Loading(), threading.Event()
     found.begin(lambda: 1 // 0, failed.set)
     assert failed.wait(5)
-    assert isinstance(found.error(), ZeroDivisionError)
-    assert found.value_now() is None
+    with pytest.raises(ZeroDivisionError):
+        found.made()
     with pytest.raises(Refusal, match="could not start"):
         asyncio.run(found.value())
 
@@ -24,3 +24,14 @@ def test_a_value_that_takes_too_long(monkeypatch):
     monkeypatch.setattr(loading, "LOADING_SECONDS", 0.05)
     with pytest.raises(Refusal, match="still loading"):
         asyncio.run(Loading().value())
+
+
+def test_a_value_that_comes_after_the_end():
+    """Requests are refused, and the command gets the value to close it."""
+    found, goes_on = Loading(), threading.Event()
+    found.begin(lambda: goes_on.wait(5) and "value", lambda: None)
+    found.end()
+    goes_on.set()
+    assert found.made() == "value"
+    with pytest.raises(Refusal, match="about to end"):
+        asyncio.run(found.value())

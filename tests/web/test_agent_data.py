@@ -53,6 +53,7 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
     values = agent_data.action_values(agents.load_agent(path))
     for seat, side in SIDES.items():
         line = agent_data.proof_json(host_tree, values)[side]["losing_line"]
+        assert line is not None
         position = 0
         for move in line:
             if host_tree.to_move(position) == seat:

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_the_weights_are_those_of_the_files_layer_by_layer(sent):
 
 def test_filters_are_sent_as_a_linear_layer():
     agent = tiny.untrained(PRESETS["connect-5x4"].replace(hidden_size=8, filters=3))
-    layers = connect_four_data.network_json("a", agent)["layers"]
+    layers: Any = connect_four_data.network_json("a", agent)["layers"]
     sizes = [len(floats(layer["bias"])) for layer in layers]
     assert sizes == [6, 8, 8, 5]  # 3 filters, 2 patches
     kernels = [len(floats(layer["kernel"])) for layer in layers]

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,10 +129,8 @@ def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
         last = agent_data.action_values(one.past[max(one.past)])
         latest = agent_data.action_values(one.agent)
         assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
-    assert not any(
-        rows["rows"][0]["unbeatable"]
-        for rows in export.page_data(found[1:])["history"].values()
-    )
+    history: Any = export.page_data(found[1:])["history"]
+    assert not any(rows["rows"][0]["unbeatable"] for rows in history.values())
     assert sum(path.stat().st_size for path in SNAPSHOTS.values()) < 700_000
 
 

@@ -107,6 +107,18 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
             assert "warning" not in err
 
 
+@pytest.mark.slow
+@pytest.mark.fault
+def test_a_second_signal_ends_it_while_jax_is_loaded(tmp_path):
+    with served.command("--port", "0", folder=tmp_path) as (process, port):
+        served.exchange(port, served.request(port))  # it handles signals by now
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        code, err = ended(process, signal.SIGINT)
+        assert code == 130
+        assert set(err.splitlines()) == {"error: interrupted"}
+
+
 @pytest.mark.fault
 def test_another_host_is_warned_of(tmp_path):
     with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from typing import Any
 
 import pytest
 import served
@@ -25,7 +26,7 @@ def test_the_agent_in_training_is_kept_at_the_end(tmp_path):
     made.close()
     assert training.closed
     again = make_services(tmp_path / "runs", tmp_path, served.Training())
-    found = asyncio.run(again.computed(again.descriptions.all))
+    found: Any = asyncio.run(again.computed(again.descriptions.all))
     (kept,) = [one for one in found["agents"] if one["source"] == "imported"]
     assert kept["updates"] == 400
     again.close()

@@ -22,6 +22,7 @@ from browsing import (
     wait_for_turn,
 )
 
+from jax_ttt.config.catalogue import SIDES
 from jax_ttt.solver import proof
 from jax_ttt.web import agent_data
 
@@ -306,8 +307,9 @@ def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
     values = agent_data.action_values(exported[-1].agent)
     lines = agent_data.proof_json(host_tree, values)
     tab(page, "Proof")
-    for number, side in enumerate("xo"):
+    for number, side in enumerate(SIDES.values()):
         line = lines[side]["losing_line"]
+        assert line is not None
         page.get_by_role("button", name="Show me how to beat it").nth(number).click()
         title = f"How to beat it: {len(line)} of {len(line)}"
         expect(page.locator("#status-main")).to_have_text(title, timeout=30_000)
