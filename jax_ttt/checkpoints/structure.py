@@ -19,7 +19,7 @@ def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState
     The run's own functions make it, so a new field of a state is in it too.
     """
     layout = device.Layout()
-    shapes = jax.eval_shape(device.start, learner, key, layout=layout)
+    shapes = jax.eval_shape(lambda: device.start(learner, key, layout=layout))
     zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.average_params)
     state = run_state.fresh(dataclasses.replace(shapes, average_params=zeros), key)
     result = jax.eval_shape(lambda: loop.grades(learner, state, tree))
@@ -41,7 +41,7 @@ def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
         leaf, tensor = expected[name], tensors[name]
         if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
             return (
-                f"{name} is {leaf.dtype} {leaf.shape}, "
-                f"not {tensor.dtype} {tensor.shape}"
+                f"{name} is {tensor.dtype} {tensor.shape}, "
+                f"not {leaf.dtype} {leaf.shape}"
             )
     return ""

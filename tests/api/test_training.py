@@ -9,10 +9,8 @@ import pytest
 import jax_ttt
 from jax_ttt.api import training
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
-from jax_ttt.runtime import named_arrays
-from jax_ttt.training import loop
-from jax_ttt.training.programs import Programs
+from jax_ttt.training import loop, many_agents, run_state
+from jax_ttt.training.run_state import run_key
 
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
 
@@ -28,8 +26,8 @@ def same(one, other):
 
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
-    *_, last = loop.train_from_scratch(config, 3, trees.game_tree("tic_tac_toe"))
-    assert same(named_arrays.flat(tiny.agent.params), last.params)
+    *_, last = loop.train(loop.make_learner(config, 3), run_key(3))
+    assert same(tiny.agent.params, last.params)
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [
         *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
@@ -108,17 +106,53 @@ def test_several_seeds_are_the_agents_of_single_runs(tiny):
 
 
 def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
-    real = Programs.updates
+    real = run_state.after_chunk
 
-    def poisoned(*args):
-        learner, metrics = real(*args)
-        return learner, metrics._replace(loss=metrics.loss * next(worths))
+    def poisoned(state, learner, metrics, *about):
+        metrics = metrics._replace(loss=metrics.loss * next(worths))
+        return real(state, learner, metrics, *about)
 
     worths = iter([1.0, 1.0, np.nan])
-    monkeypatch.setattr(Programs, "updates", poisoned)
+    monkeypatch.setattr(run_state, "after_chunk", poisoned)
     runs = jax_ttt.train_many([4, 5], "table", **TINY)
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert repr(runs).endswith("; diverged: seed 5")
+    assert len(runs[0].rows) == 5
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Let as many agents train at once as there are seeds, as on an accelerator."""
+    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 99)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
+    runs = jax_ttt.train_many([4, 3], "table", **TINY)
+    assert [run.seed for run in runs] == [4, 3]
+    found, expected = (
+        jax.tree.leaves(one.agent.params) for one in (runs[1], tiny)
+    )
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+    for row, other in zip(runs[1].rows, tiny.rows, strict=True):
+        assert (row.event, row.update, row.games) == (
+            *(other.event, other.update, other.games),
+        )
+
+
+@pytest.mark.usefixtures("at_once")
+def test_of_seeds_at_once_one_that_diverges_has_no_run(monkeypatch):
+    real = run_state.after_chunk
+
+    def poisoned(state, learner, metrics, *about):
+        bad = np.where(state.key[:, 1] == 5, np.float32(np.nan), np.float32(1))
+        metrics = metrics._replace(loss=metrics.loss * bad)
+        return real(state, learner, metrics, *about)
+
+    monkeypatch.setattr(run_state, "after_chunk", poisoned)
+    runs = jax_ttt.train_many([4, 5], "table", **TINY)
+    assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert len(runs[0].rows) == 5
 
 

@@ -24,7 +24,6 @@ import jax.monitoring
 from jax_ttt.checkpoints import recorder, run_folders
 from jax_ttt.reports import console
 from jax_ttt.training import loop
-from jax_ttt.training.programs import Programs
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -65,10 +64,10 @@ def killing(real, left):
 begun, half = [], draw.random() < 0.5
 if how in ("fsync", "replace", "unlink"):
     setattr(os, how, killing(getattr(os, how), draw.randint(1, 9)))
-real = Programs.updates
+real = loop._advance
 
 
-def updates(*args):
+def advance(*args):
     if not begun:
         begun.append(1)
         if how == "time":
@@ -76,7 +75,7 @@ def updates(*args):
     return real(*args)
 
 
-Programs.updates = updates
+loop._advance = advance
 sys.exit(train.main(flags))
 """
 FLAGS = [*tiny.flags("num_envs", "hidden_size"), "--eval-games", "0"]

@@ -18,7 +18,7 @@ from jax_ttt import cli
 from jax_ttt.checkpoints import loggers
 from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
-from jax_ttt.training.programs import Programs
+from jax_ttt.training import loop
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -207,7 +207,7 @@ def test_loggers_are_closed_however_a_run_ends(
     def broken(*args):
         raise end
 
-    monkeypatch.setattr(Programs, "updates", broken)
+    monkeypatch.setattr(loop, "_advance", broken)
     fake = wandb()
     assert run(tmp_path, "--tensorboard --wandb") != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]

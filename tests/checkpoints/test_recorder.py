@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import tiny
@@ -17,7 +18,7 @@ from jax_ttt.runtime.interrupts import Signals
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_folder import RunFolder
-from jax_ttt.training.run_state import Best
+from jax_ttt.training.run_state import Best, Progress, run_key
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
@@ -48,15 +49,17 @@ def begun(tmp_path):
         folder.close()
 
 
-def steps(tree, stop=lambda: False):
-    return graded_steps.with_grades(loop.train_from_scratch(PLAN.config, 3, tree, stop))
+def steps(stop=lambda: False):
+    learner = loop.make_learner(PLAN.config, PLAN.seed)
+    run = loop.train(learner, run_key(PLAN.seed), stop=stop)
+    return graded_steps.with_grades(run)
 
 
 def updates(path):
     return [int(p.stem.split("-")[1]) for p in saved.paths(path)][::-1]
 
 
-def test_a_state_is_saved_when_it_is_due(begun, tree, monkeypatch):
+def test_a_state_is_saved_when_it_is_due(begun, monkeypatch):
     """By a clock that can't jump back."""
     now = [0.0]
     monkeypatch.setattr(
@@ -66,7 +69,7 @@ def test_a_state_is_saved_when_it_is_due(begun, tree, monkeypatch):
     found = []
 
     def timed():
-        for now[0], step in zip((0, 4.9, 5.0, 9.9, 10.0), steps(tree), strict=True):
+        for now[0], step in zip((0, 4.9, 5.0, 9.9, 10.0), steps(), strict=True):
             yield step
             found.append(updates(path))
 
@@ -74,12 +77,12 @@ def test_a_state_is_saved_when_it_is_due(begun, tree, monkeypatch):
     assert found == [[], [], [2], [2], [2, 4]]
 
 
-def test_never_means_only_at_the_end(begun, tree):
+def test_never_means_only_at_the_end(begun):
     recorder, path = begun(every=0.0)
     seen = []
 
     def watched():
-        for step in steps(tree):
+        for step in steps():
             seen.append(updates(path))
             yield step
 
@@ -90,13 +93,13 @@ def test_never_means_only_at_the_end(begun, tree):
     assert saved.newest(path).checkpoint.finished == "end"
 
 
-def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
+def test_a_signal_saves_at_once_and_the_words_name_the_command(begun):
     recorder, path = begun()
     signals = Signals("", "nothing was saved")
     found = []
 
     def until_signal():
-        for number, step in enumerate(steps(tree, lambda: bool(signals))):
+        for number, step in enumerate(steps(lambda: bool(signals))):
             found.append((updates(path), signals.last_words))
             if number == 1:
                 signals.append(2)
@@ -112,10 +115,10 @@ def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
 
 @pytest.mark.parametrize("update", [0, 2])
 @pytest.mark.fault
-def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tree):
+def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun):
     recorder, path = begun(shown=Shown(broken=update))
     with pytest.raises(BrokenPipeError):
-        recorder.follow(steps(tree), Signals("", ""))
+        recorder.follow(steps(), Signals("", ""))
     assert updates(path) == [update]
     found = saved.newest(path).checkpoint
     assert found.positions.metrics == (path / "metrics.jsonl").stat().st_size
@@ -131,14 +134,14 @@ def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tre
     ],
 )
 def test_a_state_that_can_not_be_saved_is_a_warning(
-    error, why, begun, tree, monkeypatch, capsys
+    error, why, begun, monkeypatch, capsys
 ):
     def full(*args):
         raise error
 
     monkeypatch.setattr(saved, "save_checkpoint", full)
     recorder, path = begun(every=1e-9)
-    recorder.follow(steps(tree), Signals("", ""))
+    recorder.follow(steps(), Signals("", ""))
     assert updates(path) == []
     assert (path / "agent.safetensors").exists()
     lines = capsys.readouterr().err.splitlines()
@@ -146,11 +149,11 @@ def test_a_state_that_can_not_be_saved_is_a_warning(
 
 
 @pytest.mark.fault
-def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
+def test_a_run_that_diverges_names_its_last_good_state(begun):
     recorder, path = begun(every=1e-9)
 
     def diverging():
-        for step in steps(tree):
+        for step in steps():
             yield step
             if step[0].update == 2 and step[0].evaluation is not None:
                 raise FloatingPointError("training diverged: why")
@@ -166,7 +169,7 @@ def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
 
 
 def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
-    begun, tree, monkeypatch
+    begun, monkeypatch
 ):
     order, recorder = [], begun()[0]
     sync, save = RunFolder.sync, saved.save_checkpoint
@@ -174,28 +177,28 @@ def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
     monkeypatch.setattr(
         saved, "save_checkpoint", lambda *a: (order.append("save"), save(*a))[1]
     )
-    recorder.follow(steps(tree), Signals("", ""))
+    recorder.follow(steps(), Signals("", ""))
     assert order == ["sync", "save"]
 
 
-def test_a_state_whose_arrays_are_gone_is_not_saved(begun, tree):
+def test_a_state_whose_arrays_are_gone_is_not_saved(begun):
     recorder, path = begun()
-    run = steps(tree)
+    run = steps()
     next(run)
     state = next(run)[0].state
     recorder._note(state)
-    for leaf in state.learner.values():
+    for leaf in jax.tree.leaves(state.learner):
         leaf.delete()
     recorder.save()
     assert updates(path) == []
 
 
 def test_a_run_that_another_process_interrupts_is_not_finished(
-    begun, tree, monkeypatch
+    begun, monkeypatch
 ):
     monkeypatch.setattr(processes, "agreed", lambda number: max(number, 1))
     recorder, path = begun()
-    recorder.follow(steps(tree, lambda: True), Signals("", ""))
+    recorder.follow(steps(lambda: True), Signals("", ""))
     assert saved.newest(path).checkpoint.finished is None
 
 
@@ -211,8 +214,10 @@ def test_a_run_that_another_process_interrupts_is_not_finished(
 def test_the_best_agent_is_trained_and_its_searches_are_complete(
     update, best_update, losing_ends, is_best
 ):
-    best = Best(best_update, np.array(False), np.array(losing_ends), np.array(0.5), {})
+    params: Any = None
+    results = np.array(False), np.array(losing_ends), np.array(0.5)
+    best = Best(np.array(best_update), *results, params)
     state: Any = SimpleNamespace(best=best, update=np.array(update))
     evaluation = Evaluation(None, None, None)
-    progress = loop.Progress(state, None, evaluation)
+    progress = Progress(state, None, evaluation)
     assert recording._is_best(progress) == is_best

@@ -18,7 +18,8 @@ from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import free_folders
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training.programs import Programs
+from jax_ttt.training import loop
+from jax_ttt.training.run_state import run_key
 
 train = importlib.import_module("jax_ttt.train")
 
@@ -61,7 +62,7 @@ class Killed(BaseException):
 
 
 def stop_in(monkeypatch, number, stop, *names):
-    """Call `stop` before the call of this number of these programs."""
+    """Call `stop` before the step of this number by these functions of the loop."""
     counts = []
 
     def counted(real):
@@ -74,12 +75,12 @@ def stop_in(monkeypatch, number, stop, *names):
         return call
 
     for name in names:
-        monkeypatch.setattr(Programs, name, counted(getattr(Programs, name)))
+        monkeypatch.setattr(loop, name, counted(getattr(loop, name)))
 
 
 def stop_in_chunk(monkeypatch, number, stop):
     """Call `stop` before the chunk of this number."""
-    stop_in(monkeypatch, number, stop, "updates")
+    stop_in(monkeypatch, number, stop, "_advance")
 
 
 def kill():
@@ -89,7 +90,7 @@ def kill():
 def killed_in(monkeypatch, path, number, *flags):
     """Run until the step of this number begins; steps are chunks and evaluations."""
     with monkeypatch.context() as patch:
-        stop_in(patch, number, kill, "updates", "evaluate")
+        stop_in(patch, number, kill, "_advance", "_evaluate")
         with pytest.raises(Killed):
             command(*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
 
@@ -441,7 +442,7 @@ def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
 
 def test_the_state_is_checked_against_the_settings(killed):
     found = resume.found_in(killed)
-    config = found.checkpoint.plan.config
+    learner = loop.make_learner(found.checkpoint.plan.config, 1)
     tensors = dict(found.checkpoint.tensors)
     name = "learner.params.layers.layers.0.bias"
     for change, why in (
@@ -450,19 +451,12 @@ def test_the_state_is_checked_against_the_settings(killed):
         ({"new": np.zeros(1)}, "it has no new"),
         ({name: None}, f"{name} is missing"),
     ):
-        changed = {k: v for k, v in (tensors | change).items() if v is not None}
-        checkpoint = train.dataclasses.replace(found.checkpoint, tensors=changed)
+        leaves = {k: v for k, v in (tensors | change).items() if v is not None}
+        checkpoint = train.dataclasses.replace(found.checkpoint, tensors=leaves)
         with pytest.raises(ValueError, match="not a state of such a run") as error:
-            resume.restored(
-                found._replace(checkpoint=checkpoint), config, None, tree_of(config)
-            )
+            changed = found._replace(checkpoint=checkpoint)
+            resume.restored(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
-
-
-def tree_of(config):
-    from jax_ttt.envs import tree as trees
-
-    return trees.game_tree(config.env_id)
 
 
 def test_a_folder_that_another_process_continued_is_refused(killed):

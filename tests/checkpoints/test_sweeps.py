@@ -47,7 +47,7 @@ def test_a_continued_sweep_is_the_one_that_was_kept(kept):
 def test_only_what_is_missing_is_trained(kept, monkeypatch):
     trained = []
 
-    def train_jobs(jobs, at_once, stop):
+    def train_jobs(jobs, at_once, stop, mesh):
         for job in jobs:
             trained.append((job.config.hyper.gamma, job.seed))
             yield made.agent(job.seed, EXACT)

@@ -15,6 +15,8 @@ from jax_ttt.evaluation.history import measured_row
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider
+from jax_ttt.training import graded_steps, loop
+from jax_ttt.training.run_state import run_key
 from jax_ttt.web import agent_data
 
 WAIT = 120.0
@@ -57,14 +59,13 @@ BOTH = pytest.mark.parametrize(
 @pytest.mark.slow
 @BOTH
 def test_a_run_ends_with_what_the_loop_of_a_command_gives(
-    training, learner, tree, host_tree
+    training, learner, host_tree
 ):
-    from jax_ttt.training import graded_steps, loop
-
     training.command("start", learner)
     status = until(training, "finished", "failed")
     config = LEARNING[learner].config
-    steps = loop.train_from_scratch(config, status["seed"], tree)
+    seed = status["seed"]
+    steps = loop.train(loop.make_learner(config, seed), run_key(seed))
     *_, (last, found) = graded_steps.with_grades(steps)
     assert status["error"] is None
     assert (status["learner"], status["update"]) == (learner, 20)
@@ -261,13 +262,11 @@ def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch
 
 
 def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypatch):
-    from jax_ttt.training import loop
-
     def broken(*args):
         raise RuntimeError("no luck")
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "train_from_scratch", broken)
+        patch.setattr(loop, "train", broken)
         training.command("start", "table")
         status = until(training, "failed")
     assert status["error"] == "no luck"
@@ -276,8 +275,6 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
 
 
 def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
-    from jax_ttt.training import loop
-
     begun, ends = threading.Event(), threading.Event()
 
     def compiling(*args):
@@ -285,7 +282,7 @@ def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
         ends.wait(WAIT)
         return iter(())
 
-    monkeypatch.setattr(loop, "train_from_scratch", compiling)
+    monkeypatch.setattr(loop, "train", compiling)
     with contextlib.closing(LiveTraining()) as training:
         training.command("start", "table")
         assert begun.wait(WAIT)

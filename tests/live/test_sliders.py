@@ -15,7 +15,7 @@ def test_every_end_of_a_range_is_a_setting_of_the_same_program(learner):
             assert [config.value(field) for field in slider.fields] == [value] * len(
                 slider.fields
             )
-            assert config.static == learning.config.static
+            assert config.compiled_for == learning.config.compiled_for
         sliders.check_moved(learner, {name: learning.config.value(slider.fields[0])})
 
 

@@ -15,7 +15,6 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.reports import console
 from jax_ttt.results.grades import Grades
-from jax_ttt.runtime import named_arrays
 
 
 @pytest.mark.parametrize("opponent", ["self", "random"])
@@ -34,7 +33,7 @@ def test_the_banner_names_the_game_and_the_sizes(opponent):
 def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     """On the board's cells, or in a row of columns."""
     config = Config.of(env_id=env_id, hidden_size=8)
-    params = named_arrays.flat(tiny.untrained(config).params)
+    params = tiny.untrained(config).params
     lines = console.start_values(config, params)
     assert lines[0].startswith("  Q(start) ")
     numbers = [line[11:].split() for line in lines]
