@@ -3,7 +3,9 @@
 from beartype import beartype
 
 _local = {}
-_OF_LEAVES = {f"{name}.__init__" for name in ("Best", "Learner", "RunState", "TrainState")}
+_OF_LEAVES = {
+    f"{name}.__init__" for name in ("Best", "Learner", "RunState", "TrainState")
+}
 """Dataclasses that JAX also makes of shapes, shardings or axes in place of arrays."""
 
 

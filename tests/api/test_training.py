@@ -130,9 +130,7 @@ def at_once(monkeypatch):
 def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
     runs = jax_ttt.train_many([4, 3], "table", **TINY)
     assert [run.seed for run in runs] == [4, 3]
-    found, expected = (
-        jax.tree.leaves(one.agent.params) for one in (runs[1], tiny)
-    )
+    found, expected = (jax.tree.leaves(one.agent.params) for one in (runs[1], tiny))
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
     for row, other in zip(runs[1].rows, tiny.rows, strict=True):

@@ -168,9 +168,7 @@ def test_a_run_that_diverges_names_its_last_good_state(begun):
     assert not (path / "agent.safetensors").exists()
 
 
-def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
-    begun, monkeypatch
-):
+def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(begun, monkeypatch):
     order, recorder = [], begun()[0]
     sync, save = RunFolder.sync, saved.save_checkpoint
     monkeypatch.setattr(RunFolder, "sync", lambda f: (order.append("sync"), sync(f)))
@@ -193,9 +191,7 @@ def test_a_state_whose_arrays_are_gone_is_not_saved(begun):
     assert updates(path) == []
 
 
-def test_a_run_that_another_process_interrupts_is_not_finished(
-    begun, monkeypatch
-):
+def test_a_run_that_another_process_interrupts_is_not_finished(begun, monkeypatch):
     monkeypatch.setattr(processes, "agreed", lambda number: max(number, 1))
     recorder, path = begun()
     recorder.follow(steps(lambda: True), Signals("", ""))

@@ -58,9 +58,7 @@ BOTH = pytest.mark.parametrize(
 
 @pytest.mark.slow
 @BOTH
-def test_a_run_ends_with_what_the_loop_of_a_command_gives(
-    training, learner, host_tree
-):
+def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner, host_tree):
     training.command("start", learner)
     status = until(training, "finished", "failed")
     config = LEARNING[learner].config

@@ -1,0 +1,55 @@
+"""Pytrees as arrays by name, and back."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tiny
+from flax import nnx
+
+from jax_ttt.runtime import pytrees
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+def test_names_are_paths_and_a_flax_variable_adds_nothing_to_them():
+    params = nnx.State({"layers": {0: {"kernel": nnx.Param(np.arange(2))}}})
+    tree = Pair({"a": [np.float32(1), np.float32(2)]}, params)
+    named = pytrees.leaves_by_name(tree)
+    assert list(named) == ["left.a.0", "left.a.1", "right.layers.0.kernel"]
+    assert named["right.layers.0.kernel"].tolist() == [0, 1]
+
+
+def test_a_networks_names_are_those_in_files():
+    assert list(pytrees.leaves_by_name(tiny.untrained(tiny.CONFIG).params)) == [
+        f"layers.layers.{n}.{part}" for n in (0, 2, 4) for part in ("bias", "kernel")
+    ]
+
+
+def test_a_tree_of_its_leaves_is_the_tree_and_keys_are_data_of_uint32():
+    tree = Pair(jax.random.key(3), {"x": jnp.arange(3), "y": None})
+    named = pytrees.leaves_by_name(tree)
+    assert named["left"].dtype == np.uint32
+    host = {name: np.asarray(leaf) for name, leaf in named.items()}
+    shapes = jax.eval_shape(lambda: tree)
+    for like in (tree, shapes):
+        again = pytrees.with_leaves(like, host)
+        assert jax.tree.structure(again) == jax.tree.structure(tree)
+        assert jax.random.bits(again.left) == jax.random.bits(tree.left)
+        assert again.right["x"].tolist() == [0, 1, 2]
+    of_shapes = pytrees.leaves_by_name(shapes)
+    assert {n: (x.dtype, x.shape) for n, x in of_shapes.items()} == {
+        n: (x.dtype, x.shape) for n, x in host.items()
+    }
+
+
+def test_a_missing_leaf_and_two_of_one_name_are_refused():
+    with pytest.raises(KeyError, match="left"):
+        pytrees.with_leaves(Pair(np.zeros(1), None), {})
+    with pytest.raises(ValueError, match="two leaves have the same name"):
+        pytrees.leaves_by_name({"a": {"b": np.zeros(1)}, "a.b": np.zeros(1)})
