@@ -20,15 +20,12 @@ ROOT = Path(jax_ttt.__file__).parents[1]
 NUM_KILLS = 25
 PROGRAM = """
 import importlib, json, os, random, signal, sys, threading
-import jax.monitoring
-from jax_ttt.checkpoints import recorder, run_folders
-from jax_ttt.reports import console
-from jax_ttt.training import loop
+import flax.nnx, jax.monitoring, optax
 
 train = importlib.import_module("jax_ttt.train")
 
 # Each run is a fork of this process, which has imported the libraries above and started
-# no thread.
+# no thread. PGX computes when it is imported, which starts JAX's threads.
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
@@ -37,6 +34,8 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 else:
     sys.exit()
+
+from jax_ttt.training import loop
 
 os.dup2(2, 1)
 how, seed, *flags = json.loads(line)

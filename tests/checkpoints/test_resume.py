@@ -453,8 +453,8 @@ def test_the_state_is_checked_against_the_settings(killed):
     ):
         leaves = {k: v for k, v in (tensors | change).items() if v is not None}
         checkpoint = train.dataclasses.replace(found.checkpoint, tensors=leaves)
+        changed = found._replace(checkpoint=checkpoint)
         with pytest.raises(ValueError, match="not a state of such a run") as error:
-            changed = found._replace(checkpoint=checkpoint)
             resume.restored(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
 

@@ -10,7 +10,7 @@ import pytest
 import tiny
 
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.training import divergence, loop, run_state
+from jax_ttt.training import divergence, loop
 from jax_ttt.training.run_state import Progress, run_key
 
 
