@@ -55,10 +55,10 @@ def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
         assert same(host(last.state), expected)
 
 
-def learned(**leaves: Any) -> TrainState:
+def learned(**given: Any) -> TrainState:
     """Return a learner's state of these leaves only."""
-    names = [field.name for field in dataclasses.fields(TrainState)]
-    return TrainState(**(dict.fromkeys(names) | leaves))
+    leaves: Any = {field.name: None for field in dataclasses.fields(TrainState)}
+    return TrainState(**(leaves | given))
 
 
 NONE: Any = learned()
@@ -145,7 +145,8 @@ def test_the_best_agent_of_each_is_kept():
     assert second.best.update.tolist() == [1, 2]
     assert second.best.proven.tolist() == [False, True]
     assert second.best.loss_rate.tolist() == [0.5, 0.75]
-    assert second.best.params["w"].tolist() == [[1, 1], [4, 4]]
+    (weights,) = jax.tree.leaves(second.best.params)
+    assert weights.tolist() == [[1, 1], [4, 4]]
     third = evaluated(second, [[5, 5], [6, 6]], [False] * 2, [1.0] * 2, [0.0] * 2)
     assert third.best is second.best  # nothing is copied
     assert (third.evaluated, second.evaluated) == (3, 2)
@@ -161,6 +162,9 @@ def test_a_runs_best_agent_is_that_of_its_best_evaluation():
             assert best is last
         else:
             exact = step.evaluation.exact
+            assert exact is not None
+            assert exact.first is not None
+            assert exact.second is not None
             losses = (exact.first.worst_loss_rate + exact.second.worst_loss_rate) / 2
             wins = (exact.first.random.win_rate + exact.second.random.win_rate) / 2
             weights = [np.array(leaf) for leaf in jax.tree.leaves(step.params)]
