@@ -169,7 +169,7 @@ def _evaluate(
 ) -> Progress:
     """Evaluate the agents, and keep the best parameters of each."""
     config = learner.config
-    result = grades(learner, state, tree, layout)
+    result = jax.device_get(grades(learner, state, tree, layout))
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
     criteria = evaluation.criteria(result, config.opponent.seat)
@@ -180,7 +180,7 @@ def _evaluate(
 def grades(
     learner: Learner, state: RunState, tree: Tree | None, layout: Layout = _ALONE
 ) -> Evaluation:
-    """Return the grades of agents: exact with a tree, and the settings' match."""
+    """Return the grades of agents, on the device: exact with a tree, and a match."""
     config = learner.config
     result = Evaluation(None, None, None)
     if tree is not None:
@@ -198,7 +198,7 @@ def grades(
             layout=layout,
         )
         result = result._replace(sampled=match)
-    return jax.device_get(result)
+    return result
 
 
 def _with_counterexamples(
