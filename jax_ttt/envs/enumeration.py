@@ -16,7 +16,6 @@ from jaxtyping import Array, Int
 
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Views
-from jax_ttt.runtime import compiling
 from jax_ttt.runtime.named_arrays import Named
 
 _BATCH = 2048  # moves per batch: one compiled program for all levels
