@@ -7,7 +7,7 @@ Axes: `B` positions, `A` actions, `K` moves: 1 if the player moves, else A, `G` 
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from jaxtyping import Array, Int, UInt32
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
 from jax_ttt.envs.packing import Stones
-from jax_ttt.envs.tree import AnyArray
+from jax_ttt.envs.symmetry import ArrayT
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions` that ignores its key."""
@@ -26,19 +26,19 @@ OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 """What a move leads to: the game goes on, or its end for the player who moves."""
 
 
-class Successors(NamedTuple):
+class Successors(NamedTuple, Generic[ArrayT]):
     """The moves in each position, and the positions after them."""
 
-    keys: AnyArray  # (B, K, 2) uint32
-    result: AnyArray  # (B, K) int8: OPEN to ILLEGAL
-    action: AnyArray  # (B, K) int32
-    differs: AnyArray  # (B,) bool: in a view, the move leads to another position
+    keys: ArrayT  # (B, K, 2) uint32
+    result: ArrayT  # (B, K) int8: OPEN to ILLEGAL
+    action: ArrayT  # (B, K) int32
+    differs: ArrayT  # (B,) bool: in a view, the move leads to another position
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
 def of_player(
     env_id: EnvId, player: Player, keys: UInt32[Array, "B 2"], merged: bool
-) -> Successors:
+) -> Successors[jax.Array]:
     """Return the move of a player who is to move in all positions.
 
     With `merged`, the keys are those of `first_keys`, and `differs` says where the
@@ -59,7 +59,9 @@ def of_player(
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
-def of_all_moves(env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool) -> Successors:
+def of_all_moves(
+    env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool
+) -> Successors[jax.Array]:
     """Return every move in each position; `merged` is that of `of_player`."""
     stones = packing.unpack(env_id, keys)
     actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
@@ -78,7 +80,7 @@ def _after(
     stones: Stones,
     action: Int[Array, "B K"],
     merged: bool,
-) -> Successors:
+) -> Successors[jax.Array]:
     moves = action.shape[1]
     before = packing.to_states(
         env_id, Stones(*(jnp.repeat(x, moves, 0) for x in stones))

@@ -14,7 +14,6 @@ import numpy as np
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
@@ -69,9 +68,6 @@ def compile_ahead(
     """
     args = run_key(seed), programs.hyper_arrays(config), opponent
     with times.recording("compile"):
-        if trees.needs_enumeration(config.env_id):
-            programs.import_functions(config.env_id)
-            trees.compile_enumeration(config.env_id)
         Programs(config).compile_training(chunks.lengths(config), *args)
 
 
