@@ -112,7 +112,8 @@ def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
     yours = jnp.where(turn, stones.first, stones.second)
     free = ~(stones.first | stones.second)
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
-    start = _start(env_id, len(free))
+    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    start = cast(line_games.State, _start(env_id, len(free)))
     return dataclasses.replace(
         start,
         current_player=second_moves,
@@ -123,14 +124,11 @@ def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
     )
 
 
-def _start(env_id: EnvId, num_boards: int) -> line_games.State:
-    """Return games before their first move; PGX's states have the same fields."""
+def _start(env_id: EnvId, num_boards: int) -> pgx.State:
+    """Return games before their first move."""
     env = pgx_games.make_env(env_id)
     start = jax.tree.map(lambda x: x[0], pgx_games.init(env, jax.random.key(0), 1))
-    return cast(
-        line_games.State,
-        jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start),
-    )
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
 
 
 def _open(game: Game, free: Bool[Array, "B F"]) -> Bool[Array, "B A"]:

@@ -4,6 +4,7 @@ All arrays are NumPy's. Axes: `G` views, `F` cells, `A` actions, `P` positions, 
 decisions (positions with a move to choose), `C` classes of decisions.
 """
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -63,7 +64,9 @@ def find_first_views(
     return position.min(axis=1).astype(np.int32), position.argmin(axis=1)
 
 
-class Classes(NamedTuple, Generic[ArrayT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Classes(Generic[ArrayT]):
     """The decisions (D) grouped into C classes of symmetric positions.
 
     Action `a` in decision `d` is action `actions[d, a]` in position `boards[row[d]]`.
@@ -86,5 +89,8 @@ def classes(
     """
     boards, row = np.unique(first[decisions], return_inverse=True)
     actions = np.argsort(views.actions, axis=1)[view[decisions]]
-    found = (boards, row.reshape(-1), actions)
-    return Classes(*(part.astype(np.int32) for part in found))
+    return Classes(
+        boards=boards.astype(np.int32),
+        row=row.reshape(-1).astype(np.int32),
+        actions=actions.astype(np.int32),
+    )

@@ -95,4 +95,4 @@ def _fetched(
     rows: slice, after: Successors[jax.Array]
 ) -> tuple[slice, Successors[np.ndarray]]:
     kept = rows.stop - rows.start
-    return rows, Successors(*(np.asarray(leaf)[:kept] for leaf in after))
+    return rows, jax.tree.map(lambda leaf: np.asarray(leaf)[:kept], after)

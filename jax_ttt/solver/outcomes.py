@@ -8,10 +8,11 @@ Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions
 a level, `S` seats, `N` and `M` policies.
 """
 
-from typing import Generic, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from jax_ttt.envs.tree import ArrayT, Tree, array_module
@@ -19,18 +20,18 @@ from jax_ttt.solver import policies
 from jax_ttt.solver.backward import backward
 
 
-class Outcome(NamedTuple, Generic[ArrayT]):
+class Outcome(NamedTuple):
     """Probabilities of one player's results; they add up to 1."""
 
-    win_rate: ArrayT
-    draw_rate: ArrayT
-    loss_rate: ArrayT
+    win_rate: jax.Array | np.ndarray
+    draw_rate: jax.Array | np.ndarray
+    loss_rate: jax.Array | np.ndarray
 
 
 class SeatResults(NamedTuple):
     """Results of a policy in one seat."""
 
-    random: Outcome[jax.Array]  # against an opponent that plays at random
+    random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
 
 
@@ -45,7 +46,7 @@ def pairwise_outcomes(
     tree: Tree[ArrayT],
     first: Float[ArrayT, "N P A"],
     second: Float[ArrayT, "M P A"],
-) -> Outcome[ArrayT]:
+) -> Outcome:
     """Return the first player's exact results `(N, M)` against each second player.
 
     One pass computes all pairs.
@@ -70,7 +71,7 @@ def outcome(
     tree: Tree[ArrayT],
     first: Float[ArrayT, "P A"],
     second: Float[ArrayT, "P A"],
-) -> Outcome[ArrayT]:
+) -> Outcome:
     """Return the exact result of two policies, as the first player's rates."""
     table = pairwise_outcomes(tree, first[None], second[None])
     return jax.tree.map(lambda rate: rate[0, 0], table)

@@ -5,9 +5,10 @@ It steps the game itself; what a key means is known to `envs.packing` alone.
 Axes: `B` positions, `A` actions, `K` moves: 1 if the player moves, else A, `G` views.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Generic, NamedTuple
+from typing import Generic
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +27,9 @@ OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 """What a move leads to: the game goes on, or its end for the player who moves."""
 
 
-class Successors(NamedTuple, Generic[ArrayT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Successors(Generic[ArrayT]):
     """The moves in each position, and the positions after them."""
 
     keys: ArrayT  # (B, K, 2) uint32
@@ -55,7 +58,7 @@ def of_player(
         after = _after(env_id, stones, there[:, None], merged)
         same = (after.keys == moves.keys).all(axis=(1, 2))
         differs |= ~same | (after.result != moves.result)[:, 0]
-    return moves._replace(differs=differs)
+    return dataclasses.replace(moves, differs=differs)
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))

@@ -18,7 +18,7 @@ def test_classes_of_positions_under_the_eight_symmetries(host_tree):
 def test_each_decision_is_a_view_of_its_class(host_tree):
     classes = host_tree.classes
     assert classes is not None
-    boards, row, actions = classes
+    boards, row, actions = classes.boards, classes.row, classes.actions
     assert len(boards) == 627
     assert set(boards) <= set(host_tree.decisions)
     features = np.asarray(stones.cells(host_tree.obs))
