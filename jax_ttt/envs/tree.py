@@ -67,7 +67,7 @@ class Tree(Generic[ArrayT]):
     terminal: ArrayT  # (P,) bool
     outcome: ArrayT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
     decisions: ArrayT  # (D,) int32 positions with a move to choose, ascending
-    first_view: ArrayT  # (P,) int32 first symmetric position; itself without listed
+    first_view: ArrayT  # (P,) int32 first symmetric position (itself if none listed)
     classes: Classes[ArrayT] | None  # of the decisions; None without listed symmetries
     level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
@@ -97,7 +97,10 @@ class Tree(Generic[ArrayT]):
 
 
 def game_tree(env_id: EnvId) -> Tree[jax.Array] | None:
-    """Return the game's tree of JAX arrays; None if the game is too large."""
+    """Return the game's tree of JAX arrays; None if the game is too large.
+
+    Each call copies the tree of the host to the device.
+    """
     return jax.device_put(host_tree(env_id))
 
 
