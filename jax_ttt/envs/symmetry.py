@@ -18,6 +18,8 @@ from jax_ttt.envs import stones
 
 ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 """The type of arrays: JAX's, which may be traced, or NumPy's on the host."""
+LeafT = TypeVar("LeafT")
+"""The type of a pytree's leaves: `ArrayT`, or what JAX maps the arrays to."""
 
 
 class Views(NamedTuple):
@@ -66,15 +68,15 @@ def find_first_views(
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Classes(Generic[ArrayT]):
+class Classes(Generic[LeafT]):
     """The decisions (D) grouped into C classes of symmetric positions.
 
     Action `a` in decision `d` is action `actions[d, a]` in position `boards[row[d]]`.
     """
 
-    boards: ArrayT  # (C,) int32
-    row: ArrayT  # (D,) int32
-    actions: ArrayT  # (D, A) int32
+    boards: LeafT  # (C,) int32
+    row: LeafT  # (D,) int32
+    actions: LeafT  # (D, A) int32
 
 
 def classes(

@@ -19,7 +19,7 @@ from jaxtyping import Array, Int
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.envs import pgx_games, stones, symmetry
-from jax_ttt.envs.symmetry import ArrayT, Classes, Views
+from jax_ttt.envs.symmetry import Classes, LeafT, Views
 
 MAX_POSITIONS = 100_000
 """Most positions of an enumerated game."""
@@ -32,7 +32,7 @@ _enumeration_jit = functools.partial(
 )
 
 
-def array_module(array: ArrayT) -> ModuleType:
+def array_module(array: object) -> ModuleType:
     """Return the module with the functions of an array: `numpy` or `jax.numpy`."""
     return np if isinstance(array, np.ndarray) else jnp
 
@@ -53,7 +53,7 @@ def array_module(array: ArrayT) -> ModuleType:
     meta_fields=["level_start"],
 )
 @dataclasses.dataclass(frozen=True)
-class Tree(Generic[ArrayT]):
+class Tree(Generic[LeafT]):
     """Every reachable position of a game, with its moves.
 
     It is a pytree: pass it to compiled functions as an argument, since the compiler
@@ -61,18 +61,18 @@ class Tree(Generic[ArrayT]):
     """
 
     env_state: pgx.State  # (P, ...)
-    legal_action_mask: ArrayT  # (P, A) bool; all False if the game is over
-    successor: ArrayT  # (P, A) int32 position after the move; 0 where illegal
-    first_to_move: ArrayT  # (P,) bool
-    terminal: ArrayT  # (P,) bool
-    outcome: ArrayT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
-    decisions: ArrayT  # (D,) int32 positions with a move to choose, ascending
-    first_view: ArrayT  # (P,) int32 first symmetric position (itself if none listed)
-    classes: Classes[ArrayT] | None  # of the decisions; None without listed symmetries
+    legal_action_mask: LeafT  # (P, A) bool; all False if the game is over
+    successor: LeafT  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: LeafT  # (P,) bool
+    terminal: LeafT  # (P,) bool
+    outcome: LeafT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
+    decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
+    first_view: LeafT  # (P,) int32 first symmetric position (itself if none listed)
+    classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
     level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
     @property
-    def obs(self) -> ArrayT:
+    def obs(self) -> LeafT:
         """The observations of the player to move, `(P, ...)`."""
         return self.env_state.observation
 
@@ -83,14 +83,14 @@ class Tree(Generic[ArrayT]):
 
     def to_move(self, position: int) -> Seat:
         """Return the seat to move in a position."""
-        return "first" if self.first_to_move[position] else "second"
+        return "first" if np.asarray(self.first_to_move)[position] else "second"
 
-    def moves_of(self, seat: Seat) -> ArrayT:
+    def moves_of(self, seat: Seat) -> LeafT:
         """Return the positions in which this seat is to move, `(P,)` bool."""
         xp = array_module(self.first_to_move)
         return xp.equal(self.first_to_move, seat == "first")
 
-    def lost_by(self, seat: Seat) -> ArrayT:
+    def lost_by(self, seat: Seat) -> LeafT:
         """Return the positions in which this seat has lost, `(P,)` bool."""
         xp = array_module(self.outcome)
         return xp.equal(self.outcome, -1 if seat == "first" else 1)

@@ -22,7 +22,8 @@ from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import ArrayT, Tree
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Tree
 from jax_ttt.solver import policies
 
 EXPLORATION = 2**0.5

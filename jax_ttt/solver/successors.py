@@ -18,7 +18,7 @@ from jaxtyping import Array, Int, UInt32
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
 from jax_ttt.envs.packing import Stones
-from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.symmetry import LeafT
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions` that ignores its key."""
@@ -29,13 +29,13 @@ OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Successors(Generic[ArrayT]):
+class Successors(Generic[LeafT]):
     """The moves in each position, and the positions after them."""
 
-    keys: ArrayT  # (B, K, 2) uint32
-    result: ArrayT  # (B, K) int8: OPEN to ILLEGAL
-    action: ArrayT  # (B, K) int32
-    differs: ArrayT  # (B,) bool: in a view, the move leads to another position
+    keys: LeafT  # (B, K, 2) uint32
+    result: LeafT  # (B, K) int8: OPEN to ILLEGAL
+    action: LeafT  # (B, K) int32
+    differs: LeafT  # (B,) bool: in a view, the move leads to another position
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
