@@ -57,7 +57,7 @@ def find_first_views(
     level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
     numbers = stones.number_on_host(cells[:, views.cells])  # (P, G)
     keys = level[:, None] * 3 ** cells.shape[1] + numbers
-    own = keys[:, 0]
+    own = keys[:, 0]  # the first view is the identity
     order = np.argsort(own)
     place = np.searchsorted(own, keys, sorter=order).clip(max=len(own) - 1)
     position = order[place]

@@ -33,8 +33,8 @@ def test_each_board_is_found_by_its_number(host_tree):
 
 
 def test_views_that_are_no_symmetries_are_refused(host_tree):
-    first_two_swapped = np.array([[1, 0, *range(2, 9)]])
-    views = symmetry.Views(first_two_swapped, first_two_swapped)
+    with_cells_swapped = np.array([range(9), [1, 0, *range(2, 9)]])
+    views = symmetry.Views(with_cells_swapped, with_cells_swapped)
     cells = stones.cells_on_host(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
         symmetry.find_first_views(cells, host_tree.level_start, views)
