@@ -43,10 +43,11 @@ class MLP(nnx.Module):
         height, width, channels = shape
         num_inputs = height * width * channels
         activate = ACTIVATIONS[activation]
-        self.convolution = None
+        convolution = None
         if num_filters:
-            self.convolution = Convolution(shape, num_filters, activate, dtype, rngs)
-            num_inputs = self.convolution.num_outputs
+            convolution = Convolution(shape, num_filters, activate, dtype, rngs)
+            num_inputs = convolution.num_outputs
+        self.convolution = convolution
         layers: list[Columns | Callable[[jax.Array], jax.Array]] = []
         sizes = (num_inputs, *hidden_sizes, num_values)
         for num_in, num_out in itertools.pairwise(sizes):
