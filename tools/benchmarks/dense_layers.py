@@ -1,4 +1,4 @@
-"""The speed of training with the fast dense layer, compared with `nnx.Linear`.
+"""The CPU time of training with the fast dense layer, compared with `nnx.Linear`.
 
 python -m tools.benchmarks.dense_layers article --precision float32
 
@@ -9,7 +9,7 @@ Axes: `B` boards, `H W C` planes, `V` values of a board.
 
 import argparse
 import itertools
-import json
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import ACTIVATIONS, MLP
 from tools.benchmarks import updates
-from tools.benchmarks.timing import Timed, in_turn, ratios, show
+from tools.benchmarks.timing import in_turn, ratios, show
 
 NUM_UPDATES = {"article": 180, "default": 1800}
 """Updates in a round, by the preset."""
@@ -77,43 +77,36 @@ NETWORKS = {"fast": MLP, "nnx.Linear": PlainMLP}
 
 
 def main(argv: Sequence[str] | None) -> int:
-    """Print the rates of both layers, measured in turn, and their ratio."""
+    """Print the CPU time of an update with each layer, measured in turn."""
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.dense_layers")
     parser.add_argument("preset", choices=NUM_UPDATES)
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--layer", choices=NETWORKS, help="print only its seconds")
+    parser.add_argument("--layer", choices=NETWORKS, help="measure it in this process")
     args = parser.parse_args(argv)
     if args.layer:
-        timed = measure(args.preset, args.precision, args.layer)
-        print(json.dumps([timed.wall, timed.cpu]))
+        print(update_ms(args.preset, args.precision, args.layer))
         return 0
-    wall: dict[str, list[float]] = {layer: [] for layer in NETWORKS}
-    cpu: dict[str, list[float]] = {layer: [] for layer in NETWORKS}
+    times: dict[str, list[float]] = {layer: [] for layer in NETWORKS}
     for _ in range(args.pairs):
         for layer in NETWORKS:
             options = [args.preset, "--precision", args.precision, "--layer", layer]
             command = [sys.executable, "-m", "tools.benchmarks.dense_layers", *options]
-            output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-            for seconds, rounds in zip((wall, cpu), json.loads(output), strict=True):
-                seconds[layer].append(sorted(rounds)[NUM_ROUNDS // 2])
-    count = NUM_UPDATES[args.preset]
+            child = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+            times[layer].append(float(child.stdout))
     for layer in NETWORKS:
-        show(layer, [count / s for s in wall[layer]], "updates/s", 0)
-        show(f"{layer}, CPU time", [1000 * s / count for s in cpu[layer]], "ms", 3)
-    for name, seconds in (("wall", wall), ("CPU", cpu)):
-        times = ratios(seconds["fast"], seconds["nnx.Linear"])
-        show(f"fast, share of the {name} time of nnx.Linear", times, "")
+        show(f"an update of {args.preset}, {layer}", times[layer], "CPU ms", 3)
+    show("the share of fast", ratios(times["fast"], times["nnx.Linear"]), "")
     return 0
 
 
-def measure(preset: str, precision: str, layer: str) -> Timed:
-    """Return the seconds of `NUM_UPDATES` updates with this layer, in each round."""
+def update_ms(preset: str, precision: str, layer: str) -> float:
+    """Return the CPU milliseconds of an update with this layer."""
     config = PRESETS[preset].replace(precision=precision)
+    num_updates = NUM_UPDATES[preset]
     with mock.patch.object(q_network, "MLP", NETWORKS[layer]):
-        run = updates.fused(config, NUM_UPDATES[preset])
-        (timed,) = in_turn([run], NUM_ROUNDS)
-    return timed
+        (timed,) = in_turn([updates.fused(config, num_updates)], NUM_ROUNDS)
+    return 1000 * statistics.median(timed.cpu) / num_updates
 
 
 if __name__ == "__main__":
