@@ -231,13 +231,14 @@ def train_agents(
 ) -> None:
     """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
+    from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in kept.agents.values())
     configs = [config for _, config in points]
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        for agent in sweeps.train_missing(kept, configs, at_once, stop):
+        for agent in many_agents.train_missing(kept, configs, at_once, stop):
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)

@@ -18,6 +18,7 @@ from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
 from jax_ttt.results.tensor_files import TensorSpec
 from jax_ttt.runtime import files, named_arrays
@@ -131,26 +132,27 @@ def _described_game(path: Path) -> EnvId:
     return _game_of(path, tensor_files.description(path))
 
 
-def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
-    named = about.get("env_id")
-    if named is None:  # for instance, snapshots
+def _game_of(path: Path, about: JsonObject) -> EnvId:
+    game = about.get("env_id")
+    if game is None:  # for instance, snapshots
         raise AgentError(f"{path}: not an agent")
-    if isinstance(named, str) and named in GAMES:
-        return named
-    named = reading.one_line(repr(named))
-    raise AgentError(f"{path}: made for {named}, which is an unknown game")
+    if isinstance(game, str) and game in GAMES:
+        return game
+    text = reading.one_line(repr(game))
+    raise AgentError(f"{path}: made for {text}, which is an unknown game")
 
 
-def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
+def _described(path: Path, about: JsonObject, env_id: str | None) -> Agent:
     """Return the agent of a description, all of which is checked, without weights."""
     game = _game_of(path, about)
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
     with tensor_files.describing(path):
-        config, seed = settings_of(about), about["seed"]
-        updates, score = about["num_updates"], read_grades(about["score"], "score")
-        SEED_RANGE.check("seed", seed)
-        UPDATES_DONE.check("num_updates", updates)
+        config, score = settings_of(about), read_grades(about["score"], "score")
+        SEED_RANGE.check("seed", about["seed"])
+        UPDATES_DONE.check("num_updates", about["num_updates"])
+        seed = plain.field(about, "seed", int)
+        updates = plain.field(about, "num_updates", int)
     if config.env_id != game:
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
@@ -161,14 +163,15 @@ def _described(path: Path, about: dict[str, Any], env_id: str | None) -> Agent:
     return Agent(config, None, seed, updates, score)
 
 
-def settings_of(about: dict[str, Any]) -> Config:
+def settings_of(about: JsonObject) -> Config:
     """Return the settings in a file's description.
 
     Raises:
         SettingError: a field is unknown or outside its range.
         KeyError, TypeError, ValueError: there are no settings.
     """
-    config, version = config_from_dict(dict(about["config"])), about["format_version"]
+    config = config_from_dict(plain.field(about, "config", dict))
+    version = plain.field(about, "format_version", int)
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)
     return config

@@ -1,11 +1,7 @@
-"""What an agent of a run reaches against every opponent.
-
-The functions import games and networks late, as most runs do not use them.
-"""
+"""What an agent of a run reaches against every opponent."""
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -13,13 +9,14 @@ import numpy as np
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
+from jax_ttt.evaluation import reached_grades
+from jax_ttt.evaluation.reached_grades import OnBatch, Searched
+from jax_ttt.players import network
+from jax_ttt.players.registry import Entrant
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime.named_arrays import Named
 from jax_ttt.scaling import mesh, processes
-
-if TYPE_CHECKING:
-    from jax_ttt.evaluation.reached_grades import OnBatch, Searched
-    from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.reach import Reach
 
 
 def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
@@ -54,17 +51,13 @@ def reached_by_agent(
     config: Config,
     params: Named,
     max_positions: int,
-    on_batch: "OnBatch",
+    on_batch: OnBatch,
     rng: np.random.Generator | None = None,
-) -> "dict[Seat, Searched]":
+) -> dict[Seat, Searched]:
     """Return what the greedy player of `params` reaches, by the seats that it learned.
 
     See `reached_grades.search_by_seat`; after Ctrl-C seats are missing.
     """
-    from jax_ttt.evaluation import reached_grades
-    from jax_ttt.players import network
-    from jax_ttt.players.registry import Entrant
-
     own = network.network_of(config.architecture)
     weights = network.params_from(own, jax.tree.map(np.asarray, params))
     player = network.greedy_player(own, weights)
@@ -86,7 +79,7 @@ def of_round(
     """
     stopped = False
 
-    def on_batch(found: "Reach", level: int, done: int) -> None:
+    def on_batch(found: Reach, level: int, done: int) -> None:
         nonlocal stopped
         del found, level, done
         if stop():
@@ -108,19 +101,17 @@ def prove_within(
     params: Named,
     seconds: float | None,
     stop: Callable[[], bool],
-    show: "OnBatch" = lambda found, level, done: None,
+    show: OnBatch = lambda found, level, done: None,
 ) -> dict[Seat, Reached]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
     Each seat gets its part of the time. `show` gets how far the search is. Once
     `stop()` is true the search ends, and seats may be missing.
     """
-    from jax_ttt.evaluation import reached_grades
-
     begun, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
-    def on_batch(found: "Reach", level: int, done: int) -> None:
+    def on_batch(found: Reach, level: int, done: int) -> None:
         if stop():
             raise KeyboardInterrupt
         part = places[found.subject.seat] / num_seats

@@ -1,7 +1,7 @@
 """The runs that `train` has saved below a folder, `runs/` unless named. No JAX."""
 
+import dataclasses
 from pathlib import Path
-from typing import Any
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import reading
@@ -47,21 +47,34 @@ def saved_in(folder: Path) -> list[Path]:
 
 def _summary(run: Path) -> RunSummary | None:
     try:
-        about = reading.json_file(run / "config.json")
-        known: dict[str, Any] = {
-            "env_id": str(about["config"]["env_id"]),
-            "preset": str(about["preset"]),
-            "seed": int(about["seed"]),
-        }
+        settings = reading.json_file(run / "config.json")
         last = _last_evaluation(run / "metrics.jsonl")
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return None
-    if last is not None:
-        known |= {"update": last.update, "seconds": last.seconds}
-        known["proven"] = last.is_proven if last.has_verdict else None
-        known["win_rate"] = last.best_known.win_rate if last.best_known else None
-    saved = (run / _AGENT).exists()
-    return RunSummary(run_dir=str(run), saved=saved, **known)
+    match settings:
+        case {
+            "config": {"env_id": str(env_id)},
+            "preset": str(preset),
+            "seed": int(seed),
+        }:
+            summary = RunSummary(
+                run_dir=str(run),
+                saved=(run / _AGENT).exists(),
+                env_id=env_id,
+                preset=preset,
+                seed=seed,
+            )
+        case _:
+            return None
+    if last is None:
+        return summary
+    return dataclasses.replace(
+        summary,
+        update=last.update,
+        seconds=last.seconds,
+        proven=last.is_proven if last.has_verdict else None,
+        win_rate=last.best_known.win_rate if last.best_known else None,
+    )
 
 
 def _last_evaluation(metrics: Path) -> Evaluated | None:

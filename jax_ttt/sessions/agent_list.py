@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from jax_ttt.config import catalogue
 from jax_ttt.players import agents
@@ -197,7 +197,8 @@ def _stamp(path: Path) -> Stamp | None:
 
 def _preset(path: Path) -> str | None:
     try:
-        preset: Any = reading.json_file(path)["preset"]
-    except (ValueError, KeyError, TypeError):
+        settings = reading.json_file(path)
+    except ValueError:
         return None
+    preset = settings.get("preset") if isinstance(settings, dict) else None
     return preset[:60] if isinstance(preset, str) else None

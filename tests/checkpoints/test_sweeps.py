@@ -55,7 +55,7 @@ def test_only_what_is_missing_is_trained(kept, monkeypatch):
     monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
     configs = [SWEEP.config.replace(gamma=gamma) for gamma in (0.5, 1.0)]
     file = sweeps.continued(kept)
-    new = sweeps.train_missing(file, configs)
+    new = many_agents.train_missing(file, configs)
     assert [next(new).seed, next(new).seed] == [7, 8]
     file.close()
     assert trained == [(1.0, 7), (1.0, 8)]
