@@ -234,11 +234,14 @@ def train_agents(
     from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in kept.agents.values())
-    configs = [config for _, config in points]
+    missing = kept.missing(len(points))
+    jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        for agent in many_agents.train_missing(kept, configs, at_once, stop):
+        trained = many_agents.train_jobs(jobs, at_once, stop)
+        for (group, _), agent in zip(missing, trained, strict=False):  # may be stopped
+            kept.add(group, agent)
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import errno
 import hashlib
+import itertools
 import json
 import os
 import time
@@ -60,6 +61,16 @@ class SweepFile:
         """Return the finished agents of a combination, in the order of their seeds."""
         found = (agent for (g, _), agent in self.agents.items() if g == group)
         return sorted(found, key=lambda agent: agent.seed)
+
+    def missing(self, num_groups: int) -> list[tuple[int, int]]:
+        """Return the combination and the seed of each agent that is not finished.
+
+        `num_groups` is the number of combinations.
+        """
+        begin = self.sweep.first_seed
+        seeds = range(begin, begin + self.sweep.num_seeds)
+        places = itertools.product(range(num_groups), seeds)
+        return [place for place in places if place not in self.agents]
 
     def close(self) -> None:
         """Close the file; another process may then continue the sweep."""

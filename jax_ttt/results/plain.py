@@ -35,6 +35,8 @@ _KINDS: dict[object, str] = {
     int: "a whole number",
     bool: "true or false",
     str: "a text",
+    list: "a list",
+    dict: "an object",
 }
 
 
@@ -57,7 +59,7 @@ def _plain(value: object) -> object:
 
 
 def field(fields: JsonObject, name: str, kind: type[Value]) -> Value:
-    """Return a field of a JSON object.
+    """Return a field of a JSON object; `kind` is a type that JSON has.
 
     Raises:
         KeyError: the field is missing.
@@ -65,7 +67,7 @@ def field(fields: JsonObject, name: str, kind: type[Value]) -> Value:
     """
     value = fields[name]
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r}")
+        raise TypeError(f"{name} must be {_KINDS[kind]}, got {value!r}")
     return value
 
 

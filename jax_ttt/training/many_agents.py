@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import jax
 
-from jax_ttt.checkpoints.sweeps import SweepFile
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
@@ -57,27 +56,6 @@ def train_jobs(
             yield from _at_once(batch, stop) if size > 1 else _alone(batch[0], stop)
             if stop():
                 return
-
-
-def train_missing(
-    file: SweepFile,
-    configs: Sequence[Config],
-    at_once: int | None = None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Iterator[AgentResult]:
-    """Train the agents that a sweep's file lacks, until `stop()`, and add them to it.
-
-    `configs` are the settings of each combination; the rest is as in `train_jobs`.
-    """
-    sweep = file.sweep
-    seeds = range(sweep.first_seed, sweep.first_seed + sweep.num_seeds)
-    places = itertools.product(range(len(configs)), seeds)
-    missing = [place for place in places if place not in file.agents]
-    jobs = [Job(configs[group], seed) for group, seed in missing]
-    trained = train_jobs(jobs, at_once, stop)
-    for (group, _), agent in zip(missing, trained, strict=False):  # it may be stopped
-        file.add(group, agent)
-        yield agent
 
 
 def _graded_at_the_end(job: Job) -> Job:
