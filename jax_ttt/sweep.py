@@ -235,13 +235,17 @@ def train_agents(
 ) -> None:
     """Train the agents that are not kept yet, until a signal comes, and keep them."""
     from jax_ttt.runtime.compile_events import Bar
+    from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in kept.agents.values())
-    configs = [config for _, config in points]
+    missing = kept.missing(len(points))
+    jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
     counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
     with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
         stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        for agent in sweeps.train_missing(kept, configs, at_once, stop, mesh):
+        trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
+        for (group, _), agent in zip(missing, trained, strict=False):  # may be stopped
+            kept.add(group, agent)
             signals.nothing_to_save, signals.first_words = False, _STOPPING
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)

@@ -246,7 +246,7 @@ class Recorder:
             update=int(state.update),
             finished=finished,
             positions=positions,
-            times={"seconds": times.seconds(), "total": times.total()},
+            times={"seconds": {**times.seconds()}, "total": times.total()},
             environment=self._environment,
             tensors=run_state.on_host(state),
         )
