@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, seat_name
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import (
