@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int
+from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
@@ -28,7 +29,7 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.rows import Counts
-from jax_ttt.runtime.compile_events import Bar, Status
+from jax_ttt.runtime import streams
 from jax_ttt.solver import policies
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
@@ -54,12 +55,13 @@ class Console:
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
-        self._bar = Bar(
+        self._bar = tqdm(
             total=config.run.num_updates,
-            desc="starting",
+            desc="compiling, or reading compiled programs",
             bar_format="{percentage:3.0f}% |{bar}| {desc}",
             leave=False,
-            disable=not loud or not sys.stderr.isatty(),
+            dynamic_ncols=True,
+            disable=None if loud else True,
         )
 
     def close(self) -> None:
@@ -113,7 +115,7 @@ class Console:
 def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
     """Return what stands beside the bar; the rate excludes compiling and evaluating."""
     rate = progress.update / max(progress.seconds, 1e-9)
-    left = Bar.format_interval((num_updates - progress.update) / rate)
+    left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
     return (
         f"{progress.update:>{width},} of {num_updates:,} updates"
@@ -179,8 +181,9 @@ def prove_agent(run: Graded, seconds: float | None, stop: Callable[[], bool]) ->
         return
     from jax_ttt.reports import reached_text
 
-    with Status("grading the agent") as status:
-        show = reached_text.progress(config.env_id, "the agent", status.say)
+    with streams.status("grading the agent") as status:
+        say = status.set_description_str
+        show = reached_text.progress(config.env_id, "the agent", say)
         ends = seconds, stop, show
         found = counterexamples.prove_within(config, params, *ends)
     run.add_proof(counterexamples.further(run.grades.reached or {}, found))

@@ -3,9 +3,9 @@
 from importlib.metadata import version
 from typing import Literal
 
-import jax.monitoring
+import jax
 
-from jax_ttt.runtime import compile_events, devices
+from jax_ttt.runtime import devices
 
 Effort = Literal["least", "little", "full"]
 """How much XLA optimizes a program; less effort compiles faster and runs slower."""
@@ -39,5 +39,4 @@ def compiled(program: jax.stages.Lowered, effort: Effort) -> jax.stages.Compiled
             # Small operations are faster one after another than several at once.
             options["xla_cpu_scheduler_type"] = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
             options["xla_cpu_parallel_codegen_split_count"] = "8"  # each takes time
-    jax.monitoring.record_event(compile_events.WILL_COMPILE)
     return program.compile(compiler_options=options)

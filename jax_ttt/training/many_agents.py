@@ -126,4 +126,4 @@ def agents_that_fit(config: Config, most: int = MOST) -> int:
             size = loop.size(config, trees.game_tree(config.env_id))
         number = int(min(max(0.5 * free // size, 1), most))
     # The least of the processes, whose free memory differs.
-    return mesh.num_devices() * -processes.agreed(-number)
+    return mesh.num_devices() * -processes.max_over_processes(-number)
