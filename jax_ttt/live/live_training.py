@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from jax_ttt.live.live_run import LiveRun, Snapshot
     from jax_ttt.players.agents import Agent
 
-CLOSING = 0.8
-"""Seconds that `close` waits for the thread."""
-
 
 class LiveTraining:
     """Self-play of a table or a network in one thread; safe to use from any thread.
@@ -176,15 +173,12 @@ class LiveTraining:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the thread, within a second.
-
-        A thread that compiles is left behind; it ends with the process.
-        """
+        """End the thread; while a program compiles, this waits for it."""
         with self._changed:
             self._closed, self._job = True, None
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join(CLOSING)
+            self._thread.join()
 
     def _status(self) -> dict[str, Any]:
         job = self._job or Job(self._learner, self._num_runs, "idle")

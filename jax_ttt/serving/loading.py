@@ -18,6 +18,7 @@ class Loading(Generic[Value]):
 
     def __init__(self) -> None:
         self._made: concurrent.futures.Future[Value] = concurrent.futures.Future()
+        self._thread: threading.Thread | None = None
         self.ended = threading.Event()
 
     def begin(self, make: Callable[[], Value], failed: Callable[[], None]) -> None:
@@ -30,7 +31,8 @@ class Loading(Generic[Value]):
                 self._settle(error)
                 failed()
 
-        threading.Thread(target=work, name="loading", daemon=True).start()
+        self._thread = threading.Thread(target=work, name="loading", daemon=True)
+        self._thread.start()
 
     async def value(self) -> Value:
         """Wait for the value.
@@ -53,6 +55,11 @@ class Loading(Generic[Value]):
         if not self._made.done() or self._made.exception() is not None:
             return None
         return self._made.result()
+
+    def join(self) -> None:
+        """Wait for the end of the thread: Python must not end while it uses JAX."""
+        if self._thread is not None:
+            self._thread.join()
 
     def end(self) -> None:
         """Refuse the requests that wait; streams see `ended`."""

@@ -65,10 +65,10 @@ def main(argv: Sequence[str] | None) -> int:
         cli.require(module, "web", "the page")
     bound = _bound(args.host, args.port)
     with bound:
-        code, services = _serve(args, _data_folder(args.data_dir), bound)
+        number, services = _serve(args, _data_folder(args.data_dir), bound)
         if services is not None:
             services.close()
-    return cli.interrupted(code) if code else 0
+    return cli.interrupted(number) if number else 0
 
 
 def _serve(
@@ -87,6 +87,7 @@ def _serve(
     if args.open:
         webbrowser.open(_address(args.host, port))
     signal_number = servers.serve(server, bound)
+    loading.join()
     if (error := loading.error()) is not None:
         raise error
     return signal_number, loading.value_now()
