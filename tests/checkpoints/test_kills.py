@@ -26,7 +26,7 @@ from jax_ttt.reports import console
 from jax_ttt.training import loop
 from jax_ttt.training.programs import Programs
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 # Each run is a fork of this process, which has imported the libraries above and started
 # no thread.
