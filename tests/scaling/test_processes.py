@@ -4,6 +4,7 @@ import contextlib
 import importlib.metadata
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -83,9 +84,13 @@ def joined(flags, number, devices_each, cwd, command="train"):
 
 
 def ends(run, seconds=120):
-    """Return the exit codes and outputs of processes."""
+    """Return the exit codes and outputs of processes, without the lines of Gloo.
+
+    JAX sums over the processes of CPUs with Gloo, which prints who is connected.
+    """
     texts = [process.communicate(timeout=seconds) for process in run]
-    return [process.returncode for process in run], texts
+    printed = [(re.sub(r"(?m)^\[Gloo\].*\n", "", out), err) for out, err in texts]
+    return [process.returncode for process in run], printed
 
 
 def wait_for(run, path, pattern):
@@ -194,8 +199,8 @@ def test_a_signal_to_one_process_saves_the_run_and_ends_all(number, tmp_path):
         run[number].send_signal(signal.SIGTERM)
         codes, texts = ends(run)
     assert codes == [128 + signal.SIGTERM] * 2
-    assert "interrupted at update" in texts[0][1]
-    assert texts[1] == ("", "")
+    assert [out for out, _ in texts[1:]] == [""]
+    assert all(err.startswith("interrupted at update") for _, err in texts)
     assert (path / "agent.safetensors").exists()
 
 
