@@ -11,6 +11,7 @@ import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
 from jaxtyping import Int
+from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
@@ -33,7 +34,7 @@ from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Counts
-from jax_ttt.runtime.compile_events import Bar, Status
+from jax_ttt.runtime import streams
 from jax_ttt.solver import policies
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
@@ -59,12 +60,13 @@ class Console:
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
-        self._bar = Bar(
+        self._bar = tqdm(
             total=config.run.num_updates,
-            desc="starting",
+            desc="compiling, or reading compiled programs",
             bar_format="{percentage:3.0f}% |{bar}| {desc}",
             leave=False,
-            disable=not loud or not sys.stderr.isatty(),
+            dynamic_ncols=True,
+            disable=None if loud else True,
         )
 
     def close(self) -> None:
@@ -118,7 +120,7 @@ class Console:
 def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
     """Return what stands beside the bar; the rate excludes compiling and evaluating."""
     rate = progress.update / max(progress.seconds, 1e-9)
-    left = Bar.format_interval((num_updates - progress.update) / rate)
+    left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
     return (
         f"{progress.update:>{width},} of {num_updates:,} updates"
@@ -181,8 +183,10 @@ def prove_agent(
     if not counterexamples.is_open(config, run.grades, seconds):
         return
 
-    with Status("grading the agent") as status:
-        show = reached_text.progress(config.env_id, "the agent", status.say)
+    with streams.status("grading the agent") as status:
+        show = reached_text.progress(
+            config.env_id, "the agent", status.set_description_str
+        )
         found = counterexamples.prove_within(config, params, seconds, stop, show, mesh)
     run.add_proof(counterexamples.further(run.grades.reached or {}, found))
 

@@ -20,7 +20,7 @@ PROGRAM = """
 import importlib, os, random, signal, sys, threading
 from jax_ttt.training.programs import Programs
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 how, seed, *flags = sys.argv[1:]
 draw = random.Random(int(seed))
