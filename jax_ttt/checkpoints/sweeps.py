@@ -23,9 +23,6 @@ from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 
-if TYPE_CHECKING:
-    pass
-
 _MOST = 2**30
 """Bytes of the largest file that is read; an agent's line has about a thousand."""
 
