@@ -28,7 +28,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
-from jax_ttt.runtime import compile_cache, process, streams
+from jax_ttt.runtime import process, streams
 from jax_ttt.runtime.interrupts import SecondSignal
 from jax_ttt.scaling.flags import Devices
 
@@ -276,6 +276,7 @@ def set_up(machine: Machine) -> "Hardware":
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
     with streams.status("loading JAX"):
+        from jax_ttt.runtime import compile_cache
         from jax_ttt.scaling import mesh
 
         spread = machine if isinstance(machine, Devices) else Devices()

@@ -9,7 +9,7 @@ import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -91,14 +91,16 @@ class Args(cli.Run, Spread):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    found: tyro.conf.Suppress[Any] = None  # the checkpoint where the run continues
+    found: tyro.conf.Suppress[Found | None] = (
+        None  # the checkpoint where the run continues
+    )
     # Of a proof at the end; None: no limit.
     seconds: tyro.conf.Suppress[float | None] = 30.0
 
     @classmethod
     def resumed(cls, run: Path) -> "Args":
         """Return the arguments of the run in a folder."""
-        return cls(**resume.arguments_of(resume.found_in(run)))
+        return dataclasses.replace(cls(), **resume.arguments_of(resume.found_in(run)))
 
     @property
     def plan(self) -> Plan:

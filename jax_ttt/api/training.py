@@ -2,8 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import evaluation
 from jax_ttt.results.grades import Grades
@@ -35,7 +34,7 @@ def train(
     until_proven: bool = False,
     keep_agents: bool = False,
     progress: bool = False,
-    **settings: Any,  # noqa: ANN401
+    **settings: Setting,
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
@@ -86,7 +85,7 @@ def train_many(
     preset: str | Config | None = None,
     *,
     progress: bool = False,
-    **settings: Any,  # noqa: ANN401
+    **settings: Setting,
 ) -> Runs:
     """Train one agent per seed with the same settings.
 
@@ -131,7 +130,7 @@ def train_many(
     return Runs(config, runs, tuple(s for s, run in found.items() if run is None))
 
 
-def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
+def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:

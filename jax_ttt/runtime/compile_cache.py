@@ -1,13 +1,14 @@
 """JAX's cache of compiled programs, in the user's cache folder.
 
 Compiling takes most of a short run's time. Reading a program from the cache takes a
-tenth of that. Imports no JAX.
+tenth of that.
 """
 
 import hashlib
 import platform
 from pathlib import Path
 
+import jax
 import platformdirs
 
 from jax_ttt.runtime import streams
@@ -23,8 +24,6 @@ def use(wanted: bool = True) -> None:
     `folder()` if there is none. If that can't be made, a line on stderr says why. Call
     it before the first computation.
     """
-    import jax
-
     if not wanted:
         jax.config.update("jax_enable_compilation_cache", False)
         return
