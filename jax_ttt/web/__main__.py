@@ -19,7 +19,7 @@ from jax_ttt import cli
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.results import saved_runs
-from jax_ttt.runtime import compile_cache, streams
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.serving.checks import Checked
@@ -113,6 +113,8 @@ def _load(args: Args, data: Path | None) -> "Services":
         devices.choose_device(args.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
+    from jax_ttt.runtime import compile_cache
+
     compile_cache.use(not args.no_compile_cache)
     from jax_ttt.live.live_training import LiveTraining
     from jax_ttt.web.services import make_services
