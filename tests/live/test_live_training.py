@@ -276,23 +276,22 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
     assert until(training, "finished", "failed")["status"] == "finished"
 
 
-def test_it_ends_within_a_second_while_it_compiles(monkeypatch, tiny):
+def test_closing_waits_for_a_program_that_compiles(monkeypatch, tiny):
+    """Python must not end while a thread uses JAX: that aborts the process."""
     from jax_ttt.training import loop
 
-    begun, ends = threading.Event(), threading.Event()
+    begun, ends, compiled = threading.Event(), threading.Event(), []
 
     def compiling(*args):
         begun.set()
         ends.wait(WAIT)
+        compiled.append(True)
         return iter(())
 
     monkeypatch.setattr(loop, "train_from_scratch", compiling)
     training = LiveTraining()
     training.command("start", "table")
     assert begun.wait(WAIT)
-    begin = time.monotonic()
+    threading.Timer(0.2, ends.set).start()
     training.close()
-    assert time.monotonic() - begin < 10, "it does not wait for the thread"
-    with pytest.raises(UsageError):
-        training.command("start")
-    ends.set()
+    assert compiled
