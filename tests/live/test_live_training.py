@@ -295,3 +295,5 @@ def test_closing_waits_for_a_program_that_compiles(monkeypatch, tiny):
     threading.Timer(0.2, ends.set).start()
     training.close()
     assert compiled
+    with pytest.raises(UsageError):
+        training.command("start")
