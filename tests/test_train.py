@@ -408,7 +408,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     def gone(self, line, file):
         raise BrokenPipeError
 
-    monkeypatch.setattr(console.Bar, "write", gone)
+    monkeypatch.setattr(console.tqdm, "write", gone)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
