@@ -52,6 +52,16 @@ def join(args: Spread) -> None:
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
     if not writes():
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    else:
+        _keep_stdout_for_python()
+
+
+def _keep_stdout_for_python() -> None:
+    """Let libraries write to stderr instead: JAX's Gloo prints lines to stdout."""
+    sys.stdout.flush()
+    own = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = open(own, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
 
 
 def _line(error: Exception) -> str:
