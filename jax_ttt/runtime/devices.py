@@ -9,8 +9,6 @@ from typing import Protocol, runtime_checkable
 
 import jax
 
-Device: TypeAlias = Any
-"""A device of JAX, whose class type checkers can't see."""
 _GROUP = pathlib.Path("/sys/fs/cgroup")
 _GROUP_FILES = ("memory.max", "memory.current", "memory.stat")
 _CACHED = re.compile(r"(?m)^(?:in)?active_file (\d+)$")  # bytes that can be given back
