@@ -24,12 +24,6 @@ def update(learner, state):
     return learner.update(state, drawn)
 
 
-def started(config, seed=0, opponent=None):
-    """Return the learner of these settings, by default in self-play, and its state."""
-    learner = Learner.of(config, opponent)
-    return learner, init(learner, jax.random.key(seed))
-
-
 def versus(config, player):
     """Return the opponent of these settings that moves like `player`."""
     return Versus(

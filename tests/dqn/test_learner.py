@@ -12,7 +12,7 @@ import pytest
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, exploration, losses, random_numbers
+from jax_ttt.dqn import equations, losses, random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
@@ -227,11 +227,15 @@ def _play_by_hand(learner, state):
     drawn = random_numbers.draw_random_numbers(config, state.key, state.update)
     before = state.env_state
     q_values = q_network.q_values(learner.network, state.params, before.observation)
-    epsilon = exploration.linear_epsilon(
-        learner.hyper, config.run.num_updates, state.update, state.games
+    hyper = learner.hyper
+    epsilon = equations.linear(
+        hyper.epsilon_start, hyper.epsilon_end, config.run.num_updates
     )
     action = equations.epsilon_greedy(
-        drawn.turns.uniform[0], q_values, before.legal_action_mask, epsilon
+        drawn.turns.uniform[0],
+        q_values,
+        before.legal_action_mask,
+        jnp.asarray(epsilon(state.update)),
     )
     env = pgx_games.make_env(config.env_id)
     after, move = pgx_games.step(env, before, action, config.target.gamma)
@@ -483,7 +487,7 @@ VERSUS = NUMBERS.replace(opponent="scripted", seat="first")
 
 @pytest.mark.parametrize("config", [NUMBERS, VERSUS], ids=["self-play", "versus"])
 def test_learners_that_train_at_once_each_do_their_own_update(config):
-    """They differ in their numbers, states and, if any, the moves of their opponents."""
+    """They differ in their numbers and states, and in the moves of their opponents."""
     configs = [config, config.replace(**OTHER_NUMBERS), config.replace(gamma=0.25)]
     scripts = [[8, 7, 6], [7, 8, 5], [5, 7, 8]]
     if config.opponent.is_self:

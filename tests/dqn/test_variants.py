@@ -10,6 +10,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import Switch, Words
 from jax_ttt.config.settings import RULES, Config
 from jax_ttt.dqn import random_numbers
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.training import loop
 
 SMALL = {"num_envs": 4, "num_updates": 4}
@@ -119,12 +120,16 @@ def test_every_accepted_pair_of_variants_can_be_traced():
     assert num_accepted > 700
     assert num_refused > 40
     for config in configs:
-        learner = loop.make_learner(config, 0)
-        before = jax.eval_shape(learner.init, jax.random.key(0))
-        draw = functools.partial(random_numbers.draw_random_numbers, config)
-        drawn = jax.eval_shape(draw, before.key, before.update)
-        after, metrics = jax.eval_shape(learner.update, before, drawn)
-        assert jax.tree.structure(before) == jax.tree.structure(after), config
-        for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
-            assert (a.shape, a.dtype) == (b.shape, b.dtype), config
-        assert {leaf.shape for leaf in jax.tree.leaves(metrics)} == {()}, config
+        learner = Learner.of(config, loop.make_opponent(config, 0))
+        jax.eval_shape(functools.partial(one_update, learner))
+
+
+def one_update(learner):
+    """Check shapes and types of the first update."""
+    config, before = learner.config, learner.init(jax.random.key(0))
+    drawn = random_numbers.draw_random_numbers(config, before.key, before.update)
+    after, metrics = learner.update(before, drawn)
+    assert jax.tree.structure(before) == jax.tree.structure(after), config
+    for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype), config
+    assert {leaf.shape for leaf in jax.tree.leaves(metrics)} == {()}, config
