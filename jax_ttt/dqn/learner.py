@@ -131,12 +131,7 @@ class Learner:
 
         They differ in numbers and in the opponent's leaves.
         """
-        return dataclasses.replace(
-            self,
-            hyper=jax.tree.map(lambda _: 0, self.hyper),
-            opponent=jax.tree.map(lambda _: 0, self.opponent),
-            positions=None,
-        )
+        return dataclasses.replace(self, hyper=0, opponent=0, positions=None)
 
     @property
     def network(self) -> Network:
