@@ -12,7 +12,7 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
-from jax_ttt.runtime import compile_cache  # imports no JAX
+from jax_ttt.runtime import compile_cache
 
 AS_USERS = os.environ.get("TESTS_AS_USERS") == "1"
 
@@ -77,6 +77,24 @@ def _optimize_little(on):
 
     jax.config.update(_OPTIMIZE_LITTLE, on)
     os.environ[_OPTIMIZE_LITTLE.upper()] = str(on)
+
+
+@contextlib.contextmanager
+def compiled():
+    """Yield a list, to which the steps of compiling within the context are added."""
+    import jax.monitoring
+
+    steps = []
+
+    def note(event, duration_secs, **kwargs):
+        if event.startswith("/jax/core/compile/"):
+            steps.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield steps
+    finally:
+        jax.monitoring.clear_event_listeners()
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import importlib
 import io
 import json
 import os
@@ -13,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,14 +28,14 @@ from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
 from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
-from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime import interrupts, named_arrays
 from jax_ttt.scaling import processes
 from jax_ttt.training import run_folder
 from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 from jax_ttt.training.snapshots import read_snapshots
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TINY = smallest.flags()
 FILES = {
@@ -373,20 +373,19 @@ def test_an_interrupted_run_says_so_in_json(tmp_path, monkeypatch):
 
 @pytest.mark.fault
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(interrupts, "SAME_REQUEST", -1)  # they are two requests
     signalling(monkeypatch, signal.SIGINT, signal.SIGINT)
     before = signal.getsignal(signal.SIGINT)
     code, _, err = run(tmp_path / "run")
     assert code == 130
-    assert err == (
-        "error: interrupted twice: nothing was saved, the training is lost\n"
-    )
+    assert err == "error: interrupted twice: ended at once\n"
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - AT_END
     assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.fault
 def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
+    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 15))
     path = tmp_path / "run"
     code, _, err = run(path)
     assert code == 143
@@ -408,7 +407,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     def gone(self, line, file):
         raise BrokenPipeError
 
-    monkeypatch.setattr(console.Bar, "write", gone)
+    monkeypatch.setattr(console.tqdm, "write", gone)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]

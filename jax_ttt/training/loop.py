@@ -134,7 +134,7 @@ def train(
             return
         else:
             with times.recording("train"):
-                step = _advance(learner, state, layout)
+                step = _run_chunk(learner, state, layout)
         state = step.state
         if state.diverged.any() and not layout.many:
             raise FloatingPointError(divergence.reason(step, before))
@@ -146,7 +146,7 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
-def _advance(learner: Learner, state: RunState, layout: Layout) -> Progress:
+def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
     """Run a chunk of updates; the memory of `state.learner` is taken."""
     num_updates = next_chunk(learner.config, int(state.update))
     advance = device.advance.jitted(quickly=_is_short(learner.config))
@@ -178,18 +178,25 @@ def _evaluate(
 
 
 def grades(
-    learner: Learner, state: RunState, tree: Tree | None, layout: Layout = _ALONE
+    learner: Learner,
+    state: RunState,
+    tree: Tree | None,
+    layout: Layout = _ALONE,
+    quickly: bool = True,
 ) -> Evaluation:
-    """Return the grades of agents, on the device: exact with a tree, and a match."""
+    """Return the grades of agents: exact with a tree, and the settings' match.
+
+    `quickly` is how the programs are compiled; in a trace it must be False.
+    """
     config = learner.config
     result = Evaluation(None, None, None)
     if tree is not None:
-        result = device.grade.jitted()(
+        result = device.grade.jitted(quickly)(
             learner.network, state.params, tree, seats=config.seats, layout=layout
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
-        match = device.sample.jitted()(
+        match = device.sample.jitted(quickly)(
             learner.network,
             state.params,
             state.learner.update,

@@ -1,6 +1,5 @@
 """The loggers of a run's metrics: their contents, and runs that outlive them."""
 
-import importlib
 import json
 import os
 import struct
@@ -9,6 +8,7 @@ from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 from typing import Any
 
+import commands
 import made
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
 from jax_ttt.training import loop
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 
 def run(path, flags):
@@ -207,7 +207,7 @@ def test_loggers_are_closed_however_a_run_ends(
     def broken(*args):
         raise end
 
-    monkeypatch.setattr(loop, "_advance", broken)
+    monkeypatch.setattr(loop, "_run_chunk", broken)
     fake = wandb()
     assert run(tmp_path, "--tensorboard --wandb") != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]

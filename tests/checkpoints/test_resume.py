@@ -1,19 +1,19 @@
 """A run that was interrupted continues as if nothing had happened."""
 
 import contextlib
-import importlib
 import io
 import json
 import os
 import shutil
 import signal
 
+import commands
 import numpy as np
 import pytest
 import tiny
 from same_runs import assert_same_run, rows
 
-from jax_ttt.checkpoints import environment, resume, saved
+from jax_ttt.checkpoints import environment, resume, run_folders, saved, structure
 from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import free_folders
@@ -21,7 +21,7 @@ from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop
 from jax_ttt.training.run_state import run_key
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TINY = tiny.flags()
 VARIANTS = {
@@ -80,7 +80,7 @@ def stop_in(monkeypatch, number, stop, *names):
 
 def stop_in_chunk(monkeypatch, number, stop):
     """Call `stop` before the chunk of this number."""
-    stop_in(monkeypatch, number, stop, "_advance")
+    stop_in(monkeypatch, number, stop, "_run_chunk")
 
 
 def kill():
@@ -90,7 +90,7 @@ def kill():
 def killed_in(monkeypatch, path, number, *flags):
     """Run until the step of this number begins; steps are chunks and evaluations."""
     with monkeypatch.context() as patch:
-        stop_in(patch, number, kill, "_advance", "_evaluate")
+        stop_in(patch, number, kill, "_run_chunk", "_evaluate")
         with pytest.raises(Killed):
             command(*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
 
@@ -455,7 +455,7 @@ def test_the_state_is_checked_against_the_settings(killed):
         checkpoint = train.dataclasses.replace(found.checkpoint, tensors=leaves)
         changed = found._replace(checkpoint=checkpoint)
         with pytest.raises(ValueError, match="not a state of such a run") as error:
-            resume.restored(changed, learner, run_key(1))
+            structure.restored(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
 
 
@@ -463,5 +463,5 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     found = resume.found_in(killed)
     shutil.copy(found.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(UsageError, match="another process has continued it"):
-        resume.reopened(found, TimeSpans())
+        run_folders.reopened(found, TimeSpans())
     assert not (killed / ".lock").exists()

@@ -1,19 +1,17 @@
 """Learning whole games backward: each move has its own random numbers."""
 
 import dataclasses
-import functools
 import itertools
 
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
-from jax.tree_util import Partial
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, random_numbers
-from jax_ttt.envs.opponents import SelfPlay, Versus
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -41,25 +39,13 @@ SELF_PLAY = Config.of(
 )
 
 
-def _reply(key, env_state):
-    """Play cell 7, then 5, so an agent that plays 0, 1, 2 wins."""
-    del key
-    return jnp.array([7, 5, 3, 4, 6])[env_state._step_count // 2]
-
-
-def learned(config, keys, opponent):
+@jax.jit
+def learned(learner, keys):
     """Learn from one game per key, always from the initial state; return the states."""
-    return _learned(config, network_of(config.architecture), keys, opponent)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _learned(config, network, keys, opponent):
-    state = learner.init(config, config.hyper, network, jax.random.key(0), opponent)
+    state = learner.init(jax.random.key(0))
 
     def game(key):
-        begin = dataclasses.replace(state, key=key)
-        drawn = random_numbers.of_update(config, key, 0)
-        return learner.update(config, config.hyper, network, begin, opponent, drawn)[0]
+        return learners.update(learner, dataclasses.replace(state, key=key))[0]
 
     return jax.vmap(game)(keys)
 
@@ -77,7 +63,9 @@ def assert_near(count, num_draws, chance):
 @pytest.fixture(scope="module")
 def changed():
     """Return for each game which of two tables learned from which of three moves."""
-    states = learned(DOUBLE, keys(1000), Versus("scripted", Partial(_reply)))
+    # The opponent plays 7, then 5, so an agent that plays 0, 1, 2 wins.
+    opponent = learners.scripted(DOUBLE, [7, 5, 3, 4, 6])
+    states = learned(Learner.of(DOUBLE, opponent), keys(1000))
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
     cells[2, [1, 5]] = 1, -1
@@ -118,7 +106,7 @@ def games(tree):
 
     Its greedy move is the first empty cell. Half of its moves are random.
     """
-    visited = np.asarray(learned(SELF_PLAY, keys(), SelfPlay()).visited)
+    visited = np.asarray(learned(Learner.of(SELF_PLAY), keys()).visited)
     filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
     game, row = np.nonzero(visited)
     row_at = np.full((NUM_GAMES, 9), -1)  # by the number of moves before

@@ -5,14 +5,14 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import finished_games, learner, random_numbers
-from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.dqn import finished_games
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
 
 X_WINS = [0, 3, 1, 4, 2]  # X0 O3 X1 O4 X2
 O_WINS = [8, 0, 7, 1, 4, 2]  # X8 O0 X7 O1 X4 O2
@@ -33,28 +33,21 @@ TABLE = Config.of(
 MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
 
 
+learner_of = functools.cache(Learner.of)
+_learn_game = jax.jit(finished_games.learn_from_game)
+_transitions = jax.jit(finished_games.transitions)
+_q_values = jax.jit(q_network.q_values)
+
+
 def start(config):
-    network = network_of(config.architecture)
-    return learner.init(config, config.hyper, network, jax.random.key(0), SelfPlay())
+    return learners.init(learner_of(config), jax.random.key(0))
 
 
 def learned(config, state, *games):
     for number, game in enumerate(games):
-        args = config, config.hyper, network_of(config.architecture), state
         played = finished_games.finished_game(config.env_id, game, number)
-        state = _learn_game(*args, played)
+        state = _learn_game(learner_of(config), state, played)
     return state
-
-
-_learn_game = jax.jit(finished_games.learn_from_game, static_argnums=0)
-_transitions = jax.jit(finished_games.transitions, static_argnums=0)
-_q_values = jax.jit(q_network.q_values)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _update(config, hyper, network, state):
-    drawn = random_numbers.of_update(config, state.key, state.update)
-    return learner.update(config, hyper, network, state, SelfPlay(), drawn)
 
 
 def value(config, state, moves):
@@ -64,8 +57,8 @@ def value(config, state, moves):
     for ply, cell in enumerate(before):
         cells[cell] = 1 if (len(before) - ply) % 2 == 0 else -1
     planes = np.stack([cells == 1, cells == -1], axis=-1).reshape(1, 3, 3, 2)
-    network = network_of(config.architecture)
-    return float(np.asarray(_q_values(network, state.params, planes))[0, move])
+    values = _q_values(learner_of(config).network, state.params, planes)
+    return float(np.asarray(values)[0, move])
 
 
 def test_a_lost_game_lowers_the_losers_last_move_and_raises_the_winners():
@@ -116,7 +109,7 @@ def test_with_two_plies_the_player_who_waits_learns_too():
 
 def test_the_transitions_are_those_of_both_players():
     state, moves = start(TABLE), jnp.array([*X_WINS, 0, 0, 0, 0], jnp.int32)
-    found = _transitions(TABLE, TABLE.hyper, state.new_game, moves)
+    found = _transitions(learner_of(TABLE), state.new_game, moves)
     assert found.live[:, 0].tolist() == [True] * 5 + [False] * 4
     assert found.action[:5, 0].tolist() == X_WINS
     np.testing.assert_allclose(found.reward[:5, 0], [0, 0, 0, 0, 1])
@@ -131,25 +124,24 @@ def test_the_transitions_are_those_of_both_players():
 def test_only_the_last_move_of_a_drawn_game_has_its_reward():
     config = TABLE.replace(opponent="random", reward_draw=0.25)
     moves = jnp.array(DRAW, jnp.int32)
-    found = _transitions(config, config.hyper, start(TABLE).new_game, moves)
+    found = _transitions(learner_of(config), start(TABLE).new_game, moves)
     assert found.reward[:, 0].tolist() == [0] * 8 + [0.25]
 
 
 def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
     moves = jnp.array([4, 4, 0, 1, 2, 3, 5, 6, 7], jnp.int32)
-    found = _transitions(TABLE, TABLE.hyper, start(TABLE).new_game, moves)
+    found = _transitions(learner_of(TABLE), start(TABLE).new_game, moves)
     assert found.live[:, 0].tolist() == [True, *[False] * 8]
 
 
 def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
-    moves = _transitions(MLP, MLP.hyper, state.new_game, jnp.array(DRAW, jnp.int32))
+    moves = _transitions(learner_of(MLP), state.new_game, jnp.array(DRAW, jnp.int32))
     last = jax.tree.map(lambda leaf: leaf[-1], jax.device_get(moves))
     alone = jax.jit(finished_games.alone, static_argnums=1)
-    args = MLP, MLP.hyper, network_of(MLP.architecture), jnp.float32(0.1), state
-    learn = jax.jit(learner.learn_from, static_argnums=0)
+    key, rate = jax.random.key(0), jnp.float32(0.1)
     single, wide = (
-        learn(*args, (batch, jax.random.key(0)))[1]
+        learners.learn(learner_of(MLP), state, batch, key, rate)[1]
         for batch in (last, alone(last, MLP.run.num_envs))
     )
     np.testing.assert_allclose(wide.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
@@ -188,8 +180,7 @@ def test_the_learning_rate_is_that_of_the_update_however_many_games_came_before(
         state = learned(FALLING, state, X_WINS)
         expected += rate * (1 - expected)
         assert value(FALLING, state, X_WINS) == pytest.approx(expected)
-    network = network_of(FALLING.architecture)
-    state, metrics = _update(FALLING, FALLING.hyper, network, state)
+    state, metrics = learners.update(learner_of(FALLING), state)
     assert float(metrics.learning_rate) == pytest.approx(rate)
     # The games opened in a corner; after the centre, all replies are worth 0.25.
     expected = 0.25 + rate * (-0.9 * 0.25 - 0.25)

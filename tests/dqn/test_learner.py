@@ -2,21 +2,22 @@
 
 import dataclasses
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
 
+from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, random_numbers, rollout
+from jax_ttt.dqn import equations, losses, random_numbers
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs import pgx_games
-from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
-from jax_ttt.players import players
 from jax_ttt.players.network import network_of
 
-SELF = SelfPlay()
 CONFIG = Config.of(
     num_envs=16, hidden_size=16, num_updates=10, tau=0.25, precision="float32"
 )
@@ -28,32 +29,21 @@ NETWORK = network_of(CONFIG.architecture)
 _q_values = jax.jit(q_network.q_values)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _update(config, hyper, network, state):
-    drawn = random_numbers.of_update(config, state.key, state.update)
-    return learner.update(config, hyper, network, state, SELF, drawn)
+_learner_of = functools.cache(Learner.of)
 
 
 def do_update(config, state):
     """Do one update of self-play, compiled."""
-    return _update(config, config.hyper, network_of(config.architecture), state)
+    return learners.update(_learner_of(config), state)
 
 
 def train(config, state, num_updates):
     """Do updates of self-play in one program."""
-    return learner.train_chunk(
-        config, config.hyper, network_of(config.architecture), state, num_updates, SELF
-    )
+    return learners.chunk(_learner_of(config), state, num_updates=num_updates)
 
 
 def start(seed, config=CONFIG):
-    return learner.init(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        jax.random.key(seed),
-        SELF,
-    )
+    return learners.init(_learner_of(config), jax.random.key(seed))
 
 
 def numbers(tree):
@@ -226,17 +216,26 @@ def test_the_schedules_end_with_the_last_update(trained):
     assert float(first.learning_rate) == pytest.approx(CONFIG.optimizer.learning_rate)
 
 
-@functools.partial(jax.jit, static_argnames="config")
 def play_by_hand(config, state):
     """Play the moves of one update with its random numbers."""
-    drawn = random_numbers.of_update(config, state.key, state.update)
+    return _play_by_hand(_learner_of(config), state)
+
+
+@jax.jit
+def _play_by_hand(learner, state):
+    config = learner.config
+    drawn = random_numbers.draw_random_numbers(config, state.key, state.update)
     before = state.env_state
-    q_values = q_network.q_values(
-        network_of(config.architecture), state.params, before.observation
+    q_values = q_network.q_values(learner.network, state.params, before.observation)
+    hyper = learner.hyper
+    epsilon = equations.linear(
+        hyper.epsilon_start, hyper.epsilon_end, config.run.num_updates
     )
-    epsilon = rollout.exploration(config, config.hyper, state.update, state.games)
     action = equations.epsilon_greedy(
-        drawn.turns.uniform[0], q_values, before.legal_action_mask, epsilon
+        drawn.turns.uniform[0],
+        q_values,
+        before.legal_action_mask,
+        jnp.asarray(epsilon(state.update)),
     )
     env = pgx_games.make_env(config.env_id)
     after, move = pgx_games.step(env, before, action, config.target.gamma)
@@ -288,7 +287,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
 
     loss, grads = jax.jit(jax.value_and_grad(loss_fn))(state.params)
     rate = LOCKSTEP.optimizer.learning_rate * 4 / 9  # update 5 of 0 to 9; the end is 0
-    optimizer = losses.optimizer(LOCKSTEP, LOCKSTEP.hyper, rate)
+    optimizer = losses.optimizer("adamw", rate, LOCKSTEP.optimizer.weight_decay)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)
     assert float(metrics.loss) == pytest.approx(float(loss), rel=1e-5)
@@ -412,30 +411,114 @@ def test_nothing_of_an_agent_changes_before_replay_start():
     assert all(new != old for new, old in pairs)
 
 
-def test_an_opponent_that_differs_from_the_settings_is_an_error():
-    """Otherwise self-play with the settings of an opponent gets wrong rewards."""
-    key, state = jax.random.key(0), start(0)
-    versus = Versus("random", players.random_player)
-    against = CONFIG.replace(opponent="random", reward_draw=0.5)
-    for config, opponent in ((against, SELF), (CONFIG, versus)):
-        named = (
-            f"the settings name the opponent '{config.opponent.opponent}', the argument"
-        )
-        with pytest.raises(ValueError, match=named):
-            learner.init(
-                config, config.hyper, network_of(config.architecture), key, opponent
-            )
-        with pytest.raises(ValueError, match=named):
-            learner.update(
-                *(config, config.hyper, network_of(config.architecture), state),
-                *(opponent, random_numbers.of_update(config, key, 0)),
-            )
-        with pytest.raises(ValueError, match=named):
-            learner.train_chunk(
-                config,
-                config.hyper,
-                network_of(config.architecture),
-                state,
-                1,
-                opponent,
-            )
+NUMBERS = CONFIG.replace(
+    learning_rate=0.01,
+    learning_rate_end=0.005,
+    weight_decay=0.25,
+    average_span=0.5,
+    epsilon_schedule="steps",
+    epsilon_start=0.75,
+    epsilon_end=0.25,
+    epsilon_decay=0.375,
+    gamma=0.75,
+    tremble=0.25,
+)
+OTHER_NUMBERS = {
+    "learning_rate": 0.02,
+    "learning_rate_end": 0.0,
+    "weight_decay": 0.5,
+    "average_span": 1.0,
+    "epsilon_start": 0.5,
+    "epsilon_end": 0.125,
+    "epsilon_decay": 0.25,
+    "tau": 0.5,
+    "gamma": 0.5,
+    "tremble": 0.75,
+}
+
+
+def results(learner, num_updates=3):
+    """Return what the first updates leave, and the epsilons and rates that they use."""
+    state, seen = learners.init(learner, jax.random.key(0)), []
+    for _ in range(num_updates):
+        state, metrics = learners.update(learner, state)
+        seen.append((metrics.epsilon, metrics.learning_rate))
+    return numbers((state, seen))
+
+
+def are_equal(found, expected):
+    return all(map(np.array_equal, found, expected))
+
+
+@pytest.fixture(scope="module")
+def usual_results():
+    return results(_learner_of(NUMBERS))
+
+
+def test_a_learner_has_ten_numbers_that_are_data():
+    assert set(OTHER_NUMBERS) == set(Hyper._fields)
+
+
+@pytest.mark.parametrize("name", OTHER_NUMBERS)
+def test_each_number_that_is_data_counts(name, usual_results):
+    config = NUMBERS.replace(**{name: OTHER_NUMBERS[name]})
+    changed = results(_learner_of(NUMBERS).with_numbers(config))
+    assert not are_equal(changed, usual_results)
+
+
+def test_the_same_numbers_in_the_settings_that_are_static_do_not_count(usual_results):
+    """Each learner has the static settings of the other."""
+    other = NUMBERS.replace(**OTHER_NUMBERS)
+    mixed = _learner_of(NUMBERS).with_numbers(other)
+    assert mixed.config == NUMBERS
+    assert are_equal(results(mixed), results(_learner_of(other)))
+    mixed = _learner_of(other).with_numbers(NUMBERS)
+    assert mixed.config == other
+    assert are_equal(results(mixed), usual_results)
+
+
+def test_a_learner_takes_no_numbers_of_settings_that_differ_in_more():
+    with pytest.raises(ValueError, match="differ in more than numbers"):
+        _learner_of(NUMBERS).with_numbers(NUMBERS.replace(num_envs=17))
+
+
+VERSUS = NUMBERS.replace(opponent="scripted", seat="first")
+
+
+@pytest.mark.parametrize("config", [NUMBERS, VERSUS], ids=["self-play", "versus"])
+def test_learners_that_train_at_once_each_do_their_own_update(config):
+    """They differ in their numbers and states, and in the moves of their opponents."""
+    configs = [config, config.replace(**OTHER_NUMBERS), config.replace(gamma=0.25)]
+    scripts = [[8, 7, 6], [7, 8, 5], [5, 7, 8]]
+    if config.opponent.is_self:
+        alone = [Learner.of(one) for one in configs]
+    else:
+        alone = [
+            Learner.of(one, learners.scripted(one, replies))
+            for one, replies in zip(configs, scripts, strict=True)
+        ]
+    states = [
+        learners.init(learner, jax.random.key(seed))
+        for seed, learner in enumerate(alone)
+    ]
+
+    def stacked(trees):
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+    together = dataclasses.replace(
+        alone[0],
+        hyper=stacked([learner.hyper for learner in alone]),
+        opponent=stacked([learner.opponent for learner in alone]),
+    )
+    update = jax.jit(jax.vmap(learners.update, in_axes=(together.axes, 0)))
+    many = stacked(states)
+    for _ in range(3):
+        many, many_metrics = update(together, many)
+        singles = [learners.update(*pair) for pair in zip(alone, states, strict=True)]
+        states = [state for state, _ in singles]
+        for place, single in enumerate(singles):
+            found = jax.tree.map(lambda x, i=place: x[i], (many, many_metrics))
+            for a, b in zip(numbers(found), numbers(single), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+    pairs = itertools.combinations(states, 2)
+    assert not any(are_equal(numbers(a.params), numbers(b.params)) for a, b in pairs)

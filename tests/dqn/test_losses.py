@@ -1,18 +1,17 @@
 """The loss of a batch and its gradient, compared with results by hand."""
 
 import jax
+import learners
 import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import losses
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32")
 _init_params = jax.jit(q_network.init_params)
-_loss_and_gradient = jax.jit(losses.loss_and_gradient, static_argnums=0)
 
 
 def moves(live):
@@ -34,14 +33,12 @@ def moves(live):
 def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far):
     """Every value is 0; the errors are 0.5, 3, 0 and, in a finished game, 7."""
     config = CONFIG.replace(loss=loss)
-    network = network_of(config.architecture)
-    params = _init_params(network, jax.random.key(0))
+    learner = Learner.of(config)
+    params = _init_params(learner.network, jax.random.key(0))
     params = jax.tree.map(np.zeros_like, params)
     target = np.array([[0.5, 3.0, 7.0, 0.0]], np.float32)
     batch = moves([True, True, False, True])
-    found = _loss_and_gradient(
-        config, network, params, target, batch, jax.random.key(0)
-    )
+    found = learners.gradient(learner, params, target, batch, jax.random.key(0))
     assert float(found.loss) == pytest.approx((0.125 + far) / 4, abs=1e-6)
     assert found.visits is None
     (bias,) = [leaf for leaf in jax.tree.leaves(found.grads) if leaf.ndim == 1]
@@ -54,11 +51,9 @@ def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far)
 def test_both_heads_learn_from_each_move():
     """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
     config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
-    network = network_of(config.architecture)
-    params = _init_params(network, jax.random.key(0))
+    learner = Learner.of(config)
+    params = _init_params(learner.network, jax.random.key(0))
     target = np.array([[0.5, 0.0], [0.0, -3.0]], np.float32)
     batch = moves([True, True])
-    found = _loss_and_gradient(
-        config, network, params, target, batch, jax.random.key(0)
-    )
+    found = learners.gradient(learner, params, target, batch, jax.random.key(0))
     assert float(found.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)

@@ -1,13 +1,12 @@
 """The random numbers of updates: independent, and the same for any chunks."""
 
 import jax
+import learners
 import numpy as np
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import random_numbers
 
 CONFIG = Config.of(num_envs=1000)
-_of_update = jax.jit(random_numbers.of_update, static_argnums=0)
 
 
 def words(drawn):
@@ -20,9 +19,9 @@ def words(drawn):
 def test_an_updates_numbers_depend_only_on_its_index():
     """They are the same if generated alone or for a chunk."""
     key = jax.random.key(3)
-    chunk = jax.vmap(lambda update: _of_update(CONFIG, key, update))(np.arange(5, 9))
+    chunk = jax.vmap(lambda update: learners.draw(CONFIG, key, update))(np.arange(5, 9))
     for row, update in enumerate(range(5, 9)):
-        alone = _of_update(CONFIG, key, update)
+        alone = learners.draw(CONFIG, key, update)
         of_chunk = jax.tree.map(lambda x, i=row: x[i], chunk)
         for a, b in zip(words(alone), words(of_chunk), strict=True):
             assert np.array_equal(a, b)
@@ -31,7 +30,7 @@ def test_an_updates_numbers_depend_only_on_its_index():
 def test_runs_updates_and_turns_have_different_numbers():
     backward = CONFIG.replace(backward=True, network="table", optimizer="sgd")
     seen = [
-        _of_update(backward, jax.random.key(seed), update).turns.uniform
+        learners.draw(backward, jax.random.key(seed), update).turns.uniform
         for seed in range(2)
         for update in range(3)
     ]
@@ -44,7 +43,7 @@ def test_runs_updates_and_turns_have_different_numbers():
 
 
 def test_all_keys_of_an_update_differ():
-    drawn = _of_update(CONFIG, jax.random.key(3), 7)
+    drawn = learners.draw(CONFIG, jax.random.key(3), 7)
     keys = [tuple(part) for part in words(drawn)[1:]]
 
     assert len(set(keys)) == len(keys) == 4
@@ -52,7 +51,7 @@ def test_all_keys_of_an_update_differ():
 
 def test_the_starts_of_new_games_have_a_key_of_their_own():
     config = CONFIG.replace(env_id="connect_4x4", start_share=0.5)
-    drawn = _of_update(config, jax.random.key(3), 7)
+    drawn = learners.draw(config, jax.random.key(3), 7)
     keys = (drawn.restart_key, drawn.sample_key, *drawn.turns.reply_key)
     for key in (*keys, *drawn.turns.learn_key):
         assert not np.array_equal(drawn.starts, jax.random.uniform(key, (1000,)))

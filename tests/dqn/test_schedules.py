@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses, rollout
+from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn.learner import Learner
 
 
 def test_a_schedule_is_a_line_that_ends_with_the_last_update():
@@ -34,17 +35,14 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
         **{"learning_rate": 0.8, "learning_rate_end": 0.4, "num_updates": 5},
         **{"learning_rate_decay": 0.5, "eval_every": 2},
     )
-    schedule = losses.step_size(config, config.hyper)
-    found = jax.jit(jax.vmap(schedule))(np.arange(5))
+    found = jax.jit(jax.vmap(Learner.of(config).learning_rate))(np.arange(5))
     np.testing.assert_allclose(found, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
 
 
 def test_epsilon_follows_its_schedule():
     def epsilons(config, pairs):
-        def one(*pair):
-            return rollout.exploration(config, config.hyper, *pair)
-
-        return jax.jit(jax.vmap(one))(*np.array(pairs).T)
+        epsilon = jax.jit(jax.vmap(Learner.of(config).epsilon))
+        return epsilon(*np.array(pairs).T)
 
     steps = Config.of(
         epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
@@ -67,14 +65,13 @@ def test_epsilon_follows_its_schedule():
 
 def test_the_first_steps_of_adamw_by_hand():
     """With a constant gradient, each step is as large as the learning rate."""
-    config = Config.of(weight_decay=0.1)
     params = np.array([2.0, -1.0], np.float32)
     grads = np.array([0.5, -3.0], np.float32)
-    state = losses.optimizer(config, config.hyper, rate=1.0).init(params)
+    state = losses.optimizer("adamw", 1.0, weight_decay=0.1).init(params)
 
     @jax.jit
     def update(rate, state):
-        optimizer = losses.optimizer(config, config.hyper, rate)
+        optimizer = losses.optimizer("adamw", rate, weight_decay=0.1)
         return optimizer.update(grads, state, params)
 
     for rate in (4e-3, 3e-3):

@@ -5,16 +5,15 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import learners
 import made
 import numpy as np
 import pytest
-from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, random_numbers
-from jax_ttt.envs.opponents import Versus
+from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
 
 # The test cases of nestedsoftware/tictac: alpha 0.9, gamma 1, initial values 0.
 CONFIG = Config.of(
@@ -35,38 +34,14 @@ CONFIG = Config.of(
     reward_loss=0.0,
 )
 KEYS = ["position", "after-state", "hash"]
-_LEARN = jax.jit(learner.learn_from, static_argnums=0)
-_TARGETS = jax.jit(losses.td_targets, static_argnums=0)
 _Q_VALUES = jax.jit(q_network.q_values)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _update(config, hyper, network, state, opponent):
-    drawn = random_numbers.of_update(config, state.key, state.update)
-    return learner.update(config, hyper, network, state, opponent, drawn)
-
-
-def update(config, state, opponent):
-    """Do one update, compiled."""
-    network = network_of(config.architecture)
-    return _update(config, config.hyper, network, state, opponent)
+learner_of = functools.cache(Learner.of)
 
 
 def learn(config, state, batch, key):
-    """Learn from a batch, compiled, at the first learning rate of the settings."""
-    network, rate = network_of(config.architecture), config.optimizer.learning_rate
-    return _LEARN(config, config.hyper, network, rate, state, (batch, key))
-
-
-def _reply(replies, key, env_state):
-    del key
-    return replies[env_state._step_count // 2]
-
-
-def scripted(replies):
-    """Return an opponent that plays these moves in order."""
-    moves = np.array([*replies, *[0] * (5 - len(replies))], np.int32)
-    return Versus("scripted", Partial(_reply, moves))
+    """Learn from a batch at the first learning rate of the settings."""
+    rate = jnp.float32(config.optimizer.learning_rate)
+    return learners.learn(learner_of(config), state, batch, key, rate)
 
 
 def obs_of(cells):
@@ -75,35 +50,26 @@ def obs_of(cells):
     return np.stack([cells == 1, cells == -1], axis=-1)
 
 
-def q_values_of(network, params, obs):
-    return np.asarray(_Q_VALUES(network, params, obs))
+def q_values_of(config, params, obs):
+    return np.asarray(_Q_VALUES(learner_of(config).network, params, obs))
 
 
 def value(config, state, mine, yours, action):
     """Return the agent's value of a move on a board with these stones."""
     cells = np.zeros(9, int)
     cells[list(mine)], cells[list(yours)] = 1, -1
-    q_values = q_values_of(network_of(config.architecture), state.params, obs_of(cells))
+    q_values = q_values_of(config, state.params, obs_of(cells))
     return float(q_values[0, action])
 
 
 def play_game(config, state, replies, first):
     """Let the agent play a game against scripted replies, and learn from it."""
-    opponent = scripted(replies)
-    starts = (
-        learner.init(
-            config,
-            config.hyper,
-            network_of(config.architecture),
-            jax.random.key(n),
-            opponent,
-        )
-        for n in range(99)
-    )
+    learner = Learner.of(config, learners.scripted(config, replies))
+    starts = (learners.init(learner, jax.random.key(n)) for n in range(99))
     start = next(s for s in starts if s.env_state.observation.any() != first)
     if state is not None:
         start = dataclasses.replace(state, env_state=start.env_state)
-    return update(config, start, opponent)
+    return learners.update(learner, start)
 
 
 def assert_near(found, expected):
@@ -137,9 +103,8 @@ def test_a_won_game_is_learned_from_the_last_move_to_the_first():
 def test_all_moves_of_an_update_have_its_learning_rate():
     """At update 1 of 0 to 2, the rate has fallen from 0.5 to 0.25."""
     config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.0, num_updates=3)
-    network = network_of(config.architecture)
-    args = config, config.hyper, network, jax.random.key(0), scripted([7, 5])
-    state = dataclasses.replace(learner.init(*args), update=jnp.int32(1))
+    state = learners.init(learner_of(config), jax.random.key(0))
+    state = dataclasses.replace(state, update=jnp.int32(1))
     state, metrics = play_game(config, state, [7, 5], first=True)
     assert float(metrics.learning_rate) == 0.25
     assert_near(value(config, state, [0, 1], [7, 5], 2), 0.25)
@@ -181,13 +146,7 @@ def transition(cells, action, reward):
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Values learned in one view are found in another."""
     config = CONFIG.replace(table_key=key)
-    state = learner.init(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        jax.random.key(0),
-        scripted([]),
-    )
+    state = learners.init(learner_of(config), jax.random.key(0))
     board = np.array([[1, 0, 0], [-1, 1, 0], [0, 0, -1]])
     for action, reward in ((2, 1.0), (7, -0.5)):
         state, _ = learn(
@@ -196,27 +155,17 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
     for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
-        q_values = q_values_of(
-            network_of(config.architecture), state.params, obs_of(cells)
-        )[0]
+        q_values = q_values_of(config, state.params, obs_of(cells))[0]
         assert_near(q_values[np.array(moves)], [0.9, -0.45])
     for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_values_of(
-            network_of(config.architecture), state.params, obs_of(cells)
-        )
+        q_values = q_values_of(config, state.params, obs_of(cells))
         legal = jnp.asarray(cells.reshape(1, 9) == 0)
         assert equations.greedy(jnp.asarray(q_values), legal)[0] == best
 
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.5)
-    state = learner.init(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        jax.random.key(0),
-        scripted([]),
-    )
+    state = learners.init(learner_of(config), jax.random.key(0))
     cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
     rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
     moves = [transition(*row) for row in rows]
@@ -235,7 +184,7 @@ DOUBLE = CONFIG.replace(double=True)
 
 def with_heads(config, values):
     """Return a table with `values` (2, 9) for every board."""
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    params = q_network.init_params(learner_of(config).network, jax.random.key(0))
     flat = np.asarray(values, np.float32).reshape(1, 18)
     return jax.tree.map(lambda leaf: np.broadcast_to(flat, leaf.shape), params)
 
@@ -243,15 +192,19 @@ def with_heads(config, values):
 def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     batch = transition([0] * 9, 4, 0.0)
     many = jax.tree.map(lambda leaf: np.repeat(leaf, 1000, axis=0), batch)
-    one_of_two_tables = jax.jit(losses.one_of_two_tables, static_argnums=2)
-    ended = one_of_two_tables(jax.random.key(0), many, 2)
+    learning_heads = jax.jit(losses.learning_heads, static_argnums=(0, 3))
+
+    def learns(batch):
+        return learning_heads("two-tables", jax.random.key(0), batch, 2)
+
+    ended = learns(many)
     assert ended.all()
     going = many._replace(discount=np.full(1000, 0.9, np.float32))
-    first, second = one_of_two_tables(jax.random.key(0), going, 2)
+    first, second = learns(going)
     assert (first != second).all()
     assert 400 < int(first.sum()) < 600
     over = going._replace(live=np.zeros(1000, bool))
-    assert not one_of_two_tables(jax.random.key(0), over, 2).any()
+    assert not learns(over).any()
 
 
 def test_double_tables_play_by_their_mean():
@@ -259,7 +212,7 @@ def test_double_tables_play_by_their_mean():
     values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
     params = with_heads(DOUBLE.replace(canonical=False), values)
     config = DOUBLE.replace(canonical=False)
-    found = q_values_of(network_of(config.architecture), params, obs_of([0] * 9))
+    found = q_values_of(config, params, obs_of([0] * 9))
     assert_near(found[0, :3], [-0.25, 0.75, 0])
 
 
@@ -269,8 +222,6 @@ def test_each_of_two_tables_chooses_and_the_other_gives_the_value():
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
     params = with_heads(config, values)
     batch = transition([0] * 9, 4, 0.25)._replace(discount=np.array([0.5], np.float32))
-    found = _TARGETS(
-        config, config.hyper, network_of(config.architecture), params, params, batch
-    )
+    found = learners.td_targets(learner_of(config), params, params, batch)
     # The first chooses cell 0, the second cell 1; each value is the other table's.
     assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])

@@ -1,12 +1,13 @@
 """TD targets of networks with known values."""
 
 import jax
+import learners
 import made
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import losses
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 
@@ -43,13 +44,9 @@ def batch(discounts):
     )
 
 
-_targets = jax.jit(losses.td_targets, static_argnums=0)
-
-
 def found(config, params, target_params):
     moves = batch([-0.5, 0.5, 0.0])
-    network = network_of(config.architecture)
-    return _targets(config, config.hyper, network, params, target_params, moves)
+    return learners.td_targets(Learner.of(config), params, target_params, moves)
 
 
 ACTING = values(0.0, 0.75, -0.75)

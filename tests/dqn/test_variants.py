@@ -9,9 +9,8 @@ import pytest
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import Switch, Words
 from jax_ttt.config.settings import RULES, Config
-from jax_ttt.dqn import learner, random_numbers
-from jax_ttt.envs.opponents import SelfPlay
-from jax_ttt.players.network import network_of
+from jax_ttt.dqn import random_numbers
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.training import loop
 
 SMALL = {"num_envs": 4, "num_updates": 4}
@@ -121,15 +120,16 @@ def test_every_accepted_pair_of_variants_can_be_traced():
     assert num_accepted > 700
     assert num_refused > 40
     for config in configs:
-        network = network_of(config.architecture)
-        opponent = loop.make_opponent(config, 0) or SelfPlay()
-        args = config.hyper, network, jax.random.key(0), opponent
-        before = jax.eval_shape(functools.partial(learner.init, config), *args)
-        one_update = functools.partial(learner.update, config, config.hyper, network)
-        draw = functools.partial(random_numbers.of_update, config)
-        drawn = jax.eval_shape(draw, before.key, before.update)
-        after, metrics = jax.eval_shape(one_update, before, opponent, drawn)
-        assert jax.tree.structure(before) == jax.tree.structure(after), config
-        for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
-            assert (a.shape, a.dtype) == (b.shape, b.dtype), config
-        assert {leaf.shape for leaf in jax.tree.leaves(metrics)} == {()}, config
+        learner = Learner.of(config, loop.make_opponent(config, 0))
+        jax.eval_shape(functools.partial(one_update, learner))
+
+
+def one_update(learner):
+    """Check shapes and types of the first update."""
+    config, before = learner.config, learner.init(jax.random.key(0))
+    drawn = random_numbers.draw_random_numbers(config, before.key, before.update)
+    after, metrics = learner.update(before, drawn)
+    assert jax.tree.structure(before) == jax.tree.structure(after), config
+    for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype), config
+    assert {leaf.shape for leaf in jax.tree.leaves(metrics)} == {()}, config

@@ -1,33 +1,38 @@
 """The opponent in training: seats, turns and results."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import opponents, pgx_games
-from jax_ttt.envs.opponents import SelfPlay, Versus
+from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players
 
 CONFIG = Config.of(opponent="random", num_envs=2000)
 ENV = pgx_games.make_env("tic_tac_toe")
-RANDOM = Versus("random", players.random_player)
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def start(config, opponent, key):
-    return opponent.start(config.run, config.opponent, key)
+def random_opponent(config):
+    return learners.versus(config, players.random_player)
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def moved(config, opponent, before, action):
+def itself(config):
+    return SelfPlay(config.env_id, config.run.num_envs)
+
+
+@jax.jit
+def start(opponent, key):
+    return opponent.start(key)
+
+
+@jax.jit
+def moved(opponent, before, action):
     """Return the games after a move and the opponent's reply, if any."""
     after, move = pgx_games.step(ENV, before, action, 1.0)
-    key = jax.random.key(2)
-    after, move = opponent.reply(ENV, config.target.gamma, key, before, after, move)
+    after, move = opponent.reply(jax.random.key(2), before, after, move)
     return (
         after,
         opponent.moves_made(before, after),
@@ -39,8 +44,8 @@ def moved(config, opponent, before, action):
     ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
 )
 def test_the_agent_has_the_seat_of_the_settings(seat, share):
-    config = CONFIG.replace(seat=seat)
-    env_state = start(config, RANDOM, jax.random.key(3))
+    opponent = random_opponent(CONFIG.replace(seat=seat))
+    env_state = start(opponent, jax.random.key(3))
     stones = env_state.observation.sum(axis=(1, 2, 3))
     assert set(np.unique(stones)) <= {0, 1}
     assert abs(float((stones == 1).mean()) - share) < 0.05
@@ -54,26 +59,24 @@ def test_the_agent_has_the_seat_of_the_settings(seat, share):
 
 
 @pytest.mark.parametrize(
-    ("opponent", "name"), [(SelfPlay(), "self"), (RANDOM, "random")]
+    ("make_opponent", "per_game"), [(itself, 1), (random_opponent, 2)]
 )
-def test_a_step_is_a_move_and_against_an_opponent_its_reply(opponent, name):
-    config = CONFIG.replace(opponent=name, num_envs=64)
-    if name == "random":
-        config = config.replace(seat="first")
-    before = start(config, opponent, jax.random.key(0))
-    after, made, result = moved(config, opponent, before, jnp.full(64, 4))
-    per_game = 1 if name == "self" else 2
+def test_a_step_is_a_move_and_against_an_opponent_its_reply(make_opponent, per_game):
+    opponent = make_opponent(CONFIG.replace(seat="first", num_envs=64))
+    before = start(opponent, jax.random.key(0))
+    after, made, result = moved(opponent, before, jnp.full(64, 4))
     assert int(made) == 64 * per_game
     assert (after.observation.sum(axis=(1, 2, 3)) == per_game).all()
     assert not result.any()
 
 
 def test_a_result_is_the_agents_or_in_self_play_the_first_players():
-    config = CONFIG.replace(opponent="self", num_envs=2)
-    state = start(config, SelfPlay(), jax.random.key(0))
+    config = CONFIG.replace(num_envs=2)
+    own, versus = itself(config), random_opponent(config)
+    state = start(own, jax.random.key(0))
     reward = np.array([1, -1], np.float32)
     step = jax.jit(pgx_games.step, static_argnums=0)
-    results = jax.jit(lambda *args: (SelfPlay().result(*args), RANDOM.result(*args)))
+    results = jax.jit(lambda *args: (own.result(*args), versus.result(*args)))
     for sign in (1, -1, 1):  # as the first player moves, the second, the first
         first, agent = results(state, reward)
         assert first.tolist() == [sign, -sign]
@@ -82,30 +85,23 @@ def test_a_result_is_the_agents_or_in_self_play_the_first_players():
         state, _ = step(ENV, state, action, 1.0)
 
 
-def test_an_opponent_that_the_settings_do_not_name_is_an_error():
-    opponents.check(CONFIG.opponent, RANDOM)
-    with pytest.raises(ValueError, match="name the opponent 'random', the argument is"):
-        opponents.check(CONFIG.opponent, SelfPlay())
-
-
 def test_finished_games_are_replaced_by_games_in_both_seats():
-    config = CONFIG.replace(seat="both")
-    begun = start(config, RANDOM, jax.random.key(3))
+    opponent = random_opponent(CONFIG.replace(seat="both"))
+    begun = start(opponent, jax.random.key(3))
     one = jax.tree.map(lambda leaf: leaf[:1], begun)
-    args = config.run, config.opponent, jax.random.key(4), one
-    fresh = jax.jit(lambda: RANDOM.replacement(*args))()
+    fresh = jax.jit(opponent.replacement)(jax.random.key(4), one)
     opened = fresh.observation.sum(axis=(1, 2, 3)) == 1
     assert abs(float(opened.mean()) - 0.5) < 0.05
 
 
 def test_the_moves_of_both_sides_count_with_the_first_one():
     config = CONFIG.replace(seat="second", num_envs=64)
-    before = start(config, RANDOM, jax.random.key(3))
+    opponent = random_opponent(config)
+    before = start(opponent, jax.random.key(3))
     action = jnp.argmax(before.legal_action_mask, axis=1).astype(jnp.int32)
-    after, made, _ = moved(config, RANDOM, before, action)
+    after, made, _ = moved(opponent, before, action)
     assert int(made) == int(after._step_count.sum()) == 3 * 64
-    itself = config.replace(opponent="self", seat="both")
-    after, made, _ = moved(itself, SelfPlay(), before, action)
+    after, made, _ = moved(itself(config), before, action)
     assert int(made) == 64
 
 

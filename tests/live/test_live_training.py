@@ -99,14 +99,22 @@ def test_the_agent_of_each_evaluation_can_be_had(training):
     assert agents[0].score != agents[2].score
 
 
+def settled(training):
+    """Return the updates of a run as soon as they stay the same for half a second."""
+    before, after = None, training.status()["update"]
+    while before != after:
+        time.sleep(0.5)
+        before, after = after, training.status()["update"]
+    return after
+
+
 def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
     with contextlib.closing(LiveTraining(speed=0.2)) as training:
         training.command("start", "table")
         until(training, "running")
         training.command("pause")
         before = until(training, "paused")["update"]
-        time.sleep(0.5)
-        after = training.status()["update"]
+        after = settled(training)
         assert after - before <= 10, "the chunk that was being computed"
         time.sleep(0.3)
         assert training.status()["update"] == after < 20
@@ -273,11 +281,12 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
 
 
 def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
-    begun, ends = threading.Event(), threading.Event()
+    begun, ends, compiled = threading.Event(), threading.Event(), []
 
     def compiling(*args):
         begun.set()
         ends.wait(WAIT)
+        compiled.append(True)
         return iter(())
 
     monkeypatch.setattr(loop, "train", compiling)

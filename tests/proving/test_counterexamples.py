@@ -14,7 +14,6 @@ from jax_ttt.evaluation import evaluation, reached_grades
 from jax_ttt.players import registry
 from jax_ttt.proving import counterexamples
 from jax_ttt.results.grades import Grades, Reached
-from jax_ttt.runtime import named_arrays
 
 ENV = "connect_4x4"
 CONFIG = Config.of(
@@ -38,8 +37,7 @@ def agent():
 
 @pytest.fixture(scope="module")
 def params(agent):
-    """Return its parameters as those of a run are."""
-    return named_arrays.flat(agent.params)
+    return agent.params
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def graded(agent):
 @pytest.fixture(scope="module")
 def found(params):
     """Return the results of a round, and its counterexamples."""
-    return counterexamples.of_round(CONFIG, params, generator(), never)
+    return counterexamples.of_round(CONFIG, params, generator(), None, never)
 
 
 def test_a_round_finds_what_evaluate_finds(found, graded):
@@ -80,7 +78,7 @@ def test_a_search_that_is_stopped_finds_nothing(params):
         calls.append(1)
         return len(calls) > 3
 
-    grades, keys = counterexamples.of_round(CONFIG, params, generator(), later)
+    grades, keys = counterexamples.of_round(CONFIG, params, generator(), None, later)
     assert grades == {}
     assert len(keys) == 0
 
@@ -88,14 +86,14 @@ def test_a_search_that_is_stopped_finds_nothing(params):
 def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
     all_grades, all_keys = found
     config = CONFIG.replace(max_positions=200)
-    grades, keys = counterexamples.of_round(config, params, generator(), never)
+    grades, keys = counterexamples.of_round(config, params, generator(), None, never)
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
     monkeypatch.setattr(reached_grades, "_SAMPLE", 40)
-    few = counterexamples.of_round(config, params, generator(), never)[1]
+    few = counterexamples.of_round(config, params, generator(), None, never)[1]
     assert 0 < len(few) < len(keys)
     assert set(few) < set(keys)
-    again = counterexamples.of_round(config, params, generator(), never)[1]
+    again = counterexamples.of_round(config, params, generator(), None, never)[1]
     np.testing.assert_array_equal(few, again)
 
 

@@ -8,13 +8,13 @@ import jax
 import made
 import numpy as np
 import pytest
+from quick import compiled
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.runtime import compile_events
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop, many_agents, run_state
 from jax_ttt.training.device import Layout, keys
@@ -49,12 +49,12 @@ def leaves(params):
 
 def test_settings_that_are_data_share_one_program():
     other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
-    learner, compiled = loop.make_learner(CONFIG, 1), []
+    learner = loop.make_learner(CONFIG, 1)
     *_, first = loop.train(learner, run_key(1))
-    with compile_events.durations(lambda event, seconds: compiled.append(event)):
+    with compiled() as steps:
         *_, last = loop.train(learner.with_numbers(other), run_key(2))
     assert first.update == last.update == CONFIG.run.num_updates
-    assert compiled == []
+    assert steps == []
     with pytest.raises(ValueError, match="differ in more than numbers that are data"):
         learner.with_numbers(CONFIG.replace(num_envs=8))
 
@@ -284,7 +284,7 @@ def test_each_device_trains_as_many_as_its_own_memory_holds(four_devices):
 @pytest.mark.usefixtures("room_for_seven")
 def test_processes_train_as_many_as_fit_into_each(four_devices, monkeypatch):
     """Their batches must be the same, though their free memory differs."""
-    monkeypatch.setattr(processes, "agreed", lambda number: max(number, -5))
+    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, -5))
     assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: None)
     assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5

@@ -1,20 +1,19 @@
 """The linear layer: its matrix products and their precision."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
 from flax import nnx
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import learner, losses, random_numbers, rollout
-from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.dqn import random_numbers
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.evaluation import network_grades
-from jax_ttt.networks import mlp, q_network
+from jax_ttt.networks import fast_dense, q_network
 from jax_ttt.players.network import network_of
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
@@ -39,7 +38,7 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
     @jax.jit
     def both(kernel, bias, inputs, weights):
         args = kernel, bias, inputs
-        outputs, back = jax.vjp(lambda *args: mlp.affine(*args, dtype), *args)
+        outputs, back = jax.vjp(lambda *args: fast_dense.affine(*args, dtype), *args)
         return outputs, *back(weights)
 
     kernel, bias, inputs, weights = map(np.asarray, args)
@@ -55,7 +54,7 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
 
 
 def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
-    ours = mlp.Columns(4, 3, jnp.float32, nnx.Rngs(7))
+    ours = fast_dense.Columns(4, 3, jnp.float32, nnx.Rngs(7))
     theirs = nnx.Linear(4, 3, rngs=nnx.Rngs(7))
     assert np.array_equal(ours.kernel[...], theirs.kernel[...].T)
     # A new bias is 0, which would hide an error.
@@ -69,14 +68,12 @@ def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
 @jax.jit
 def moves():
     """Return params and a batch of moves, many of them the last of their games."""
-    network = network_of(FLOAT32.architecture)
-    state = learner.init(FLOAT32, FLOAT32.hyper, network, jax.random.key(0), SelfPlay())
+    learner = Learner.of(FLOAT32)
+    state = learner.init(jax.random.key(0))
 
     def play(env_state, key):
-        epsilon = jnp.float32(1)
-        turn = random_numbers.turn(jax.random.split(key, 3), FLOAT32.run.num_envs)
-        args = state.params, turn, env_state, epsilon, SelfPlay()
-        return rollout.play_epsilon_greedy(FLOAT32, FLOAT32.hyper, network, *args)
+        turn = random_numbers.draw_turn(jax.random.split(key, 3), FLOAT32.run.num_envs)
+        return learner.play(state.params, env_state, turn, epsilon=jnp.float32(1))
 
     keys = jax.random.split(jax.random.key(1), 7)
     _, played = jax.lax.scan(play, state.env_state, keys)
@@ -86,21 +83,16 @@ def moves():
 def test_losses_and_gradients_of_both_precisions_differ_by_less_than_a_hundredth():
     params, batch = moves()
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def learned(config):
-        key, dtype = (
-            jax.random.key(1),
-            q_network.learning_dtype(config.network.precision),
-        )
-        values = q_network.heads(
-            network_of(config.architecture), params, batch.obs, dtype
-        )
-        network = network_of(config.architecture)
-        target = losses.td_targets(config, config.hyper, network, params, params, batch)
-        found = losses.loss_and_gradient(config, network, params, target, batch, key)
+    @jax.jit
+    def learned(learner):
+        values = q_network.heads(learner.network, params, batch.obs, learner.dtype)
+        target = learner.td_targets(params, params, batch)
+        found = learner.gradient(params, target, batch, jax.random.key(1))
         return values, found.loss, found.grads
 
-    exact, rounded = (jax.tree.leaves(learned(c)) for c in (FLOAT32, BFLOAT16))
+    exact, rounded = (
+        jax.tree.leaves(learned(Learner.of(config))) for config in (FLOAT32, BFLOAT16)
+    )
     for a, b in zip(rounded, exact, strict=True):
         assert a.dtype == jnp.float32
         assert not np.array_equal(a, b)
@@ -118,23 +110,12 @@ def test_an_agent_trained_in_any_precision_is_used_in_float32():
 @pytest.mark.slow
 def test_training_in_bfloat16_ends_in_a_proof(tree):
     config = PRESETS["default"].replace(precision="bfloat16", eval_games=0)
-    state = learner.init(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        jax.random.key(0),
-        SelfPlay(),
+    learner = Learner.of(config)
+    state = learners.init(learner, jax.random.key(0))
+    state, _ = learners.chunk(learner, state, num_updates=config.run.num_updates)
+    found = network_grades.grade_exactly(
+        learner.network, state.params, tree, config.seats
     )
-    state, _ = learner.train_chunk(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        state,
-        config.run.num_updates,
-        SelfPlay(),
-    )
-    network = network_of(config.architecture)
-    found = network_grades.grade_exactly(network, state.params, tree, config.seats)
     exact = evaluations.summary(found).exact
     assert exact is not None
     assert exact.unbeatable

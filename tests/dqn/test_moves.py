@@ -1,20 +1,17 @@
-"""Rollouts: the transitions, rewards and counts of moves and replies."""
-
-import functools
+"""Playing: the transitions, rewards and counts of moves and replies."""
 
 import jax
 import jax.numpy as jnp
+import learners
 import numpy as np
 import pytest
-from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import random_numbers, rollout
+from jax_ttt.dqn import exploration, random_numbers
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs import pgx_games
-from jax_ttt.envs.opponents import SelfPlay, Versus
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
-from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(
     opponent="scripted",
@@ -29,54 +26,38 @@ CONFIG = Config.of(
 )
 SELF_PLAY = Config.of(num_envs=1, hidden_size=1, canonical=False)
 ENV = pgx_games.make_env("tic_tac_toe")
-RANDOM = Versus("random", players.random_player)
 _init = jax.jit(pgx_games.init, static_argnums=(0, 2))
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def start(config, opponent, key):
-    return opponent.start(config.run, config.opponent, key)
+def against(config, replies):
+    """Return the learner against an opponent that plays these moves in order."""
+    return Learner.of(config, learners.scripted(config, replies))
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def play(config, env_state, opponent, wanted):
+@jax.jit
+def start(learner):
+    return learner.opponent.start(jax.random.key(0))
+
+
+@jax.jit
+def play(learner, env_state, wanted):
     """Play `wanted`, the greedy move of a network whose values are set here."""
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    params = q_network.init_params(learner.network, jax.random.key(0))
     bias = jax.nn.one_hot(wanted, 9)
     params = jax.tree.map(
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
     keys = jax.random.split(jax.random.key(1), 3)
-    turn = random_numbers.turn(keys, config.run.num_envs)
-    return rollout.play_epsilon_greedy(
-        config,
-        config.hyper,
-        network_of(config.architecture),
-        params,
-        turn,
-        env_state,
-        jnp.float32(0),
-        opponent,
-    )
-
-
-def _reply(replies, key, env_state):
-    del key
-    return replies[env_state._step_count // 2]
-
-
-def scripted(replies):
-    """Return an opponent that plays these moves in order."""
-    moves = jnp.array([*replies, *[0] * (5 - len(replies))], jnp.int32)
-    return Versus("scripted", Partial(_reply, moves))
+    turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
+    return learner.play(params, env_state, turn, jnp.float32(0))
 
 
 def episode(config, replies, moves):
     """Return the record of each of the agent's moves."""
-    opponent = scripted(replies)
-    env_state, played = start(config, opponent, jax.random.key(0)), []
+    learner = against(config, replies)
+    env_state, played = start(learner), []
     for move in moves:
-        env_state, row = play(config, env_state, opponent, jnp.int32(move))
+        env_state, row = play(learner, env_state, jnp.int32(move))
         played.append(row)
     return played
 
@@ -119,26 +100,18 @@ def test_the_next_board_is_the_one_after_the_reply():
     assert first.transition.action[0] == 0
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def random_moves(config, opponent):
+@jax.jit
+def random_moves(learner):
     """Return the games after each of three random moves of the agent."""
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    params = q_network.init_params(learner.network, jax.random.key(0))
 
     def play(env_state, key):
-        explore = jnp.float32(1)
-        env_state, _ = rollout.play_epsilon_greedy(
-            config,
-            config.hyper,
-            network_of(config.architecture),
-            params,
-            random_numbers.turn(jax.random.split(key, 3), config.run.num_envs),
-            env_state,
-            explore,
-            opponent,
-        )
+        keys = jax.random.split(key, 3)
+        turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
+        env_state, _ = learner.play(params, env_state, turn, epsilon=jnp.float32(1))
         return env_state, env_state
 
-    env_state = opponent.start(config.run, config.opponent, jax.random.key(1))
+    env_state = learner.opponent.start(jax.random.key(1))
     return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
 
 
@@ -146,8 +119,9 @@ def random_moves(config, opponent):
 def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = CONFIG.replace(seat=seat) if seat != "self" else SELF_PLAY
     config = config.replace(first_move=4, num_envs=512)
-    opponent = SelfPlay() if seat == "self" else RANDOM
-    states = jax.device_get(random_moves(config, opponent))
+    opponent = learners.versus(config, players.random_player)
+    learner = Learner.of(config, None if seat == "self" else opponent)
+    states = jax.device_get(random_moves(learner))
     # Only an illegal move ends a game in less than five moves.
     assert not (states.terminated & (states._step_count < 5)).any()
     replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
@@ -162,13 +136,13 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
 
 
 def test_games_open_with_so_many_random_moves_by_their_place():
-    exploration = Config.of(random_opening=8).exploration
+    settings = Config.of(random_opening=8).exploration
     start = _init(ENV, jax.random.key(0), 48)
-    opening_epsilon = jax.jit(rollout.opening_epsilon, static_argnums=0)
+    opening_epsilon = jax.jit(exploration.opening_epsilon, static_argnums=0)
     moves = np.zeros(48, int)
     for made in range(10):
         state = start.replace(_step_count=np.full(48, made, np.int32))
-        epsilon = opening_epsilon(exploration, state, np.float32(0.25))
+        epsilon = opening_epsilon(settings, state, np.float32(0.25))
         assert set(np.asarray(epsilon).tolist()) <= {0.25, 1.0}
         moves += np.asarray(epsilon) == 1
     assert not moves[::4].any()
@@ -178,12 +152,12 @@ def test_games_open_with_so_many_random_moves_by_their_place():
 
 def test_openings_are_random_and_the_moves_after_them_are_not():
     """The network prefers cell 8, then the first cell."""
-    config = SELF_PLAY.replace(random_opening=2, num_envs=2048)
+    learner = Learner.of(SELF_PLAY.replace(random_opening=2, num_envs=2048))
     states = _init(ENV, jax.random.key(0), 2048)
     place = np.arange(2048)
     length = np.where(place % 4 == 0, 0, (place - place // 4 - 1) % 3)
     for made, greedy in enumerate((8, 0, 1)):
-        states, row = play(config, states, SelfPlay(), 8)
+        states, row = play(learner, states, 8)
         action = np.asarray(row.transition.action)
         assert (action[length == 0] == greedy).all()
         if made < 2:
@@ -191,12 +165,12 @@ def test_openings_are_random_and_the_moves_after_them_are_not():
 
 
 def test_in_self_play_results_are_the_first_players():
-    config = SELF_PLAY
+    learner = Learner.of(SELF_PLAY)
     env_state = _init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
-        env_state, row = play(config, env_state, SelfPlay(), jnp.int32(move))
+        env_state, row = play(learner, env_state, jnp.int32(move))
         assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
-    _, row = play(config, env_state, SelfPlay(), jnp.int32(6))
+    _, row = play(learner, env_state, jnp.int32(6))
     assert (row.games, row.wins, row.losses) == (1, 0, 1)
     assert row.transition.reward[0] == 1  # the mover's
 
@@ -204,18 +178,18 @@ def test_in_self_play_results_are_the_first_players():
 @pytest.mark.parametrize("rewards", [(1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)])
 def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
     names = ("reward_win", "reward_draw", "reward_loss")
-    target = CONFIG.replace(**dict(zip(names, rewards, strict=True))).target
+    config = CONFIG.replace(**dict(zip(names, rewards, strict=True)))
     results = np.array([1, 0, -1, 0], np.float32)
     ended = np.array([True] * 3 + [False])
-    scored = jax.jit(rollout.scored, static_argnums=0)
-    assert scored(target, results, ended).tolist() == [*rewards, 0]
+    scored = jax.jit(Learner.of(config).scored)
+    assert scored(results, ended).tolist() == [*rewards, 0]
 
 
 def test_a_finished_game_is_not_learned_from_or_counted():
-    opponent = scripted([8, 6, 7])
-    env_state = start(CONFIG, opponent, jax.random.key(0))
+    learner = against(CONFIG, [8, 6, 7])
+    env_state = start(learner)
     for move in (0, 1, 2):
-        env_state, row = play(CONFIG, env_state, opponent, jnp.int32(move))
+        env_state, row = play(learner, env_state, jnp.int32(move))
     assert not row.transition.live[0]
     assert (row.games, row.wins, row.losses, row.env_steps, row.moves) == (0,) * 5
     assert row.max_q == 0

@@ -1,0 +1,46 @@
+"""What tests of the learner share: opponents, and compiled methods of `Learner`."""
+
+import jax
+import numpy as np
+from jax.tree_util import Partial
+
+from jax_ttt.dqn import random_numbers
+from jax_ttt.dqn.learner import Learner
+from jax_ttt.envs.opponents import Versus
+
+init = jax.jit(Learner.init)
+play = jax.jit(Learner.play)
+learn = jax.jit(Learner.learn)
+td_targets = jax.jit(Learner.td_targets)
+gradient = jax.jit(Learner.gradient)
+chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
+draw = jax.jit(random_numbers.draw_random_numbers, static_argnums=0)
+
+
+@jax.jit
+def update(learner, state):
+    """Do one update with its own random numbers."""
+    drawn = random_numbers.draw_random_numbers(learner.config, state.key, state.update)
+    return learner.update(state, drawn)
+
+
+def versus(config, player):
+    """Return the opponent of these settings that moves like `player`."""
+    return Versus(
+        env_id=config.env_id,
+        num_envs=config.run.num_envs,
+        seat=config.opponent.seat,
+        first_move=config.opponent.first_move,
+        player=player,
+    )
+
+
+def scripted(config, replies):
+    """Return an opponent in tic-tac-toe that plays these moves in order."""
+    moves = np.array([*replies, *[0] * (5 - len(replies))], np.int32)
+    return versus(config, Partial(_reply, moves))
+
+
+def _reply(replies, key, env_state):
+    del key
+    return replies[env_state._step_count // 2]
