@@ -59,7 +59,7 @@ def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
         leaf, tensor = expected[name], tensors[name]
         if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
             return (
-                f"{name} is {leaf.dtype} {leaf.shape}, "
-                f"not {tensor.dtype} {tensor.shape}"
+                f"{name} is {tensor.dtype} {tensor.shape}, "
+                f"not {leaf.dtype} {leaf.shape}"
             )
     return ""
