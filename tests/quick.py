@@ -75,11 +75,8 @@ def optimized():
 def _optimize_little(on):
     import jax
 
-    from jax_ttt.training import programs
-
     jax.config.update(_OPTIMIZE_LITTLE, on)
     os.environ[_OPTIMIZE_LITTLE.upper()] = str(on)
-    programs._compiling.cache_clear()  # its key does not include the setting
 
 
 @functools.cache
@@ -103,12 +100,9 @@ def keep_memory_bounded():
     """Drop all programs from memory if they use much of it; they are cached on disk."""
     import jax
 
-    from jax_ttt.training import programs
-
     # What is dropped is used again, but not given back to the system.
     if _memory_mib() - _after_dropping[0] < _MOST_MIB:
         return
-    programs._compiling.cache_clear()
     jax.clear_caches()
     gc.collect()
     _after_dropping[0] = _memory_mib()
