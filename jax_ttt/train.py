@@ -10,6 +10,7 @@ if __name__ == "__main__":  # before the other imports, which take a moment
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,12 +218,13 @@ def train_in_folder(
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.checkpoints import loggers, run_folders
+        from jax_ttt.checkpoints import environment, loggers, run_folders, structure
         from jax_ttt.checkpoints.recorder import Recorder, Schedule
         from jax_ttt.reports import console
         from jax_ttt.scaling import mesh as meshes
-        from jax_ttt.training import loop
+        from jax_ttt.training import graded_steps, loop
         from jax_ttt.training.device import Layout
+        from jax_ttt.training.run_state import Progress, run_key
 
     meshes.check_shares(config, hardware.mesh)
     learner = loop.make_learner(config, args.seed)
@@ -230,7 +232,7 @@ def train_in_folder(
         return cli.interrupted(signals[0])
     found, is_loud = args.found, not (args.quiet or args.json)
     if found is not None:
-        resume.tell_changes(found, config)
+        environment.tell_changes(found, config)
     folder = run_folders.folder_of(found, args.run_dir, args.preset, args.seed, times)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(folder))
@@ -256,8 +258,12 @@ def train_in_folder(
             return bool(processes.agreed(bool(signals) or proven))
 
         layout = Layout(mesh=hardware.mesh)
-        steps = resume.run_steps(found, learner, args.seed, times, stop, layout)
-        recorder.follow(steps, signals)
+        key = run_key(args.seed)
+        state = None if found is None else structure.restored(found, learner, key)
+        steps = loop.train(learner, key, state, stop=stop, times=times, layout=layout)
+        if state is not None:
+            steps = itertools.chain([Progress(state, None, None)], steps)
+        recorder.follow(graded_steps.with_grades(steps), signals)
         if args.prove and processes.count() == 1 and not signals:
             shown.close()
             console.prove_agent(

@@ -20,7 +20,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import text_board
-from jax_ttt.runtime import devices, kept_files
+from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
 from jax_ttt.solver import minimax
@@ -62,14 +62,10 @@ def bounded_memory():
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_product():
-    """Compute in float32 on every CPU, and keep no traced programs on disk.
-
-    Tests replace parts of what is traced. `TESTS_AS_USERS=1` leaves this out.
-    """
+    """Compute in float32 on every CPU; `TESTS_AS_USERS=1` leaves this out."""
     with pytest.MonkeyPatch.context() as patch:
         if not quick.AS_USERS:
             patch.setattr(devices, "has_bfloat16", lambda: False)
-            patch.setattr(kept_files, "keep_in", lambda folder: None)
         yield
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import jax
 
 from jax_ttt import __version__
+from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
 from jax_ttt.results import plain
 from jax_ttt.results.plain import JsonObject
-from jax_ttt.runtime import devices, process
+from jax_ttt.runtime import devices, process, streams
 
 
 def environment() -> JsonObject:
@@ -24,6 +26,28 @@ def environment() -> JsonObject:
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
         "random_numbers": {"keys": keys, "partitionable": bool(partitionable)},
     }
+
+
+def tell_changes(found: Found, config: Config) -> None:
+    """Say what differs from the run as it was, and what that means.
+
+    Raises:
+        UsageError: the run's keys are of another random number generator.
+    """
+    about = found.checkpoint.environment
+    check_random_numbers(about)
+    if changed := differences(about):
+        streams.tell(
+            f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
+            "the run continues, but its bits may differ"
+        )
+    then, now = (c.run.num_updates for c in (found.checkpoint.plan.config, config))
+    if now != then:
+        streams.tell(
+            f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
+            f"learning rate follow the schedules of {now:,} updates, so the agent "
+            f"differs from that of a run with --num-updates {now} from its beginning"
+        )
 
 
 def check_random_numbers(saved: JsonObject) -> None:

@@ -1,34 +1,23 @@
-"""How a run continues from its latest checkpoint."""
+"""What a run that continues was asked for, from its latest checkpoint.
+
+Imports no JAX, so that bad flags are refused immediately.
+"""
 
 import contextlib
-import itertools
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.settings import Config
 from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Counts
 from jax_ttt.results.saved_settings import read_settings
-from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.time_spans import TimeSpans
-
-if TYPE_CHECKING:  # these import JAX
-    import numpy as np
-
-    from jax_ttt.dqn.learner import Learner
-    from jax_ttt.results.grades import Grades
-    from jax_ttt.training.device import Layout
-    from jax_ttt.training.run_folder import RunFolder
-    from jax_ttt.training.run_state import Progress, RunState
 
 
 def found_in(run: Path) -> Found:
@@ -152,54 +141,6 @@ def tidy(run: Path) -> None:
         lock.close()
 
 
-def reopened(found: Found, times: TimeSpans) -> "RunFolder":
-    """Return the run's folder, locked; its files are as they were.
-
-    Raises:
-        UsageError: another process writes to it, or has done so meanwhile.
-    """
-    from jax_ttt.training.run_folder import RunFolder
-
-    checkpoint = found.checkpoint
-    try:
-        folder = RunFolder(found.run, times, continues=True)
-    except OSError as error:
-        raise UsageError(f"--resume {found.run}: {error.strerror}") from None
-    try:
-        known = [*found.damaged, found.path]
-        if saved.paths(found.run)[: len(known)] != known:
-            raise UsageError(f"--resume {found.run}: another process has continued it")
-    except BaseException:
-        folder.close()
-        raise
-    times.include(**checkpoint.times)
-    return folder
-
-
-def tell_changes(found: Found, config: Config) -> None:
-    """Say what differs from the run as it was, and what that means.
-
-    Raises:
-        UsageError: the run's keys are of another random number generator.
-    """
-    from jax_ttt.checkpoints import environment
-
-    about = found.checkpoint.environment
-    environment.check_random_numbers(about)
-    if changed := environment.differences(about):
-        streams.tell(
-            f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
-            "the run continues, but its bits may differ"
-        )
-    then, now = (c.run.num_updates for c in (found.checkpoint.plan.config, config))
-    if now != then:
-        streams.tell(
-            f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
-            f"learning rate follow the schedules of {now:,} updates, so the agent "
-            f"differs from that of a run with --num-updates {now} from its beginning"
-        )
-
-
 def evaluations_before(found: Found | None) -> tuple[int, int] | None:
     """Return the number of a run's evaluations so far, and the update of the last."""
     if found is None:
@@ -214,46 +155,3 @@ def output_positions(found: Found | None) -> tuple[JsonObject | None, JsonObject
         return None, {}
     positions = found.checkpoint.positions
     return positions.console, positions.loggers
-
-
-def run_steps(
-    found: Found | None,
-    learner: "Learner",
-    seed: int,
-    times: TimeSpans,
-    stop: Callable[[], bool],
-    layout: "Layout",
-) -> "Iterator[tuple[Progress, Grades]]":
-    """Yield the steps of a run; of one that continues, where it stands before.
-
-    Raises:
-        AgentError: the checkpoint is not that of a run with these settings.
-        FloatingPointError: the training diverged.
-    """
-    from jax_ttt.training import graded_steps, loop
-    from jax_ttt.training.run_state import Progress, run_key
-
-    key = run_key(seed)
-    state = None if found is None else restored(found, learner, key)
-    steps = loop.train(learner, key, state, stop=stop, times=times, layout=layout)
-    if state is not None:
-        steps = itertools.chain([Progress(state, None, None)], steps)
-    return graded_steps.with_grades(steps)
-
-
-def restored(found: Found, learner: "Learner", key: "np.ndarray") -> "RunState":
-    """Return the state of a checkpoint, whose leaves are checked.
-
-    Raises:
-        AgentError: they are not those of a run with these settings.
-    """
-    from jax_ttt.checkpoints import structure
-    from jax_ttt.envs import tree as trees
-    from jax_ttt.runtime import pytrees
-
-    tree = trees.game_tree(learner.config.env_id)
-    like = structure.like_state(learner, key, tree)
-    tensors = found.checkpoint.tensors
-    if wrong := structure.misfit(like, tensors):
-        raise AgentError(f"{found.path}: not a state of such a run: {wrong}")
-    return pytrees.with_leaves(like, tensors)

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from jax_ttt.checkpoints import resume
+from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.saved import Found
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.players.agents import Agent
 from jax_ttt.results.rows import Row
@@ -25,8 +26,30 @@ def folder_of(
     if not processes.writes():
         return Unwritten(path or Path(), times)
     if found is not None:
-        return resume.reopened(found, times)
+        return reopened(found, times)
     return run_folder.make_folder(path, preset, seed, times)
+
+
+def reopened(found: Found, times: TimeSpans) -> RunFolder:
+    """Return the run's folder, locked; its files are as they were.
+
+    Raises:
+        UsageError: another process writes to it, or has done so meanwhile.
+    """
+    checkpoint = found.checkpoint
+    try:
+        folder = RunFolder(found.run, times, continues=True)
+    except OSError as error:
+        raise UsageError(f"--resume {found.run}: {error.strerror}") from None
+    try:
+        known = [*found.damaged, found.path]
+        if saved.paths(found.run)[: len(known)] != known:
+            raise UsageError(f"--resume {found.run}: another process has continued it")
+    except BaseException:
+        folder.close()
+        raise
+    times.include(**checkpoint.times)
+    return folder
 
 
 class Unwritten(RunFolder):

@@ -1,16 +1,33 @@
-"""Which leaves the state of a run has, by its settings."""
+"""The state of a run from a checkpoint, whose leaves are checked."""
 
 import dataclasses
 
 import jax
 import numpy as np
 
+from jax_ttt.checkpoints.saved import Found
 from jax_ttt.dqn.learner import Learner
+from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import evaluation
+from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import device, loop, run_state
 from jax_ttt.training.run_state import RunState
+
+
+def restored(found: Found, learner: Learner, key: np.ndarray) -> RunState:
+    """Return the state of a checkpoint, whose leaves are checked.
+
+    Raises:
+        AgentError: they are not those of a run with these settings.
+    """
+    tree = trees.game_tree(learner.config.env_id)
+    like = like_state(learner, key, tree)
+    tensors = found.checkpoint.tensors
+    if wrong := misfit(like, tensors):
+        raise AgentError(f"{found.path}: not a state of such a run: {wrong}")
+    return pytrees.with_leaves(like, tensors)
 
 
 def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState:
@@ -18,11 +35,10 @@ def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState
 
     The run's own functions make it, so a new field of a state is in it too.
     """
-    layout = device.Layout()
-    shapes = jax.eval_shape(device.start, learner, key, layout=layout)
+    shapes = device.start.jitted().eval_shape(learner, key, layout=device.Layout())
     zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.average_params)
     state = run_state.fresh(dataclasses.replace(shapes, average_params=zeros), key)
-    result = jax.eval_shape(lambda: loop.grades(learner, state, tree))
+    result = jax.eval_shape(lambda: loop.grades(learner, state, tree, quickly=False))
     result = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), result)
     if learner.config.finds_counterexamples:
         result = result._replace(reached=evaluation.reached_bytes({}))

@@ -80,6 +80,9 @@ class Game:
         # The lookup of positions needs stones; whole games need their length.
         if self.enumerable and not (self.stones and self.max_moves):
             raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
+        # The canonical view is chosen by the stones.
+        if self.symmetries and not self.stones:
+            raise ValueError(f"{self.pgx_id}: symmetries need stones")
 
 
 def square_views(size: int) -> tuple[Symmetry, ...]:

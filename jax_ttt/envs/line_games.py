@@ -9,7 +9,7 @@ Axes: `H` rows, from the top, `W` columns, `F` cells, `A` actions.
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -46,9 +46,9 @@ class State(pgx.State):
     game: str
 
     @property
-    def env_id(self) -> Any:  # noqa: ANN401 (PGX's type lists its own games)
+    def env_id(self) -> pgx.EnvId:
         """The name of the game in the catalogue."""
-        return self.game
+        return cast(pgx.EnvId, self.game)  # PGX's type lists its own games
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +69,9 @@ class LineGame(pgx.Env):
         return self.shape[0] * self.shape[1]
 
     @property
-    def id(self) -> Any:  # noqa: ANN401 (as above)
+    def id(self) -> pgx.EnvId:
         """The name of the game in the catalogue."""
-        return self.name
+        return cast(pgx.EnvId, self.name)  # as above
 
     @property
     def version(self) -> str:

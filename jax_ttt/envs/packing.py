@@ -6,7 +6,8 @@ whose turn it is, since the players alternate and the first player moves first.
 Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 """
 
-from typing import Any, NamedTuple
+import dataclasses
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ import pgx
 from jaxtyping import Array, Bool, Int, UInt32, UInt64
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Game
-from jax_ttt.envs import pgx_games, symmetry
+from jax_ttt.envs import line_games, pgx_games, symmetry
 
 _WORD = 32
 
@@ -111,8 +112,10 @@ def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
     yours = jnp.where(turn, stones.first, stones.second)
     free = ~(stones.first | stones.second)
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
-    start: Any = _start(env_id, len(free))
-    return start.replace(
+    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    start = cast(line_games.State, _start(env_id, len(free)))
+    return dataclasses.replace(
+        start,
         current_player=second_moves,
         observation=jnp.stack([mine, yours], axis=-1).reshape(-1, *game.shape, 2),
         legal_action_mask=free if game.moves_on == "cells" else _open(game, free),

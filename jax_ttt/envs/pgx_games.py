@@ -2,8 +2,8 @@
 
 PGX chooses the first player at random, gives rewards by player id, and marks every
 action legal once a game is over. This module hides that from other folders. In `envs/`,
-`enumeration`, `line_games`, `packing` and `replies` read the player ids or the count of
-steps, too.
+`line_games`, `packing`, `replies` and `tree` read the player ids or the count of steps,
+too.
 
 Axes: `B` games, `A` actions, `H W C` planes.
 """
@@ -76,7 +76,7 @@ def play_moves(
     env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
 ) -> pgx.State:
     """Return the games after one move in each, without rewards and discounts."""
-    return step(env, env_state, action, 1.0)[0]
+    return jax.vmap(env.step)(env_state, action)
 
 
 def signed_discount(

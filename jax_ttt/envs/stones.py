@@ -45,12 +45,25 @@ def number(cells: Float[Array, "B F"]) -> Int[Array, " B"]:
     Raises:
         ValueError: the board has more than `MOST_CELLS` cells.
     """
-    num_cells = cells.shape[1]
+    weights = _weights(cells.shape[1]).astype(np.float32)
+    numbers = jnp.dot(cells + 1, weights, precision="highest")
+    return jnp.round(numbers).astype(jnp.int32)
+
+
+def number_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
+    """Return the result of `number` as an int64 NumPy array, without compiling.
+
+    Raises:
+        ValueError: the board has more than `MOST_CELLS` cells.
+    """
+    return (cells + 1) @ _weights(cells.shape[-1])
+
+
+def _weights(num_cells: int) -> Int[np.ndarray, " F"]:
+    """Return what each digit of a board's number counts."""
     if num_cells > MOST_CELLS:
         raise ValueError(f"a board of {num_cells} cells is too large for a number")
-    digits = 3.0 ** np.arange(num_cells)[::-1].astype(np.float32)
-    numbers = jnp.dot(cells + 1, digits, precision="highest")
-    return jnp.round(numbers).astype(jnp.int32)
+    return 3 ** np.arange(num_cells)[::-1]
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B H W 2"]) -> Int[Array, " B"]:

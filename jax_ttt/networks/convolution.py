@@ -13,7 +13,7 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int
 
 from jax_ttt.config.architecture import PATCH_SIDE
-from jax_ttt.networks.mlp import Columns
+from jax_ttt.networks.fast_dense import Columns
 
 
 def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:

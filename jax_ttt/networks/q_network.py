@@ -7,24 +7,22 @@ per board.
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import NetworkKind, Precision
-from jax_ttt.envs import pgx_games, symmetry
+from jax_ttt.config.choices import Precision
+from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.stones import Positions
 from jax_ttt.networks import canonical_views
-from jax_ttt.networks.convolution import Convolution
-from jax_ttt.networks.mlp import ACTIVATIONS, MLP
-from jax_ttt.networks.table import KEYS, Table
+from jax_ttt.networks.mlp import MLP
+from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
 
 
@@ -73,104 +71,63 @@ HEADS = {
 """The heads by the word in `Architecture.heads`."""
 
 
-def _fastest() -> DTypeLike:
-    faster = devices.current().platform == "cpu" and devices.has_bfloat16()
-    return jnp.bfloat16 if faster else jnp.float32
-
-
-DTYPES: dict[Precision, Callable[[], DTypeLike]] = {
-    "auto": _fastest,
-    "float32": lambda: jnp.float32,
-    "bfloat16": lambda: jnp.bfloat16,
-}
-"""Functions that return the dtype, by the setting `precision`."""
-
-
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return the dtype of the learner's matrix products.
 
     "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
     of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
     """
-    return jnp.dtype(DTYPES[precision]())
+    if precision != "auto":
+        return jnp.dtype(precision)
+    on_cpu = devices.current().platform == "cpu"
+    return jnp.dtype(jnp.bfloat16 if on_cpu and devices.has_bfloat16() else jnp.float32)
 
 
-class _Make(Protocol):
-    """A function that makes the module of one kind of network."""
-
-    def __call__(
-        self,
-        network: Network,
-        num_heads: int,
-        rngs: nnx.Rngs,
-        dtype: DTypeLike,
-        initial_value: float,
-    ) -> MLP | Table: ...
-
-
-def _make_mlp(
-    network: Network,
-    num_heads: int,
-    rngs: nnx.Rngs,
-    dtype: DTypeLike,
-    initial_value: float,
-) -> MLP:
-    del initial_value  # the weights are random
-    architecture = network.architecture
-    planes, num_actions = pgx_games.sizes(network.env_id)
-    height, width, channels = planes
-    shape = height, width, channels * (1 + architecture.two_planes)
-    convolution, num_inputs = None, int(np.prod(shape))
-    if architecture.filters:
-        activation = ACTIVATIONS[architecture.activation]
-        convolution = Convolution(shape, architecture.filters, activation, dtype, rngs)
-        num_inputs = convolution.num_outputs
-    sizes = (num_inputs, *architecture.hidden_sizes, num_heads * num_actions)
-    return MLP(sizes, architecture.activation, rngs, dtype, convolution)
+def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> MLP:
+    sizes = pgx_games.sizes(architecture.env_id)
+    height, width, channels = sizes.planes
+    if architecture.two_planes:
+        channels = 2
+    return MLP(
+        shape=(height, width, channels),
+        num_filters=architecture.filters,
+        hidden_sizes=architecture.hidden_sizes,
+        num_values=HEADS[architecture.heads].num * sizes.num_actions,
+        activation=architecture.activation,
+        dtype=dtype,
+        rngs=rngs,
+    )
 
 
 def _make_table(
-    network: Network,
-    num_heads: int,
-    rngs: nnx.Rngs,
-    dtype: DTypeLike,
-    initial_value: float,
+    architecture: Architecture, positions: Positions, initial_value: float
 ) -> Table:
-    del rngs, dtype  # a table has no random weights and no products
-    if network.positions is None:
-        raise ValueError("a table needs the positions of its game")
-    sizes = num_heads, pgx_games.sizes(network.env_id).num_actions
-    key = network.architecture.table_key
-    return Table(key, network.positions, *sizes, initial_value)
-
-
-NETWORKS: dict[NetworkKind, _Make] = {"mlp": _make_mlp, "table": _make_table}
-
-
-def make_module(
-    network: Network,
-    rngs: nnx.Rngs,
-    dtype: DTypeLike = jnp.float32,
-    initial_value: float = 0.0,
-) -> MLP | Table:
-    """Return the module of a network, with random weights from `rngs`.
-
-    All entries of a table are `initial_value`.
-
-    Raises:
-        ValueError: the network is a table without positions.
-    """
-    architecture = network.architecture
-    num_heads = HEADS[architecture.heads].num
-    make_module = NETWORKS[architecture.network]
-    return make_module(network, num_heads, rngs, dtype, initial_value)
+    return Table(
+        key=architecture.table_key,
+        positions=positions,
+        num_heads=HEADS[architecture.heads].num,
+        num_actions=pgx_games.sizes(architecture.env_id).num_actions,
+        initial_value=initial_value,
+    )
 
 
 def init_params(
     network: Network, key: Key[Array, ""], initial_value: float = 0.0
 ) -> nnx.State:
-    """Return initial weights; those of a table are `initial_value`. Consumes `key`."""
-    module = make_module(network, nnx.Rngs(key), initial_value=initial_value)
+    """Return initial weights: random for an MLP, `initial_value` for a table.
+
+    Consumes `key`.
+
+    Raises:
+        ValueError: the network is a table without positions.
+    """
+    architecture = network.architecture
+    if architecture.network == "mlp":
+        module = _make_mlp(architecture, nnx.Rngs(key), jnp.float32)
+    elif network.positions is None:
+        raise ValueError("a table needs the positions of its game")
+    else:
+        module = _make_table(architecture, network.positions, initial_value)
     return nnx.state(module, nnx.Param)
 
 
@@ -204,13 +161,12 @@ def heads(
     The first head is the value to the mover. With a two-ply backup, the second head is
     the value to the waiting player. With double tables, there is one head per table.
     """
-    planes = pgx_games.planes(network.env_id, obs)
     views = _canonical_views(network.architecture)
     if views is None:
-        return _forward(network, params, planes, dtype)
-    least = canonical_views.least_views(planes, views)
-    seen = canonical_views.to_canonical(planes, views, least)
-    values = _forward(network, params, seen, dtype)
+        return _forward(network, params, obs, dtype)
+    least = canonical_views.least_views(stones.cells(obs), views)
+    canonical = canonical_views.to_canonical(obs, views, least)
+    values = _forward(network, params, canonical, dtype)
     return canonical_views.from_canonical(values, views, least)
 
 
@@ -218,48 +174,60 @@ def canonical_actions(
     network: Network, obs: Shaped[Array, "B *shape"]
 ) -> Int[Array, "B A"]:
     """Return which action each action is on the board that the network gets."""
-    planes = pgx_games.planes(network.env_id, obs)
     views = _canonical_views(network.architecture)
     if views is None:
         actions = jnp.arange(pgx_games.sizes(network.env_id).num_actions)
-        return jnp.broadcast_to(actions, (len(planes), len(actions)))
-    least = canonical_views.least_views(planes, views)
+        return jnp.broadcast_to(actions, (len(obs), len(actions)))
+    least = canonical_views.least_views(stones.cells(obs), views)
     return canonical_views.to_canonical_actions(views, least)
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
-    # Symmetric after-states already share a row.
-    shared = KEYS[architecture.table_key].of_after_states
-    used = architecture.canonical and not shared
-    return symmetry.views(architecture.env_id) if used else None
+    """Return the views among which the canonical one is chosen; None for no choice.
+
+    A table of after-states needs none: symmetric after-states share a row.
+    """
+    if not architecture.canonical or architecture.table_key == "after-state":
+        return None
+    return symmetry.views(architecture.env_id)
 
 
 @functools.cache
-def _graph(architecture: Architecture, dtype: jnp.dtype) -> nnx.GraphDef:
+def _mlp_graph(architecture: Architecture, dtype: DTypeLike) -> nnx.GraphDef[MLP]:
     """Return the graph of an MLP: the module without its weights.
 
     It is cached, because tracing one program needs it several times.
     """
-    network = Network(architecture)
     return nnx.graphdef(
-        nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0), dtype))
+        nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
     )
 
 
 def _forward(
     network: Network,
     params: nnx.State,
-    planes: Float[Array, "B H W C"],
+    obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike,
-) -> Float[Array, "heads B A"]:
+) -> Float[Array, "H B A"]:
     """Return the values of boards, without a canonical view."""
-    if network.architecture.two_planes:
-        planes = jnp.concatenate([planes > 0, planes < 0], -1).astype(jnp.float32)
-    if network.positions is None:
-        module = nnx.merge(_graph(network.architecture, jnp.dtype(dtype)), params)
-        values = module(planes)
+    architecture, positions = network.architecture, network.positions
+    if positions is None:
+        mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
+        values = mlp(_planes(architecture, obs))
     else:
-        graph = nnx.graphdef(nnx.eval_shape(lambda: make_module(network, nnx.Rngs(0))))
-        values = nnx.merge(graph, params)(planes, network.positions)
-    num_heads = HEADS[network.architecture.heads].num
-    return jnp.stack(jnp.split(values, num_heads, axis=-1))
+        table = nnx.eval_shape(lambda: _make_table(architecture, positions, 0.0))
+        values = nnx.merge(nnx.graphdef(table), params)(obs, positions)
+    return jnp.stack(jnp.split(values, HEADS[architecture.heads].num, axis=-1))
+
+
+def _planes(
+    architecture: Architecture, obs: Shaped[Array, "B H W _"]
+) -> Float[Array, "B H W C"]:
+    """Return an MLP's input, from the mover's perspective.
+
+    With `two_planes`, it is PGX's planes of stones as they are: the mover's, then the
+    opponent's.
+    """
+    if architecture.two_planes:
+        return obs.astype(jnp.float32)
+    return pgx_games.planes(architecture.env_id, obs)

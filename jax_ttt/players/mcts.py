@@ -20,9 +20,10 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.envs import positions, stones
+from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Tree
 from jax_ttt.solver import policies
 
 EXPLORATION = 2**0.5
@@ -60,8 +61,7 @@ class _Playout(NamedTuple):
 def graph(env_id: EnvId) -> Graph:
     """Return the graph of an enumerable game."""
     tree = trees.enumerated(env_id)
-    classes, _ = positions.first_views(env_id)
-    stands_for, node = np.unique(classes, return_inverse=True)
+    stands_for, node = np.unique(tree.first_view, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
     return Graph(
         node=jnp.asarray(node, jnp.int32),
@@ -187,9 +187,7 @@ def _offline_values(
     return mean_scores(everywhere, graph.after)
 
 
-def online_player(
-    graph: Graph, index: Int[AnyArray, " K"], num_playouts: int
-) -> Partial:
+def online_player(graph: Graph, index: Int[ArrayT, " K"], num_playouts: int) -> Partial:
     """Return the player that searches again at each move, for a batch of games."""
     return Partial(_online, graph, jnp.asarray(index), jnp.int32(num_playouts))
 

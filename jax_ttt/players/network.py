@@ -121,6 +121,6 @@ def decision_values(
     """
     if tree.classes is None or not network.architecture.canonical:
         return q_network.q_values(network, params, tree.obs[tree.decisions])
-    boards, row, actions = tree.classes
-    values = q_network.q_values(network, params, tree.obs[boards])
-    return jnp.take_along_axis(values[row], actions, axis=1)
+    classes = tree.classes
+    values = q_network.q_values(network, params, tree.obs[classes.boards])
+    return jnp.take_along_axis(values[classes.row], classes.actions, axis=1)

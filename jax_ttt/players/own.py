@@ -56,10 +56,10 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
     is_fixed = all((action == moves).all() for moves in same_boards)
     if is_fixed:
         _check_independence(name, play, key, boards, action)
-    tree = trees.game_tree(env_id)
+    tree = trees.host_tree(env_id)
     if tree is None or not is_fixed:
         return Entrant(name, player, None, is_fixed=is_fixed)
-    probs = np.asarray(policies.deterministic(tree, action), float)
+    probs = policies.deterministic(tree, action)
     return Entrant(name, players.policy_player(positions.index(env_id), probs), probs)
 
 
@@ -100,7 +100,7 @@ def _boards(env_id: EnvId) -> pgx.State:
     """
     tree = trees.game_tree(env_id)
     if tree is not None:
-        return jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))
+        return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
     boards = players.boards_of_random_games(env, key, num_games=64, num_moves=32)
     going_on = ~np.asarray(pgx_games.finished(boards))

@@ -120,7 +120,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     )
     tree, probs = trees.game_tree(env_id), None
     if tree is not None:
-        deciding = jax.tree.map(lambda x: x[tree.decisions], trees.env_states(env_id))
+        deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
         probs = np.asarray(
             policies.deterministic(tree, jax.jit(player)(key, deciding)), float
         )

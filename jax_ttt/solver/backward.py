@@ -9,22 +9,23 @@ level.
 import itertools
 from collections.abc import Callable
 
-import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Shaped
 
-from jax_ttt.envs.tree import AnyArray, Tree
-
-NodeValue = Callable[[slice, AnyArray], AnyArray]
-"""Function from a level's positions and their successors' values `(W, A, C)` to the
-level's values `(W, C)`."""
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Tree, array_module
 
 
 def backward(
-    tree: Tree, leaf_values: Shaped[AnyArray, "P C"], node_value: NodeValue
-) -> Shaped[AnyArray, "P C"]:
-    """Compute every position's values, from the last level of the tree to the first."""
-    xp = np if isinstance(leaf_values, np.ndarray) else jnp
+    tree: Tree[ArrayT],
+    leaf_values: Shaped[ArrayT, "P C"],
+    node_value: Callable[[slice, ArrayT], ArrayT],
+) -> Shaped[ArrayT, "P C"]:
+    """Compute every position's values, from the last level of the tree to the first.
+
+    `node_value` is a function from a level's positions and their successors' values
+    `(W, A, C)` to the level's values `(W, C)`.
+    """
+    xp = array_module(leaf_values)
     levels = list(itertools.pairwise(tree.level_start))
     values = [leaf_values[slice(*levels[-1])]]
     for begin, end in reversed(levels[:-1]):

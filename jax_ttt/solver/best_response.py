@@ -1,6 +1,6 @@
 """The best response to a policy, and the policy's exploitability.
 
-Every `tree` here is of NumPy arrays (`tree.host_tree`); results are float64.
+Results are float64.
 
 Axes: `P` positions, `A` actions.
 """
@@ -14,7 +14,7 @@ from jax_ttt.solver.backward import backward
 
 
 def best_response(
-    tree: Tree, probs: Float[np.ndarray, "P A"], draw: float = 0.0
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], draw: float = 0.0
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of the opponent that gains most against `probs`.
 
@@ -44,7 +44,7 @@ def best_response(
     return policies.shared(minimax.first_marked(best))
 
 
-def exploitability(tree: Tree, probs: Float[np.ndarray, "P A"]) -> float:
+def exploitability(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> float:
     """Return the mean gain of a best response over both seats: 0 to 1.
 
     The gain is the rate of wins minus that of losses. It is 0 if the game's value is a

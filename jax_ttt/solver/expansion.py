@@ -15,8 +15,8 @@ from jax_ttt.envs import packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import Player, Successors
 
-Moves = Callable[[UInt32[Array, "B 2"]], Successors]
-Batches = Iterator[tuple[slice, Successors]]
+Moves = Callable[[UInt32[Array, "B 2"]], Successors[jax.Array]]
+Batches = Iterator[tuple[slice, Successors[np.ndarray]]]
 """The rows of a batch, and the moves there as NumPy arrays."""
 
 
@@ -50,7 +50,7 @@ def expanded(
     if not subject.is_own(level):
         return all_moves(subject, numbers)
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors:
+    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
         return successors.of_player(
             subject.env_id, subject.player, keys, subject.merged
         )
@@ -61,7 +61,7 @@ def expanded(
 def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
     """Yield all moves in each position."""
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors:
+    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
         return successors.of_all_moves(subject.env_id, keys, subject.merged)
 
     return _batches(subject, numbers, moves)
@@ -91,6 +91,8 @@ def _batches(
         yield _fetched(*waiting)
 
 
-def _fetched(rows: slice, after: Successors) -> tuple[slice, Successors]:
+def _fetched(
+    rows: slice, after: Successors[jax.Array]
+) -> tuple[slice, Successors[np.ndarray]]:
     kept = rows.stop - rows.start
-    return rows, Successors(*(np.asarray(leaf)[:kept] for leaf in after))
+    return rows, jax.tree.map(lambda leaf: np.asarray(leaf)[:kept], after)

@@ -1,7 +1,5 @@
 """Minimax values and optimal moves of an enumerated game. NumPy, float64.
 
-Every `tree` here is of NumPy arrays (`tree.host_tree`).
-
 Axes: `P` positions, `A` actions.
 """
 
@@ -16,7 +14,7 @@ QUICK = 0.9
 """Discount of a move that separates quick wins from slow ones."""
 
 
-def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
+def values(tree: Tree[np.ndarray], discount: float = 1.0) -> Float[np.ndarray, " P"]:
     """Return the value of each position to the first player under best play, -1 to 1.
 
     Each move before the result multiplies its value by `discount`. Below 1, a quick win
@@ -34,7 +32,7 @@ def values(tree: Tree, discount: float = 1.0) -> Float[np.ndarray, " P"]:
 
 
 def to_mover(
-    tree: Tree, position_values: Float[np.ndarray, " P"]
+    tree: Tree[np.ndarray], position_values: Float[np.ndarray, " P"]
 ) -> Float[np.ndarray, "P A"]:
     """Return the value of each move to its mover; -inf if illegal."""
     sign = np.where(tree.first_to_move, 1, -1)[:, None]
@@ -43,7 +41,7 @@ def to_mover(
 
 
 def best_moves(
-    tree: Tree, position_values: Float[np.ndarray, " P"]
+    tree: Tree[np.ndarray], position_values: Float[np.ndarray, " P"]
 ) -> Bool[np.ndarray, "P A"]:
     """Return a mask of the moves with the highest value to their mover."""
     worth = to_mover(tree, position_values)
@@ -51,7 +49,7 @@ def best_moves(
 
 
 def policy(
-    tree: Tree, discount: float = 1.0, first_best: bool = False
+    tree: Tree[np.ndarray], discount: float = 1.0, first_best: bool = False
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy that plays a random best move, or the first one."""
     best = best_moves(tree, values(tree, discount))
@@ -59,7 +57,7 @@ def policy(
 
 
 def optimal_moves(
-    tree: Tree, probs: Float[np.ndarray, "P A"]
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]
 ) -> Float[np.ndarray, " P"]:
     """Return the probability of a best move in each position, 0 to 1."""
     return (probs * best_moves(tree, values(tree))).sum(axis=1)

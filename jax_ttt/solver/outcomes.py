@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Tree, array_module
 from jax_ttt.solver import policies
 from jax_ttt.solver.backward import backward
 
@@ -23,9 +24,9 @@ from jax_ttt.solver.backward import backward
 class Outcome(NamedTuple):
     """Probabilities of one player's results; they add up to 1."""
 
-    win_rate: AnyArray
-    draw_rate: AnyArray
-    loss_rate: AnyArray
+    win_rate: jax.Array | np.ndarray
+    draw_rate: jax.Array | np.ndarray
+    loss_rate: jax.Array | np.ndarray
 
 
 class SeatResults(NamedTuple):
@@ -43,18 +44,18 @@ class Report(NamedTuple):
 
 
 def pairwise_outcomes(
-    tree: Tree,
-    first: Float[AnyArray, "N P A"],
-    second: Float[AnyArray, "M P A"],
+    tree: Tree[ArrayT],
+    first: Float[ArrayT, "N P A"],
+    second: Float[ArrayT, "M P A"],
 ) -> Outcome:
     """Return the first player's exact results `(N, M)` against each second player.
 
     One pass computes all pairs.
     """
-    xp = np if isinstance(first, np.ndarray) else jnp
+    xp = array_module(first)
     pairs = (len(first), len(second))
 
-    def node_value(here: slice, after: AnyArray) -> AnyArray:
+    def node_value(here: slice, after: ArrayT) -> ArrayT:
         after = after.reshape(*after.shape[:2], *pairs, 3)
         moved = tree.first_to_move[here, None, None, None]
         by_first = xp.einsum("nwa,wanmc->wnmc", first[:, here], after)
@@ -63,21 +64,21 @@ def pairwise_outcomes(
 
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     leaves = xp.tile(results.astype(first.dtype), (1, pairs[0] * pairs[1]))
-    values = backward(tree, leaves, node_value)[0].reshape(*pairs, 3)
+    values = xp.reshape(backward(tree, leaves, node_value)[0], (*pairs, 3))
     return Outcome(*(values[..., result] for result in range(3)))
 
 
 def outcome(
-    tree: Tree,
-    first: Float[AnyArray, "P A"],
-    second: Float[AnyArray, "P A"],
+    tree: Tree[ArrayT],
+    first: Float[ArrayT, "P A"],
+    second: Float[ArrayT, "P A"],
 ) -> Outcome:
     """Return the exact result of two policies, as the first player's rates."""
     table = pairwise_outcomes(tree, first[None], second[None])
-    return Outcome(*(rate[0, 0] for rate in table))
+    return jax.tree.map(lambda rate: rate[0, 0], table)
 
 
-def report(tree: Tree, probs: Float[Array, "P A"]) -> Report:
+def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     """Return the policy's results in both seats, against random and in the worst case.
 
     One pass computes both seats (S). Each position has four values: the policy's rates

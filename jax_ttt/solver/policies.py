@@ -10,27 +10,31 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from jax_ttt.envs.tree import AnyArray, Tree
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Tree, array_module
 
 
-def uniform(tree: Tree) -> Float[AnyArray, "P A"]:
+def uniform(tree: Tree[ArrayT]) -> Float[ArrayT, "P A"]:
     """Return the policy that plays all legal moves with equal probability."""
     return shared(tree.legal_action_mask)
 
 
-def shared(marked: AnyArray) -> Float[AnyArray, "P A"]:
+def shared(marked: ArrayT) -> Float[ArrayT, "P A"]:
     """Return the policy that plays marked moves, `(P, A)`, with equal probability."""
-    return marked / marked.sum(axis=1, keepdims=True).clip(1)
+    num_marked = marked.sum(axis=1, keepdims=True).clip(1)
+    return array_module(marked).divide(marked, num_marked)
 
 
 def mixed(
-    tree: Tree, chance: float, probs: Float[AnyArray, "P A"]
-) -> Float[AnyArray, "P A"]:
+    tree: Tree[ArrayT], chance: float, probs: Float[ArrayT, "P A"]
+) -> Float[ArrayT, "P A"]:
     """Return the policy of a random move with probability `chance`, else `probs`."""
     return chance * uniform(tree) + (1 - chance) * probs
 
 
-def deterministic(tree: Tree, action: Int[AnyArray, " D"]) -> Float[AnyArray, "P A"]:
+def deterministic(
+    tree: Tree[ArrayT], action: Int[ArrayT, " D"]
+) -> Float[ArrayT, "P A"]:
     """Return the policy that plays the given legal action in each decision."""
     if isinstance(action, np.ndarray):
         probs = np.zeros(tree.legal_action_mask.shape)

@@ -1,8 +1,5 @@
 """The proof that a policy never loses, and the lines of play that can occur.
 
-Every `tree` here is of NumPy arrays (`tree.host_tree`); `unbeatable` also takes JAX
-arrays.
-
 Axes: `P` positions, `A` actions, `S` seats.
 """
 
@@ -15,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.envs.tree import AnyArray, Seat, Tree
+from jax_ttt.envs.symmetry import ArrayT
+from jax_ttt.envs.tree import Seat, Tree, array_module
 from jax_ttt.solver.backward import backward
 
 Line = list[tuple[int, int]]
@@ -31,21 +29,21 @@ class Lines(NamedTuple):
 
 
 def unbeatable(
-    tree: Tree, probs: Float[AnyArray, "P A"], seats: Sequence[Seat]
-) -> Bool[AnyArray, ""]:
+    tree: Tree[ArrayT], probs: Float[ArrayT, "P A"], seats: Sequence[Seat]
+) -> Bool[ArrayT, ""]:
     """Return whether no line of play by any opponent beats the policy in these seats.
 
     This defines "unbeatable" where the game is enumerable; in larger games,
     `reach.follow` searches what the player reaches. The function follows every move
     that the policy plays with a probability above 0, and every legal move of the
-    opponent. `tree` and `probs` hold NumPy arrays, or JAX arrays, which may be traced.
+    opponent.
     """
-    xp = np if isinstance(probs, np.ndarray) else jnp
+    xp = array_module(probs)
     every = [playable(tree, probs, seat) for seat in seats]
     lost = [tree.lost_by(seat) for seat in seats]
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
 
-    def can_lose(here: slice, after: AnyArray) -> AnyArray:
+    def can_lose(here: slice, after: ArrayT) -> ArrayT:
         # Each seat's number is on the diagonal of a matrix product. On a CPU, XLA
         # computes it faster than `any` of bools, and with JAX 0.7 than a maximum. It
         # is cut to 1, since numbers that grow from level to level could overflow.
@@ -53,12 +51,12 @@ def unbeatable(
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
     values = backward(tree, xp.stack(lost, axis=-1).astype(np.float32), can_lose)
-    return (values[0] == 0).all()
+    return xp.asarray((values[0] == 0).all())
 
 
 def playable(
-    tree: Tree, probs: Float[AnyArray, "P A"], seat: Seat
-) -> Bool[AnyArray, "P A"]:
+    tree: Tree[ArrayT], probs: Float[ArrayT, "P A"], seat: Seat
+) -> Bool[ArrayT, "P A"]:
     """Return the moves that the policy in this seat, or any opponent, may play.
 
     A probability that is NaN counts as above 0.
@@ -67,7 +65,7 @@ def playable(
     return tree.legal_action_mask & (others | _not_zero(probs))
 
 
-def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
+def _not_zero(x: Float[ArrayT, "P A"]) -> Bool[ArrayT, "P A"]:
     if isinstance(x, np.ndarray):
         return x != 0
     # XLA treats subnormal float32 numbers as 0, so compare all bits except the sign.
@@ -75,7 +73,7 @@ def _not_zero(x: Float[AnyArray, "P A"]) -> Bool[AnyArray, "P A"]:
 
 
 def reachable(
-    tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the positions that can occur when the policy plays in this seat."""
     moves = playable(tree, probs, seat)
@@ -88,13 +86,13 @@ def reachable(
 
 
 def decided(
-    tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the reachable positions in which the policy in this seat has to move."""
     return reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
 
 
-def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
+def lines(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
     """Count the lines of play of the policy in this seat against any opponent."""
     moves = playable(tree, probs, seat)
     result = tree.outcome if seat == "first" else -tree.outcome
@@ -105,7 +103,9 @@ def lines(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
     return Lines(*(int(count) for count in counts[0]))
 
 
-def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line | None:
+def losing_line(
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
+) -> Line | None:
     """Return the shortest game that the policy can lose, or None if there is none.
 
     The search goes forward, level by level, over the playable moves. The line ends
@@ -126,7 +126,7 @@ def losing_line(tree: Tree, probs: Float[np.ndarray, "P A"], seat: Seat) -> Line
     return None
 
 
-def self_play_line(tree: Tree, probs: Float[np.ndarray, "P A"]) -> Line:
+def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> Line:
     """Return the policy's game against itself, with its most probable moves."""
     position, line = 0, []
     while not tree.terminal[position]:

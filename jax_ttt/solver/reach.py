@@ -172,7 +172,11 @@ def _play(
 
 
 def _led_to(
-    level: Level, rows: slice, share: np.ndarray, after: Successors, result: int
+    level: Level,
+    rows: slice,
+    share: np.ndarray,
+    after: Successors[np.ndarray],
+    result: int,
 ) -> Level:
     """Return the positions that moves of this result lead to, not merged."""
     row, move = np.nonzero(after.result == result)
@@ -181,7 +185,7 @@ def _led_to(
     return Level(keys, share[row], level.lines[rows][row], parent)
 
 
-def _check(own: bool, after: Successors) -> None:
+def _check(own: bool, after: Successors[np.ndarray]) -> None:
     if after.differs.any():
         raise DiffersError("the player plays another move on a symmetric board")
     if own and (after.result == ILLEGAL).any():

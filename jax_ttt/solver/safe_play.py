@@ -1,7 +1,5 @@
 """The ceiling: the highest win rate of a player that never loses. NumPy, float64.
 
-Every `tree` here is of NumPy arrays (`tree.host_tree`).
-
 Axes: `A` actions, `W` positions of a level.
 """
 
@@ -11,7 +9,7 @@ from jax_ttt.envs.tree import Seat, Tree
 from jax_ttt.solver.backward import backward
 
 
-def most_wins(tree: Tree, seat: Seat) -> float:
+def most_wins(tree: Tree[np.ndarray], seat: Seat) -> float:
     """Return the highest win rate against random of a player that never loses.
 
     0 to 1, for a player in `seat`; -inf if every such player can be beaten.

@@ -5,9 +5,10 @@ It steps the game itself; what a key means is known to `envs.packing` alone.
 Axes: `B` positions, `A` actions, `K` moves: 1 if the player moves, else A, `G` views.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +18,7 @@ from jaxtyping import Array, Int, UInt32
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.envs import packing, pgx_games
 from jax_ttt.envs.packing import Stones
-from jax_ttt.envs.tree import AnyArray
+from jax_ttt.envs.symmetry import LeafT
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions` that ignores its key."""
@@ -26,19 +27,21 @@ OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 """What a move leads to: the game goes on, or its end for the player who moves."""
 
 
-class Successors(NamedTuple):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Successors(Generic[LeafT]):
     """The moves in each position, and the positions after them."""
 
-    keys: AnyArray  # (B, K, 2) uint32
-    result: AnyArray  # (B, K) int8: OPEN to ILLEGAL
-    action: AnyArray  # (B, K) int32
-    differs: AnyArray  # (B,) bool: in a view, the move leads to another position
+    keys: LeafT  # (B, K, 2) uint32
+    result: LeafT  # (B, K) int8: OPEN to ILLEGAL
+    action: LeafT  # (B, K) int32
+    differs: LeafT  # (B,) bool: in a view, the move leads to another position
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
 def of_player(
     env_id: EnvId, player: Player, keys: UInt32[Array, "B 2"], merged: bool
-) -> Successors:
+) -> Successors[jax.Array]:
     """Return the move of a player who is to move in all positions.
 
     With `merged`, the keys are those of `first_keys`, and `differs` says where the
@@ -55,11 +58,13 @@ def of_player(
         after = _after(env_id, stones, there[:, None], merged)
         same = (after.keys == moves.keys).all(axis=(1, 2))
         differs |= ~same | (after.result != moves.result)[:, 0]
-    return moves._replace(differs=differs)
+    return dataclasses.replace(moves, differs=differs)
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
-def of_all_moves(env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool) -> Successors:
+def of_all_moves(
+    env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool
+) -> Successors[jax.Array]:
     """Return every move in each position; `merged` is that of `of_player`."""
     stones = packing.unpack(env_id, keys)
     actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
@@ -78,7 +83,7 @@ def _after(
     stones: Stones,
     action: Int[Array, "B K"],
     merged: bool,
-) -> Successors:
+) -> Successors[jax.Array]:
     moves = action.shape[1]
     before = packing.to_states(
         env_id, Stones(*(jnp.repeat(x, moves, 0) for x in stones))

@@ -169,7 +169,7 @@ def _evaluate(
 ) -> Progress:
     """Evaluate the agents, and keep the best parameters of each."""
     config = learner.config
-    result = grades(learner, state, tree, layout)
+    result = jax.device_get(grades(learner, state, tree, layout))
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
     criteria = evaluation.criteria(result, config.opponent.seat)
@@ -178,18 +178,25 @@ def _evaluate(
 
 
 def grades(
-    learner: Learner, state: RunState, tree: Tree | None, layout: Layout = _ALONE
+    learner: Learner,
+    state: RunState,
+    tree: Tree | None,
+    layout: Layout = _ALONE,
+    quickly: bool = True,
 ) -> Evaluation:
-    """Return the grades of agents: exact with a tree, and the settings' match."""
+    """Return the grades of agents: exact with a tree, and the settings' match.
+
+    `quickly` is how the programs are compiled; in a trace it must be False.
+    """
     config = learner.config
     result = Evaluation(None, None, None)
     if tree is not None:
-        result = device.grade.jitted()(
+        result = device.grade.jitted(quickly)(
             learner.network, state.params, tree, seats=config.seats, layout=layout
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
-        match = device.sample.jitted()(
+        match = device.sample.jitted(quickly)(
             learner.network,
             state.params,
             state.learner.update,
@@ -198,7 +205,7 @@ def grades(
             layout=layout,
         )
         result = result._replace(sampled=match)
-    return jax.device_get(result)
+    return result
 
 
 def _with_counterexamples(

@@ -53,6 +53,13 @@ def test_the_enumerable_games():
         assert GAMES[env_id].stones
 
 
+def test_symmetries_need_stones():
+    with pytest.raises(ValueError, match="go_9x9: symmetries need stones"):
+        catalogue.Game(
+            pgx_id="go_9x9", shape=(9, 9), symmetries=catalogue.square_views(9)
+        )
+
+
 def test_what_the_seats_are_called():
     assert catalogue.seat_name("tic_tac_toe", "first") == "X"
     assert catalogue.seat_name("tic_tac_toe", "second") == "O"

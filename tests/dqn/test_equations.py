@@ -71,7 +71,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(tree, q_star, x_is_p
     """Of all 16,167 moves, played in PGX."""
     parent, action = np.nonzero(np.asarray(tree.legal_action_mask))
     assert len(parent) == 16_167
-    states = jax.device_get(trees.env_states("tic_tac_toe"))
+    states = trees.enumerated("tic_tac_toe").env_state
     env_state = jax.tree.map(lambda leaf: leaf[parent], states)
     if env_state.current_player[0] != x_is_player:
         env_state = env_state.replace(

@@ -9,7 +9,7 @@ import pytest
 from pgx import core
 from pgx._src.struct import dataclass
 
-from jax_ttt.envs import enumeration, pgx_games
+from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
@@ -74,8 +74,7 @@ class Nim(core.Env):
 
 @pytest.fixture(scope="module")
 def nim():
-    found = enumeration.find_positions(Nim(10), 1000, None)
-    return jax.device_put(trees.Tree(**found.fields))
+    return jax.device_put(trees.enumerate_positions(Nim(10), 1000, None))
 
 
 def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
@@ -107,19 +106,44 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
 
 def test_a_game_that_is_too_large_is_an_error():
     with pytest.raises(ValueError, match="nim has more than 20 positions"):
-        enumeration.find_positions(Nim(10), 20, None)
+        trees.enumerate_positions(Nim(10), 20, None)
 
 
-def test_the_first_player_may_have_either_id(monkeypatch):
+class Swapped(core.Env):
+    """A game in which the first player has the other id."""
+
+    def __init__(self, env):
+        super().__init__()
+        self.env = env
+
+    def _init(self, key):
+        state = self.env.init(key)
+        return state.replace(current_player=1 - state.current_player)
+
+    def _step(self, state, action, key):
+        return self.env._step(state, action, key)
+
+    def _observe(self, state, player_id):
+        return self.env._observe(state, player_id)
+
+    @property
+    def id(self) -> Any:
+        return self.env.id
+
+    @property
+    def version(self):
+        return self.env.version
+
+    @property
+    def num_players(self):
+        return self.env.num_players
+
+
+def test_the_first_player_may_have_either_id(host_tree):
     """X wins in 626 positions and O in 316, whichever ids PGX gives them."""
-    env, init = pgx_games.make_env("tic_tac_toe"), pgx_games.init
-    seeds: dict[int, int] = {}
-    for seed in range(20):
-        state = init(env, jax.random.key(seed), 1)
-        seeds.setdefault(int(state.current_player[0]), seed)
-    for seed in (seeds[0], seeds[1]):
-        key = jax.random.key(seed)
-        monkeypatch.setattr(pgx_games, "init", lambda env, _, n, k=key: init(env, k, n))
-        fields = enumeration.find_positions(env, 10_000, None).fields
-        assert [int((fields["outcome"] == end).sum()) for end in (1, -1)] == [626, 316]
-        assert fields["first_to_move"][:2].tolist() == [True, False]
+    swapped = Swapped(pgx_games.make_env("tic_tac_toe"))
+    tree = trees.enumerate_positions(swapped, 10_000, None)
+    assert tree.env_state.current_player[0] != host_tree.env_state.current_player[0]
+    for found in (tree, host_tree):
+        assert [int((found.outcome == end).sum()) for end in (1, -1)] == [626, 316]
+        assert found.first_to_move[:2].tolist() == [True, False]

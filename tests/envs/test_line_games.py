@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.envs import enumeration, pgx_games
+from jax_ttt.envs import pgx_games
+from jax_ttt.envs import tree as trees
 from jax_ttt.players import players
 
 
@@ -97,16 +98,16 @@ def test_an_illegal_move_loses():
 def test_the_tree_of_4x4():
     """161,029 legal positions, counted elsewhere too; best play is a draw."""
     env = pgx_games.make_env("connect_4x4")
-    fields = enumeration.find_positions(env, 200_000, None).fields
-    assert len(fields["terminal"]) == 161_029
-    values = fields["outcome"].astype(int)
-    levels = list(itertools.pairwise(fields["level_start"]))
+    tree = trees.enumerate_positions(env, 200_000, None)
+    assert len(tree.terminal) == 161_029
+    values = tree.outcome.astype(int)
+    levels = list(itertools.pairwise(tree.level_start))
     for begin, end in levels[::-1]:
         here = slice(begin, end)
-        after = values[fields["successor"][here]]
-        legal = fields["legal_action_mask"][here]
+        after = values[tree.successor[here]]
+        legal = tree.legal_action_mask[here]
         best = np.where(legal, after, -2).max(axis=1)
         worst = np.where(legal, after, 2).min(axis=1)
-        chosen = np.where(fields["first_to_move"][here], best, worst)
-        values[here] = np.where(fields["terminal"][here], values[here], chosen)
+        chosen = np.where(tree.first_to_move[here], best, worst)
+        values[here] = np.where(tree.terminal[here], values[here], chosen)
     assert values[0] == 0

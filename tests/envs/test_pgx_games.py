@@ -12,7 +12,6 @@ from pgx import core
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
 
 LINES = np.array(
     [
@@ -29,9 +28,7 @@ STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 def everything(request, tree):
     """Return every position with every action: before, action, after, move (NumPy)."""
     x_is_player = request.param
-    before = jax.tree.map(
-        lambda leaf: jnp.repeat(leaf, 9, axis=0), trees.env_states("tic_tac_toe")
-    )
+    before = jax.tree.map(lambda leaf: jnp.repeat(leaf, 9, axis=0), tree.env_state)
     if before.current_player[0] != x_is_player:
         before = before.replace(
             current_player=1 - before.current_player, rewards=before.rewards[:, ::-1]

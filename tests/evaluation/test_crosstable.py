@@ -28,6 +28,8 @@ def test_known_policies_meet_exactly(table, host_tree):
     assert not table.sampled.any()
     for row, first in enumerate(everyone):
         for column, second in enumerate(everyone):
+            assert first.probs is not None
+            assert second.probs is not None
             expected = outcomes.outcome(host_tree, first.probs, second.probs)
             np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
 

@@ -18,9 +18,9 @@ def views(env_id="tic_tac_toe"):
 
 def canonical_cells(cells):
     """Return the canonical views of boards, and the cells mapped back from them."""
-    planes = cells.reshape(-1, 3, 3, 1)
-    least = canonical_views.least_views(planes, views())
-    seen = canonical_views.to_canonical(planes, views(), least).reshape(-1, 9)
+    least = canonical_views.least_views(cells, views())
+    boards = cells.reshape(-1, 3, 3, 1)
+    seen = canonical_views.to_canonical(boards, views(), least).reshape(-1, 9)
     return seen, canonical_views.from_canonical(seen[None], views(), least)[0]
 
 
@@ -42,8 +42,8 @@ def test_all_views_of_a_board_have_the_same_canonical_view(tree):
 
 def test_boards_that_are_equal_in_their_last_cells_are_compared_by_the_first_ones():
     """Connect Four's 42 cells have three parts; here only the lowest part differs."""
-    planes = np.zeros((2, 6, 7, 1), np.float32)
-    planes[:, 0, 0, 0] = 1, -1
+    cells = np.zeros((2, 42), np.float32)
+    cells[:, 0] = 1, -1
     find = jax.jit(lambda x: canonical_views.least_views(x, views("connect_four")))
-    least = find(planes)
+    least = find(cells)
     assert least.tolist() == [[True, False], [False, True]]

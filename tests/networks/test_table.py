@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
@@ -59,8 +60,11 @@ def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
     after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = Positions(by_number=jnp.arange(2), after=jnp.asarray(after))
-    values = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
-    boards = np.array([1, 0], np.int32)
-    found = jax.jit(table.by_after_state)(values, boards, positions)
-    assert found.tolist() == [[3, 2, 1, 30, 20, 10], [1, 2, 3, 10, 20, 30]]
+    positions = Positions(by_number=jnp.arange(3), after=jnp.asarray(after))
+    module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
+    rows = jnp.array([[0, 0], [1, 10], [2, 20], [3, 30]], jnp.float32)
+    nnx.update(module, {"values": rows})
+    # One cell: free is board number 1, the opponent's stone is number 0.
+    boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
+    values = jax.jit(module)(boards, positions)
+    assert values.tolist() == [[3, 2, 1, 30, 20, 10], [1, 2, 3, 10, 20, 30]]

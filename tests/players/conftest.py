@@ -4,7 +4,6 @@ import jax
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.agents import Agent
@@ -38,4 +37,4 @@ def _enter(name):
 @pytest.fixture(scope="module")
 def deciding(tree):
     """Return the PGX states of all positions to decide."""
-    return jax.tree.map(lambda x: x[tree.decisions], trees.env_states("tic_tac_toe"))
+    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)

@@ -9,7 +9,6 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES, SEATS
 from jax_ttt.envs import positions, stones
-from jax_ttt.envs import tree as trees
 from jax_ttt.players import mcts
 from jax_ttt.reports import text_board
 from jax_ttt.solver import outcomes, policies, proof
@@ -132,7 +131,7 @@ def test_online_it_wins_and_blocks(tree, graph, at):
     boards = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
     states = jax.tree.map(
         lambda x: x[jnp.array([at(board) for board in boards])],
-        trees.env_states("tic_tac_toe"),
+        tree.env_state,
     )
     actions = jax.jit(player)(jax.random.key(0), states)
     assert actions.tolist() == list(boards.values())

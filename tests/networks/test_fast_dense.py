@@ -14,7 +14,7 @@ from jax_ttt.dqn import learner, losses, random_numbers, rollout
 from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation import evaluation as evaluations
 from jax_ttt.evaluation import network_grades
-from jax_ttt.networks import mlp, q_network
+from jax_ttt.networks import fast_dense, q_network
 from jax_ttt.players.network import network_of
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
@@ -39,7 +39,7 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
     @jax.jit
     def both(kernel, bias, inputs, weights):
         args = kernel, bias, inputs
-        outputs, back = jax.vjp(lambda *args: mlp.affine(*args, dtype), *args)
+        outputs, back = jax.vjp(lambda *args: fast_dense.affine(*args, dtype), *args)
         return outputs, *back(weights)
 
     kernel, bias, inputs, weights = map(np.asarray, args)
@@ -55,7 +55,7 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
 
 
 def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
-    ours = mlp.Columns(4, 3, jnp.float32, nnx.Rngs(7))
+    ours = fast_dense.Columns(4, 3, jnp.float32, nnx.Rngs(7))
     theirs = nnx.Linear(4, 3, rngs=nnx.Rngs(7))
     assert np.array_equal(ours.kernel[...], theirs.kernel[...].T)
     # A new bias is 0, which would hide an error.
