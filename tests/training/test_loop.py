@@ -54,9 +54,14 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
 def test_the_opponent_is_the_one_that_the_settings_name():
     assert loop.make_opponent(Config(), 1) is None  # self-play
     for name in ("random", "minimax", "blend:0.5:minimax"):
-        opponent = loop.make_opponent(Config.of(opponent=name), 1)
+        config = Config.of(opponent=name, seat="second")
+        opponent = loop.make_opponent(config, 1)
         assert isinstance(opponent, Versus)
-        assert opponent.name == name
+        assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
+        spec = names.read_name(name, config.env_id)
+        key = keys(run_key(1)).opponent
+        player = registry.enter(spec, config.env_id, key).player
+        assert jax.tree.structure(opponent.player) == jax.tree.structure(player)
 
 
 def test_an_opponent_has_random_numbers_that_training_does_not_use():
