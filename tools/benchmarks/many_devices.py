@@ -67,7 +67,7 @@ def time_sizes(sizes: Sequence[int]) -> list[Timed]:
     """Time updates of the default preset on each number of devices, in this process."""
     config = PRESETS["default"]
     hardware = [mesh.use_devices("auto", Spread(devices=str(size))) for size in sizes]
-    layouts = [Layout(mesh=devices.mesh) for devices in hardware]
+    layouts = [Layout(mesh=used.mesh) for used in hardware]
     runs = [fused(config, NUM_UPDATES, layout) for layout in layouts]
     return in_turn(runs, ROUNDS)
 
