@@ -1,7 +1,8 @@
 """Self-play learning of board games in JAX, with proofs that agents are unbeatable.
 
 Importing the package loads no JAX: each public name is loaded when it is first used.
-`docs/api.md` describes the public names.
+`docs/api.md` describes the public names. `jax_ttt.train` is a function; the command of
+this name is a module that is run and never imported.
 
 Example:
     >>> jax_ttt.PRESETS["table"].run.num_updates
@@ -16,9 +17,7 @@ Example:
 """
 
 import importlib
-import sys
-import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jax_ttt.api.agent import load, save
@@ -77,7 +76,7 @@ _MODULES = {
 """The module of each public name."""
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401
+def __getattr__(name: str) -> object:
     """Return a public name; its module is imported at the first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -88,18 +87,3 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(types.ModuleType):
-    """A package whose public names are never replaced by modules.
-
-    `train` is a public function, and the command `jax_ttt.train` is a module. Without
-    this class, importing the module would replace the function.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _MODULES and isinstance(value, types.ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

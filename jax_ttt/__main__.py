@@ -4,10 +4,12 @@ python -m jax_ttt
 jax-ttt train --seed 1
 """
 
-import importlib
+import runpy
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+
+from jax_ttt import __version__, cli
+from jax_ttt.config import errors, suggestions
 
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
@@ -24,34 +26,18 @@ COMMANDS = {
 
 def main() -> int:
     """Run the command that the first word names; without one, list all commands."""
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
     words = sys.argv[1:]
     if not words or words[0] not in COMMANDS:
-        from jax_ttt import cli
-
-        return cli.guarded(_about)(words)
-    sys.argv = [f"{sys.argv[0]} {words[0]}", *words[1:]]
-    command = module_of(words[0]).main
-    from jax_ttt.scaling import supervised
-
-    return supervised.run(command)
+        return _about(words)
+    del sys.argv[1]
+    # Run, not imported: the module `jax_ttt.train` would replace the function.
+    runpy.run_module(f"jax_ttt.{words[0]}", run_name="__main__", alter_sys=True)
+    return 0
 
 
-def module_of(command: str) -> ModuleType:
-    """Return the module of a command, which may have a folder of its own."""
-    found = importlib.import_module(f"jax_ttt.{command}")
-    if hasattr(found, "__path__"):
-        return importlib.import_module(f"jax_ttt.{command}.__main__")
-    return found
-
-
+@cli.guarded
 def _about(words: Sequence[str] | None) -> int:
     """List the commands, print the version, or raise `UsageError`."""
-    from jax_ttt import __version__
-    from jax_ttt.config import errors, suggestions
-
     name = words[0] if words else "--help"
     if name in ("-h", "--help"):
         print(command_list())

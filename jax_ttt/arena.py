@@ -3,11 +3,6 @@
 python -m jax_ttt.arena random minimax runs/RUN
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import inspect
 import json
@@ -17,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.config import catalogue
@@ -28,7 +24,6 @@ from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
-from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.evaluation.crosstable import CrossTable
@@ -79,14 +74,13 @@ def main(argv: Sequence[str] | None) -> int:
     pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args, 10).name
+    device = cli.set_up(args).name
 
     import jax
 
     from jax_ttt.evaluation import crosstable
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import ranking, result_text
-    from jax_ttt.runtime import compile_events
 
     env_id = agents.game(specs, args.env_id)
     specs = [
@@ -94,11 +88,11 @@ def main(argv: Sequence[str] | None) -> int:
     ]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     entrants = []
-    with compile_events.Status("preparing the players") as status:
+    with streams.status("preparing the players") as status:
         for spec in specs:
-            status.say(f"preparing {spec.name}")
+            status.set_description_str(f"preparing {spec.name}")
             entrants.append(registry.enter(spec, env_id, player_key))
-        status.say("playing")
+        status.set_description_str("playing")
 
         def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
             status.close()
@@ -139,11 +133,9 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
 
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
-    from jax_ttt.runtime.compile_events import Bar
-
-    hidden = not pairs or not sys.stderr.isatty()
-    return Bar(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
+    hidden = None if pairs else True  # None: not on a terminal
+    return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

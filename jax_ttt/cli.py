@@ -28,7 +28,8 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
 from jax_ttt.results.saved_settings import read_settings
-from jax_ttt.runtime import compile_cache, interrupts, process, streams
+from jax_ttt.runtime import process, streams
+from jax_ttt.runtime.interrupts import SecondSignal
 from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
@@ -157,8 +158,8 @@ def guarded(command: Command) -> Command:
     def main(argv: Sequence[str] | None) -> int:
         if argv is None:
             process.collect_rarely()
-        with streams.usable(), interrupts.leaving_at_once(watched=argv is None):
-            return _exit_code(command, argv)
+        streams.replace_closed()
+        return _exit_code(command, argv)
 
     main.__doc__ = command.__doc__
     return main
@@ -169,12 +170,12 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         code = command(argv)
         sys.stdout.flush()  # at exit, an error would be a traceback
         return code
-    except SettingError as error:
-        return _fail(2, _refusal(error))
     except Refused as error:
-        return _fail(2, str(error))
-    except KeyboardInterrupt as error:  # or EndedAtOnce
-        return _fail(getattr(error, "code", 130), str(error) or "interrupted")
+        return _fail(2, _refusal(error))
+    except SecondSignal as error:
+        return _fail(128 + error.number, str(error))
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
     except BrokenPipeError:
         # The program that read our output has ended: closing it must not fail too.
         streams.drop(sys.stdout)
@@ -184,7 +185,7 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
     except OSError as error:
         if error.filename is not None:
             return _fail(1, str(error))
-        streams.flush()
+        streams.drop(sys.stdout)
         return _fail(1, f"cannot write: {error.strerror}")
     except (MemoryError, RuntimeError) as error:  # JAX raises the latter
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
@@ -192,8 +193,10 @@ def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
         raise
 
 
-def _refusal(error: SettingError) -> str:
-    """Return what is wrong with a setting, and where it comes from."""
+def _refusal(error: Refused) -> str:
+    """Return what is refused; of a setting also where it comes from."""
+    if not isinstance(error, SettingError):
+        return str(error)
     name, rule = flag(error.field), RULES.get(error.field)
     if isinstance(rule, Words) and error.rule == str(rule):
         return suggestions.one_of(name, rule.allowed, str(error.value))
@@ -266,21 +269,17 @@ def _fail(code: int, message: str) -> int:
     return code
 
 
-def set_up(machine: Machine, seconds: int) -> "Hardware":
+def set_up(machine: Machine) -> "Hardware":
     """Make JAX ready to compute, and return what it computes on.
-
-    `seconds` are what the command's programs take to compile, about, for a terminal.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
-    from jax_ttt.runtime import compile_events
-
-    with compile_events.Status("loading JAX"):
+    with streams.status("loading JAX"):
+        from jax_ttt.runtime import compile_cache
         from jax_ttt.scaling import mesh
 
         spread = machine if isinstance(machine, Devices) else Devices()
         hardware = mesh.use_devices(machine.device, spread)
-        kept = compile_cache.use(not machine.no_compile_cache)
-    compile_cache.announce(seconds, kept)
+        compile_cache.use(not machine.no_compile_cache)
     return hardware

@@ -3,11 +3,6 @@
 python -m jax_ttt.evaluate RUN_OR_FILE
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import inspect
 import json
@@ -30,8 +25,7 @@ from jax_ttt.reports import painting
 from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades, Reached
-from jax_ttt.runtime import interrupts, streams
-from jax_ttt.scaling import supervised
+from jax_ttt.runtime import streams
 from jax_ttt.scaling.flags import Devices
 
 if TYPE_CHECKING:
@@ -40,8 +34,6 @@ if TYPE_CHECKING:
 
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
-
-_STOPPING = "stopping; what is known is printed"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -106,19 +98,18 @@ def main(argv: Sequence[str] | None) -> int:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
     args.check_devices()
-    hardware = cli.set_up(args, 2)
+    hardware = cli.set_up(args)
 
     import jax
 
     from jax_ttt.envs import tree as trees
     from jax_ttt.players import agents, registry
     from jax_ttt.reports import export, result_text
-    from jax_ttt.runtime import compile_events
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    with compile_events.Status(f"grading {name}") as status:
+    with streams.status(f"grading {name}") as status:
         before = names.stamp(spec) if args.certificate else ()
         entrant = registry.enter(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
@@ -127,7 +118,7 @@ def main(argv: Sequence[str] | None) -> int:
             certificate = export.certified(spec, env_id, entrant, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
-        say = status.say if argv is None else None
+        say = status.set_description_str
         grades = graded(args, env_id, entrant, tree, match_key, say, hardware.mesh)
         player = entrant.probs, entrant.seats
         verdict = result_text.verdict(env_id, grades, tree, *player)
@@ -150,7 +141,7 @@ def graded(
     entrant: "Entrant",
     tree: "Tree | None",
     key: "jax.Array",
-    say: Callable[[str], None] | None,
+    say: Callable[[str], None],
     mesh: "Mesh | None",
 ) -> FullGrades:
     """Return the grades that are asked for; `say` shows how far they are."""
@@ -180,7 +171,7 @@ def reached_by(
     args: Args,
     env_id: EnvId,
     entrant: "Entrant",
-    say: Callable[[str], None] | None,
+    say: Callable[[str], None],
     mesh: "Mesh | None",
 ) -> dict[Seat, Reached] | None:
     """Return the results over all positions that the player reaches, if they have keys.
@@ -196,11 +187,10 @@ def reached_by(
             streams.tell(f"note: not graded against every opponent: {reason}")
         return None
     most = args.max_positions
-    shown = reached_text.progress(env_id, entrant.name, say or (lambda text: None))
-    with interrupts.announced(_STOPPING, watched=say is not None):
-        return reached_grades.grade_by_seat(
-            entrant, env_id, most, mesh and meshes.split(mesh), shown
-        )
+    shown = reached_text.progress(env_id, entrant.name, say)
+    return reached_grades.grade_by_seat(
+        entrant, env_id, most, mesh and meshes.split(mesh), shown
+    )
 
 
 def files(args: Args) -> dict[str, Path]:
@@ -267,4 +257,4 @@ def as_json(
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

@@ -3,14 +3,10 @@
 python -m jax_ttt.play --side o
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import inspect
 import secrets
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -21,8 +17,7 @@ from jax_ttt.config.catalogue import DEFAULT, SIDES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
-from jax_ttt.runtime import compile_events
-from jax_ttt.scaling import supervised
+from jax_ttt.runtime import streams
 from jax_ttt.terminal.words import SideName
 
 SHIPPED = "shipped:network"
@@ -66,7 +61,7 @@ def main(argv: Sequence[str] | None) -> int:
     name = cli.named_or_newest(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
-    cli.set_up(args, 2)
+    cli.set_up(args)
 
     import jax
 
@@ -77,7 +72,7 @@ def main(argv: Sequence[str] | None) -> int:
     env_id = agents.game([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
     key, player_key = jax.random.split(jax.random.key(seed))
-    with compile_events.Status(f"preparing {name}"):
+    with streams.status(f"preparing {name}"):
         behind = registry.enter(spec, env_id, player_key)
         opponent = behind
         if wanted != name:
@@ -96,4 +91,4 @@ def main(argv: Sequence[str] | None) -> int:
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

@@ -3,13 +3,9 @@
 python -m jax_ttt.plot RUN
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +24,6 @@ from jax_ttt.results import reading, rows
 from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
-from jax_ttt.scaling import supervised
 
 if TYPE_CHECKING:
     from jax_ttt.drawing.pictures import Picture
@@ -177,7 +172,7 @@ def of_agent(args: Args) -> "Picture":
     elif args.svg and pictures.file_ending(args.svg) != ".svg":
         cli.require("matplotlib", "plots", f"--svg {args.svg}")
     check_drawable(args)
-    cli.set_up(cli.Machine(), 2)
+    cli.set_up(cli.Machine())
 
     from jax_ttt.players import agents
     from jax_ttt.plotting import boards
@@ -227,4 +222,4 @@ def check_board(env_id: str, cells: str | None) -> None:
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

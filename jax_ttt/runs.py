@@ -3,13 +3,9 @@
 python -m jax_ttt.runs
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +14,6 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.results import plain, saved_runs
 from jax_ttt.results.commands import RunsResult, RunSummary
-from jax_ttt.scaling import supervised
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,4 +74,4 @@ def _cells(run: RunSummary) -> list[str]:
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

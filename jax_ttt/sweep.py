@@ -3,11 +3,6 @@
 python -m jax_ttt.sweep --num-seeds 64
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import contextlib
 import dataclasses
 import json
@@ -18,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.checkpoints import sweeps
@@ -37,17 +33,14 @@ from jax_ttt.results import plain, saved_runs
 from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
-from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.interrupts import Signals, interruptible
-from jax_ttt.scaling import processes, supervised
+from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
 
 _NUM_SEEDS = Range(int, 1, 100_000)
-_BEFORE = "interrupted before an agent was finished: nothing was lost"
-_STOPPING = "stopping after these updates; the finished agents are kept"
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
     *("--resume", "--at-once", "--json", "--csv", "--svg"),
@@ -101,18 +94,17 @@ def main(argv: Sequence[str] | None) -> int:
         sweep = sweep_to_continue(args.resume, parsing.words(argv))
         args = with_settings(args, sweep)
     points = checked_points(args)
-    with interruptible("interrupted", argv is None, leaves=False) as signals:
-        signals.nothing_to_save, signals.first_words = True, _BEFORE
-        hardware = cli.set_up(args, 6)
-        if signals:
-            return cli.interrupted(signals[0])
+    with interrupts.stop_request() as request:
+        hardware = cli.set_up(args)
+        from jax_ttt.scaling import processes
+
         check_shares(points, hardware.mesh)
         check_opponents(args, points)
         begin = time.perf_counter()
-        with processes.ending_together(), contextlib.closing(file_of(args)) as kept:
+        with contextlib.closing(file_of(args)) as kept:
             old = len(kept.agents)
             try:
-                train_agents(points, kept, args.at_once or None, signals, hardware.mesh)
+                train_agents(points, kept, args.at_once or None, request, hardware.mesh)
             finally:  # whatever ended it, show what is finished
                 groups = [Group(*pair, kept.rows(i)) for i, pair in enumerate(points)]
                 finished = [group for group in groups if group.rows]
@@ -122,7 +114,7 @@ def main(argv: Sequence[str] | None) -> int:
                 if len(kept.agents) < args.num_seeds * len(groups):
                     again = f"python -m jax_ttt.sweep --resume {kept.path}"
                     streams.tell(f"to train the others: {again}")
-            number = processes.agreed(signals[0] if signals else 0)
+            number = processes.max_over_processes(request.number)
         return cli.interrupted(number) if number else 0
 
 
@@ -144,6 +136,8 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
 
 def file_of(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
+    from jax_ttt.scaling import processes
+
     sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
     if not processes.writes():
         return sweeps.Unwritten(sweep, args.resume)
@@ -230,19 +224,27 @@ def train_agents(
     points: list[tuple[Point, Config]],
     kept: SweepFile,
     at_once: int | None,
-    signals: Signals,
+    request: StopRequest,
     mesh: "Mesh | None",
 ) -> None:
-    """Train the agents that are not kept yet, until a signal comes, and keep them."""
-    from jax_ttt.runtime.compile_events import Bar
+    """Train the agents that are not kept yet, until a stop is requested."""
+    from jax_ttt.scaling import processes
+    from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in kept.agents.values())
-    configs = [config for _, config in points]
-    counts = {"total": kept.sweep.num_seeds * len(points), "initial": len(kept.agents)}
-    with Bar(**counts, unit="agent", disable=not sys.stderr.isatty()) as bar:
-        stop = lambda: bool(processes.agreed(bool(signals)))  # noqa: E731
-        for agent in sweeps.train_missing(kept, configs, at_once, stop, mesh):
-            signals.nothing_to_save, signals.first_words = False, _STOPPING
+    missing = kept.missing(len(points))
+    jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
+    num_agents = kept.sweep.num_seeds * len(points)
+
+    def stop() -> bool:
+        return bool(processes.max_over_processes(bool(request)))
+
+    with tqdm(
+        total=num_agents, initial=len(kept.agents), unit="agent", disable=None
+    ) as bar:
+        trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
+        for (group, _), agent in zip(missing, trained, strict=False):  # may be stopped
+            kept.add(group, agent)
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
@@ -299,4 +301,4 @@ def write(
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

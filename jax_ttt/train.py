@@ -3,17 +3,13 @@
 python -m jax_ttt.train --seed 1
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import contextlib
 import dataclasses
 import itertools
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -30,9 +26,8 @@ from jax_ttt.players import names
 from jax_ttt.results import free_folders
 from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import interrupts, streams
-from jax_ttt.runtime.interrupts import Signals, interruptible
+from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import processes, supervised
 from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
@@ -41,10 +36,8 @@ if TYPE_CHECKING:
     from jax_ttt.training.run_folder import RunFolder
     from jax_ttt.training.run_state import Progress
 
-BEFORE_TRAINING = "interrupted before the training began: nothing was lost"
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
-_NOT_SAVED = "interrupted twice: nothing was saved, the training is lost"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -98,14 +91,16 @@ class Args(cli.Run, Spread):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    found: tyro.conf.Suppress[Any] = None  # the checkpoint where the run continues
+    found: tyro.conf.Suppress[Found | None] = (
+        None  # the checkpoint where the run continues
+    )
     # Of a proof at the end; None: no limit.
     seconds: tyro.conf.Suppress[float | None] = 30.0
 
     @classmethod
     def resumed(cls, run: Path) -> "Args":
         """Return the arguments of the run in a folder."""
-        return cls(**resume.arguments_of(resume.found_in(run)))
+        return dataclasses.replace(cls(), **resume.arguments_of(resume.found_in(run)))
 
     @property
     def plan(self) -> Plan:
@@ -119,7 +114,7 @@ class Args(cli.Run, Spread):
 @cli.guarded
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
-    times = TimeSpans(own_process=argv is None)
+    times = TimeSpans()
     args = cli.parse_settings(Args, argv, "train")
     if args.version:
         print(f"jax_ttt {__version__}")
@@ -134,20 +129,18 @@ def main(argv: Sequence[str] | None) -> int:
             print(text)
             return 0
         streams.tell(text)
-        cli.set_up(args, 2)
+        cli.set_up(args)
         print(result_of_ended(args.found))
         return 0
     # From here on a signal is noted: raised while libraries load, it gets lost there.
-    # Who calls `main` with arguments keeps the process.
-    with interruptible(_NOT_SAVED, argv is None, BEFORE_TRAINING) as signals:
-        signals.nothing_to_save = True
+    with interrupts.stop_request() as request:
         with times.recording("imports"):
-            import jax.monitoring  # noqa: F401  before JAX is set up, to be recorded
-        hardware = cli.set_up(args, 6)
+            hardware = cli.set_up(args)
+            from jax_ttt.scaling import processes
+
         if not processes.writes():  # nor is anything printed
             args = dataclasses.replace(args, tensorboard=False, wandb=False)
-        with times.recording_compilation(), processes.ending_together():
-            return train_in_folder(args, config, hardware, signals, times)
+        return train_in_folder(args, config, hardware, request, times)
 
 
 def checked_config(args: Args) -> Config:
@@ -214,7 +207,11 @@ def result_of_ended(found: Found) -> str:
 
 
 def train_in_folder(
-    args: Args, config: Config, hardware: "Hardware", signals: Signals, times: TimeSpans
+    args: Args,
+    config: Config,
+    hardware: "Hardware",
+    request: StopRequest,
+    times: TimeSpans,
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
@@ -222,14 +219,15 @@ def train_in_folder(
         from jax_ttt.checkpoints.recorder import Recorder, Schedule
         from jax_ttt.reports import console
         from jax_ttt.scaling import mesh as meshes
+        from jax_ttt.scaling import processes
         from jax_ttt.training import graded_steps, loop
         from jax_ttt.training.device import Layout
         from jax_ttt.training.run_state import Progress, run_key
 
     meshes.check_shares(config, hardware.mesh)
     learner = loop.make_learner(config, args.seed)
-    if signals:
-        return cli.interrupted(signals[0])
+    if request:
+        return cli.interrupted(request.number)
     found, is_loud = args.found, not (args.quiet or args.json)
     if found is not None:
         environment.tell_changes(found, config)
@@ -255,7 +253,7 @@ def train_in_folder(
 
         def stop() -> bool:
             proven = args.until_proven and recorder.grades.is_proven
-            return bool(processes.agreed(bool(signals) or proven))
+            return bool(processes.max_over_processes(bool(request) or proven))
 
         layout = Layout(mesh=hardware.mesh)
         key = run_key(args.seed)
@@ -263,13 +261,13 @@ def train_in_folder(
         steps = loop.train(learner, key, state, stop=stop, times=times, layout=layout)
         if state is not None:
             steps = itertools.chain([Progress(state, None, None)], steps)
-        recorder.follow(graded_steps.with_grades(steps), signals)
-        if args.prove and processes.count() == 1 and not signals:
+        recorder.follow(graded_steps.with_grades(steps), request)
+        if args.prove and processes.count() == 1 and not request:
             shown.close()
             console.prove_agent(
-                recorder, args.seconds, lambda: bool(signals), hardware.mesh
+                recorder, args.seconds, lambda: bool(request), hardware.mesh
             )
-    return finish(args, folder, recorder.agent, recorder.progress, signals)
+    return finish(args, folder, recorder.agent, recorder.progress, request)
 
 
 def begin_files(args: Args, config: Config, folder: "RunFolder") -> None:
@@ -289,17 +287,18 @@ def finish(
     folder: "RunFolder",
     agent: "Agent",
     progress: "Progress",
-    signals: Signals,
+    request: StopRequest,
 ) -> int:
     """Write the times, print the result, and return the exit code."""
     from jax_ttt.reports import console
+    from jax_ttt.scaling import processes
 
     try:
         folder.write_times()
     except OSError as error:  # the agent is saved: it must not cost the run
         streams.tell(f"warning: {folder.times_path}: {error.strerror}")
     complete = agent.num_updates == agent.config.run.num_updates
-    number = processes.agreed(signals[0] if signals else 0)
+    number = processes.max_over_processes(request.number)
     stopped = "end" if complete else "interrupted" if number else "proven"
     about = args.preset, agent, progress, stopped
     print(console.end_text(folder, *about, args.json, args.quiet, args.details))
@@ -313,4 +312,4 @@ def finish(
 
 
 if __name__ == "__main__":
-    supervised.run(main)
+    sys.exit(main(None))

@@ -12,7 +12,7 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
-from jax_ttt.runtime import compile_cache  # imports no JAX
+from jax_ttt.runtime import compile_cache
 
 AS_USERS = os.environ.get("TESTS_AS_USERS") == "1"
 

@@ -1,7 +1,6 @@
 """What the commands share: help, defaults, errors. `test_refused.py` has refusals."""
 
 import contextlib
-import importlib
 import json
 import os
 import re
@@ -10,18 +9,19 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import commands
 import jax
 import pytest
 
 from jax_ttt import __version__, arena, cli, evaluate, play, plot
-from jax_ttt.__main__ import COMMANDS, module_of
+from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.command_line.arguments import arguments
 from jax_ttt.config.command_line.examples import EXAMPLES
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, Config
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 ROOT = str(Path(cli.__file__).parents[1])
 
@@ -251,12 +251,13 @@ def helps():
     """Return the helps of all commands, shown by one process that loads no JAX."""
     code = """
 import contextlib, io, json, sys
-from jax_ttt.__main__ import COMMANDS, module_of
+import commands
+from jax_ttt.__main__ import COMMANDS
 texts = {}
 for command in COMMANDS:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         try:
-            module_of(command).main(["--help"])
+            commands.module_of(command).main(["--help"])
         except SystemExit as stop:
             assert not stop.code
     texts[command] = out.getvalue()
@@ -268,7 +269,8 @@ print(json.dumps(texts))
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONPATH": ROOT, "COLUMNS": "100"},
+        env=os.environ
+        | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT}/tests", "COLUMNS": "100"},
     )
     assert done.stderr == ""
     return json.loads(done.stdout)
@@ -276,7 +278,7 @@ print(json.dumps(texts))
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_every_flag_and_its_examples_are_accepted(command, helps):
-    text, args_type = plain(helps[command]), module_of(command).Args
+    text, args_type = plain(helps[command]), commands.module_of(command).Args
     assert "\x1b" not in text
     flags = {a.flag for a in arguments(args_type).values() if not a.is_positional}
     assert flags <= entries(helps[command]).keys()

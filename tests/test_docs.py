@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,7 +22,7 @@ import tyro
 
 import jax_ttt
 from jax_ttt import cli
-from jax_ttt.__main__ import COMMANDS, module_of
+from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import grid
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.players import network
@@ -191,7 +192,9 @@ def parsed(module_name, words):
     """Parse a command's words as the command does, and check the settings."""
     package, _, command = module_name.partition(".")
     is_tool = package == "tools"
-    module = importlib.import_module(module_name) if is_tool else module_of(command)
+    module = (
+        importlib.import_module(module_name) if is_tool else commands.module_of(command)
+    )
     if words in ([], ["--help"]):  # named, not called
         return
     if is_tool:
@@ -251,7 +254,7 @@ def test_make_targets_exist_and_take_their_args(page):
 
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
-    modules = [*map(module_of, COMMANDS), *TOOLS]
+    modules = [*map(commands.module_of, COMMANDS), *TOOLS]
     fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
     flags = {cli.flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):

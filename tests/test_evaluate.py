@@ -4,7 +4,6 @@ import contextlib
 import csv
 import functools
 import hashlib
-import importlib
 import io
 import json
 import os
@@ -12,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+import commands
 import pytest
 import tiny
 
@@ -19,7 +19,7 @@ from jax_ttt import evaluate
 from jax_ttt.players import registry
 from jax_ttt.runtime import files
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import jax_ttt
 from jax_ttt import __version__
-from jax_ttt.runtime import process
-from jax_ttt.scaling import supervised
 
 ROOT = Path(__file__).parents[1]
 command = importlib.import_module("jax_ttt.__main__")
@@ -31,20 +28,26 @@ def test_the_commands_are_listed_a_line_each(words, monkeypatch, capsys):
     assert listed == [*command.COMMANDS]
 
 
-def test_a_first_word_runs_the_command_of_this_name(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(process, "end", sys.exit)  # this process stays
-    with pytest.raises(SystemExit) as ended:
-        run(monkeypatch, "runs", str(tmp_path / "none"))
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == f"error: {tmp_path / 'none'}: no such folder\n"
-    assert sys.argv == ["jax-ttt runs", str(tmp_path / "none")]
+def as_module(*words):
+    """Run `python -m jax_ttt` with these words in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "jax_ttt", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
 
 
-def test_a_command_of_several_processes_ends_as_under_its_own_name(monkeypatch):
-    ran = []
-    monkeypatch.setattr(supervised, "run", lambda main: ran.append(main) or 7)
-    assert run(monkeypatch, "train", "--distributed") == 7
-    assert ran == [importlib.import_module("jax_ttt.train").main]
+def test_a_first_word_runs_the_command_of_this_name(tmp_path):
+    done = as_module("runs", str(tmp_path / "none"))
+    told = f"error: {tmp_path / 'none'}: no such folder\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_a_command_with_a_folder_of_its_own_is_run():
+    done = as_module("web", "--port", "-1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: --port must be ")
 
 
 @pytest.mark.parametrize(
@@ -73,11 +76,5 @@ def test_a_script_is_installed():
 
 
 def test_the_list_is_printed_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "jax_ttt"],
-        capture_output=True,
-        text=True,
-        cwd=Path(str(jax_ttt.__file__)).parents[1],
-        check=True,
-    )
+    done = as_module()
     assert done.stdout.startswith("usage: python -m jax_ttt COMMAND")

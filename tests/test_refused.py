@@ -11,11 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 import jax_ttt
 from jax_ttt import cli
-from jax_ttt.__main__ import COMMANDS, module_of
+from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.command_line.arguments import arguments
 from jax_ttt.config.presets import PRESETS
@@ -293,7 +294,7 @@ def refusal(folder, monkeypatch, capsys):
     def refuse(line):
         command, *words = shlex.split(line)
         before = contents()
-        assert module_of(command).main(words) == 2
+        assert commands.module_of(command).main(words) == 2
         out, err = capsys.readouterr()
         assert out == ""
         first, *choices = err.splitlines()
@@ -318,7 +319,7 @@ def test_a_wrong_command_line_is_refused(line, words, refusal):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_number_of_a_command_is_checked(command, refusal):
     players = {"evaluate": "random", "play": "random", "arena": "random minimax"}
-    for name, argument in arguments(module_of(command).Args).items():
+    for name, argument in arguments(commands.module_of(command).Args).items():
         is_setting = name in PART_OF and command != "train"  # the same code reads it
         if argument.type in (int, float) and not is_setting:
             for value in ("x", "nan", "1e39", "-2"):
@@ -329,11 +330,11 @@ def test_every_number_of_a_command_is_checked(command, refusal):
 
 IN_ONE_PROCESS = """
 import json, sys
+import commands
 from jax_ttt import cli
-from jax_ttt.__main__ import module_of
 cli.set_up = None  # nothing is trained by mistake
 for command, *words in json.load(sys.stdin):
-    assert module_of(command).main(words) == 2, (command, words)
+    assert commands.module_of(command).main(words) == 2, (command, words)
     found = {"jax", "pgx", "typeguard"} & sys.modules.keys()
     assert not found, (command, words, found)
 """
@@ -342,12 +343,12 @@ for command, *words in json.load(sys.stdin):
 def test_a_refusal_loads_no_slow_library(folder):
     """So it costs a blink; nothing is computed or compiled."""
     lines = [shlex.split(line) for line, _ in ROWS]
-    root = str(Path(jax_ttt.__file__).parents[1])
+    roots = map(str, (Path(jax_ttt.__file__).parents[1], Path(__file__).parent))
     done = subprocess.run(
         [sys.executable, "-c", IN_ONE_PROCESS],
         input=json.dumps(lines),
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": root},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(roots)},
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -130,7 +130,7 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
 
 
 def test_a_signal_to_another_process_ends_this_one_too(capsys, monkeypatch):
-    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
+    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 15))
     code, out, err = run(capsys, "--num-seeds", "2")
     assert code == 143
     assert out == "no agent was finished\n"

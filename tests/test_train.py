@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import importlib
 import io
 import json
 import os
@@ -13,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -35,7 +35,7 @@ from jax_ttt.training.keys import run_key
 from jax_ttt.training.programs import Programs, hyper_arrays
 from jax_ttt.training.snapshots import read_snapshots
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TINY = smallest.flags()
 FILES = {
@@ -386,7 +386,7 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
 
 @pytest.mark.fault
 def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 15))
+    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 15))
     path = tmp_path / "run"
     code, _, err = run(path)
     assert code == 143

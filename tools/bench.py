@@ -21,7 +21,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing import pictures
 from jax_ttt.networks import q_network
 from jax_ttt.results.counting import counted
-from jax_ttt.runtime import files, interrupts, process, streams
+from jax_ttt.runtime import files, process, streams
 from tools.benchmarks import (
     growth,
     openspiel,
@@ -56,7 +56,6 @@ NUM_SEEDS = {"default": 64, "table": 16}
 FEW_SEEDS = 2
 """The same of other presets and of OpenSpiel's learners, which train for longer."""
 _DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
-_STOPPING = "stopping; the finished parts are kept"
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16)
 
@@ -109,17 +108,14 @@ def main(argv: Sequence[str] | None) -> int:
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
     setup = {
         "jax_ttt": __version__,
-        "device": cli.set_up(machine, 30).name,
+        "device": cli.set_up(machine).name,
         "precision": f"{q_network.learning_dtype('auto')} (auto)",
         "machine": machine_name(),
         "versions": libraries(),
     }
     figures: dict[str, Figures] = {}
     try:
-        with (
-            interrupts.announced(_STOPPING, watched=argv is None),
-            silent() if args.json else contextlib.nullcontext(),
-        ):
+        with silent() if args.json else contextlib.nullcontext():
             measure_parts(args, setup, figures)
     finally:
         write_figures(args, setup | {"quick": args.quick, "parts": figures})

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None) -> int:
     cli.require("matplotlib", "plots", "figures")
     if "web" in args.only:
         cli.require("playwright", "dev", "--only web")
-    cli.set_up(args, 30)
+    cli.set_up(args)
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):

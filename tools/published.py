@@ -23,7 +23,7 @@ from jax_ttt.results import plain
 from jax_ttt.results.aligned import wrapped
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
-from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.runtime import files, streams
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
 
@@ -33,7 +33,6 @@ else:  # the command line needs the choices
     SystemName = Literal[tuple(SYSTEMS)]
 
 _NUM_SEEDS = Range(int, 1, 100_000)
-_STOPPING = "stopping; the finished agents are shown"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -86,13 +85,12 @@ def main(argv: Sequence[str] | None) -> int:
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
-    device = cli.set_up(args, 20).name
+    device = cli.set_up(args).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:
-        with interrupts.announced(_STOPPING, watched=argv is None):
-            for name, row in graded_agents(args):
-                results.setdefault(name, []).append(row)
+        for name, row in graded_agents(args):
+            results.setdefault(name, []).append(row)
     except KeyboardInterrupt:
         if not results:
             raise

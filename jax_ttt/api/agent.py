@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from pathlib import Path
-from typing import Any
 
 from jax_ttt.api import html
 from jax_ttt.config.catalogue import GAMES
@@ -13,6 +12,7 @@ from jax_ttt.players import agents
 from jax_ttt.plotting import boards
 from jax_ttt.reports import result_text
 from jax_ttt.results.counting import counted
+from jax_ttt.results.plain import JsonObject
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -52,7 +52,7 @@ class Agent(agents.Agent):
             )
         return boards.animation(boards.self_play_states(self), theme)
 
-    def _about(self) -> dict[str, Any]:
+    def _about(self) -> JsonObject:
         settings = self.config.as_dict()
         return {
             "game": self.config.env_id,

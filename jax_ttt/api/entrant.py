@@ -3,12 +3,11 @@
 import dataclasses
 import itertools
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TypeAlias, cast
 
 import jax
 import numpy as np
-import pgx
 from jaxtyping import Array, Key
 
 from jax_ttt.config import catalogue
@@ -59,9 +58,8 @@ class Player:
         return f"<player of {self.env_id}: {self.name}, results are {how}>"
 
 
-Function: TypeAlias = Callable[[jax.Array, pgx.State], Any]
 PlayerLike: TypeAlias = (
-    Player | agents.Agent | str | os.PathLike[str] | Function | np.ndarray
+    Player | agents.Agent | str | os.PathLike[str] | own.Function | np.ndarray
 )
 """Everything that can be a player."""
 

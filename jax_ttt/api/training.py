@@ -2,13 +2,13 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from tqdm import tqdm
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
@@ -17,12 +17,11 @@ from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation import evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
-from jax_ttt.runtime.compile_events import Bar
 from jax_ttt.training import graded_steps, loop, many_agents
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import Progress, run_key
@@ -35,7 +34,7 @@ def train(
     until_proven: bool = False,
     keep_agents: bool = False,
     progress: bool = False,
-    **settings: Any,  # noqa: ANN401
+    **settings: Setting,
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
@@ -77,7 +76,7 @@ and at most 1e+38, got -1.0
     if until_proven and not config.run.can_be_proven:
         rule = f"False, or the game one of {', '.join(ENUMERABLE)}, or start_share set"
         raise SettingError("until_proven", rule, config.env_id)
-    with Bar(total=config.run.num_updates, unit="update", disable=not progress) as bar:
+    with tqdm(total=config.run.num_updates, unit="update", disable=not progress) as bar:
         return _alone(config, seed, until_proven, keep_agents, bar)
 
 
@@ -86,7 +85,7 @@ def train_many(
     preset: str | Config | None = None,
     *,
     progress: bool = False,
-    **settings: Any,  # noqa: ANN401
+    **settings: Setting,
 ) -> Runs:
     """Train one agent per seed with the same settings.
 
@@ -120,7 +119,7 @@ def train_many(
     size = many_agents.agents_that_fit(config)
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
     found: dict[int, Run | None] = {}
-    with Bar(total=len(chosen), unit="agent", disable=not progress) as bar:
+    with tqdm(total=len(chosen), unit="agent", disable=not progress) as bar:
         for group in groups:
             if len(group) > 1:
                 found |= _at_once(config, group)
@@ -131,7 +130,7 @@ def train_many(
     return Runs(config, runs, tuple(s for s, run in found.items() if run is None))
 
 
-def config_of(preset: str | Config | None, fields: dict[str, Any]) -> Config:
+def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:
@@ -158,7 +157,7 @@ def _alone(
     seed: int,
     until_proven: bool,
     keep_agents: bool,
-    bar: Bar | None = None,
+    bar: tqdm | None = None,
 ) -> Run:
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []

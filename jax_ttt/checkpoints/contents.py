@@ -6,7 +6,7 @@ its name, and a description, which the checksum covers too. Imports no JAX.
 
 import dataclasses
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Literal, TypedDict, cast, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from jax_ttt import __version__
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, Words
 from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
-from jax_ttt.results import tensor_files
+from jax_ttt.results import plain, tensor_files
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.tensor_files import AgentError
 
@@ -53,6 +53,13 @@ class Positions:
     console: JsonObject
 
 
+class Times(TypedDict):
+    """Seconds that a run has taken."""
+
+    seconds: dict[str, float]  # of each part of the run
+    total: float
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """A run at one moment, as plain data and NumPy arrays."""
@@ -61,7 +68,7 @@ class Checkpoint:
     update: int  # updates done
     finished: Finished | None  # None if there is more to do
     positions: Positions
-    times: dict[str, Any]  # `seconds` of the run's parts, and `total`
+    times: Times
     environment: JsonObject  # versions, device, threads and random numbers
     tensors: dict[str, np.ndarray]  # the leaves of the state
 
@@ -116,25 +123,22 @@ def read_checkpoint(path: Path) -> Checkpoint:
         if plan.config.env_id != named:
             raise ValueError("its game does not match its settings")
         _UPDATE.check("update", about["update"])
+        update = plain.field(about, "update", int)
         finished = about["finished"]
         if finished is not None:
             Words(get_args(Finished)).check("finished", finished)
-        positions = Positions(**about["positions"])
-        for name in ("metrics", "evaluations"):
-            _COUNT.check(name, getattr(positions, name))
-        for part in (positions.loggers, positions.console, about["environment"]):
-            if not isinstance(part, dict):
-                raise TypeError("a part is no object")
-        times = _times(about["times"])
+        positions = _positions(plain.field(about, "positions", dict))
+        times = _times(plain.field(about, "times", dict))
+        environment = plain.field(about, "environment", dict)
     if name := not_finite(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     return Checkpoint(
         plan=plan,
-        update=about["update"],
-        finished=finished,
+        update=update,
+        finished=cast(Finished | None, finished),
         positions=positions,
         times=times,
-        environment=about["environment"],
+        environment=environment,
         tensors=tensors,
     )
 
@@ -147,28 +151,37 @@ def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
     return None
 
 
-def _plan(about: dict[str, Any]) -> Plan:
+def _plan(about: JsonObject) -> Plan:
     """Return what a description says of a run; raises `ValueError` and the like."""
     SEED_RANGE.check("seed", about["seed"])
     Words(tuple(PRESETS)).check("preset", about["preset"])
-    for name in ("until_proven", "snapshots"):
-        if not isinstance(about[name], bool):
-            raise TypeError(f"{name} is neither true nor false")
-    for name in about["loggers"]:
+    loggers = plain.field(about, "loggers", list)
+    for name in loggers:
         Words(LOGGERS).check("loggers", name)
     return Plan(
-        config=config_from_dict(dict(about["config"])),
+        config=config_from_dict(plain.field(about, "config", dict)),
         preset=cast(Preset, about["preset"]),
-        seed=about["seed"],
-        until_proven=about["until_proven"],
-        snapshots=about["snapshots"],
-        loggers=tuple(about["loggers"]),
+        seed=plain.field(about, "seed", int),
+        until_proven=plain.field(about, "until_proven", bool),
+        snapshots=plain.field(about, "snapshots", bool),
+        loggers=tuple(loggers),
     )
 
 
-def _times(times: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(times["seconds"], dict):
-        raise TypeError("seconds is no object")
-    for value in (*times["seconds"].values(), times["total"]):
+def _positions(fields: JsonObject) -> Positions:
+    positions = Positions(
+        metrics=plain.field(fields, "metrics", int),
+        evaluations=plain.field(fields, "evaluations", int),
+        loggers=plain.field(fields, "loggers", dict),
+        console=plain.field(fields, "console", dict),
+    )
+    _COUNT.check("metrics", positions.metrics)
+    _COUNT.check("evaluations", positions.evaluations)
+    return positions
+
+
+def _times(fields: JsonObject) -> Times:
+    seconds, total = plain.field(fields, "seconds", dict), fields["total"]
+    for value in (*seconds.values(), total):
         Range(float, 0, 1e12).check("times", value)
-    return {"seconds": times["seconds"], "total": times["total"]}
+    return {"seconds": seconds, "total": cast(float, total)}

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Any
 
 import jax
 
@@ -71,7 +70,7 @@ def differences(saved: JsonObject) -> list[str]:
     ]
 
 
-def _relevant(about: JsonObject) -> dict[str, Any]:
+def _relevant(about: JsonObject) -> JsonObject:
     """Return what the bits depend on; of the threads, only their number."""
     device = about.get("device")
     device = device if isinstance(device, dict) else {}

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from jax_ttt.results import plain
 from jax_ttt.results.free_folders import EVENTS
@@ -17,6 +17,8 @@ from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 Numbers = dict[str, int | float]
 """The numbers of a row by name."""
 
@@ -60,9 +62,15 @@ class Loggers:
         for name, logger in list(self._loggers.items()):
             self._tried(name, logger.close)
 
-    def _tried(self, name: str, function: Callable, *args: object) -> Any:  # noqa: ANN401
+    def _tried(
+        self,
+        name: str,
+        function: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result | None:
         try:
-            return function(*args)
+            return function(*args, **kwargs)
         except Exception as error:  # no failure of a logger may end the run
             self._loggers.pop(name, None)
             streams.tell(f"warning: logging to {name} stopped: {error!r}")
@@ -74,7 +82,7 @@ def loggers_of(
     about: JsonObject,
     to_tensorboard: bool,
     to_wandb: bool,
-    before: Mapping[str, Any],
+    before: JsonObject,
 ) -> Loggers:
     """Open the loggers of the run in this folder that are asked for, if any.
 
@@ -82,10 +90,12 @@ def loggers_of(
     """
     openers: dict[str, Callable[[], Logger]] = {}
     if to_tensorboard:
-        at = before.get("tensorboard")
-        openers["tensorboard"] = lambda: tensorboard_logger(folder, at)
+        sizes = before.get("tensorboard")
+        sizes = sizes if isinstance(sizes, dict) else None
+        openers["tensorboard"] = lambda: tensorboard_logger(folder, sizes)
     if to_wandb:
         number = before.get("wandb")
+        number = number if isinstance(number, str) else None
         openers["wandb"] = lambda: wandb_logger(folder, about, number)
     return Loggers(openers)
 

@@ -15,11 +15,10 @@ from jax_ttt.checkpoints.environment import environment
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.players.agents import Agent
-from jax_ttt.results import free_folders
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.plain import JsonObject
-from jax_ttt.runtime import interrupts, streams
-from jax_ttt.runtime.interrupts import Signals
+from jax_ttt.runtime import streams
+from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, run_state
 from jax_ttt.training.run_folder import RunFolder
@@ -95,9 +94,9 @@ class Recorder:
         return Agent(config, params, seed, update, self.grades)
 
     def follow(
-        self, steps: Iterable[tuple[Progress, Grades]], signals: Signals
+        self, steps: Iterable[tuple[Progress, Grades]], request: StopRequest
     ) -> None:
-        """Follow the run to its end; of a signal, only the words are changed here.
+        """Follow the run to its end, which may be requested.
 
         A first step without results is the state where the run continues.
 
@@ -108,13 +107,8 @@ class Recorder:
         try:
             for self._progress, self.grades in steps:
                 self._take(self._progress)
-                signals.first_words = interrupts.STOPPING
-                signals.nothing_to_save = False
-                if processes.agreed(bool(signals)):
+                if processes.max_over_processes(bool(request)):
                     self.save()
-                if self.latest is not None:
-                    command = free_folders.resuming(self._folder.path)
-                    signals.last_words = f"interrupted twice; to continue: {command}"
         except OSError:  # the reader of our output has ended, or the disk is full
             if self._progress is not None:
                 if processes.count() == 1:  # the others do not know of it
@@ -125,10 +119,8 @@ class Recorder:
             good = f"; the last good checkpoint is {self.latest}" if self.latest else ""
             raise FloatingPointError(f"{error}{good}") from None
         self._folder.save_agent(self.agent)
-        signals.first_words = f"the agent is saved in {self._folder.path}"
-        if self.latest is None:
-            signals.last_words = f"interrupted twice: {signals.first_words}"
-        self.save(self._finished(bool(processes.agreed(bool(signals)))))
+        interrupted = processes.max_over_processes(bool(request))
+        self.save(self._finished(bool(interrupted)))
 
     def add_proof(self, reached: dict[Seat, Reached]) -> None:
         """Add results against every opponent to the agent's grades, in all files."""
@@ -168,7 +160,7 @@ class Recorder:
         every, now = self._schedule.every, time.monotonic()
         if self._due is None:
             self._due = now + every
-        elif processes.agreed(bool(every and now >= self._due)):
+        elif processes.max_over_processes(bool(every and now >= self._due)):
             self.save()
 
     def _continue(self, state: RunState) -> None:
@@ -215,7 +207,7 @@ class Recorder:
             FloatingPointError: a weight is not finite.
         """
         wanted = self._noted and not (self._is_saved and finished is None)
-        if not processes.agreed(bool(wanted)) or self._noted is None:
+        if not processes.max_over_processes(bool(wanted)) or self._noted is None:
             return
         state, positions = self._noted
         # The next chunk takes the arrays of a state, so they may be gone.
@@ -246,7 +238,7 @@ class Recorder:
             update=int(state.update),
             finished=finished,
             positions=positions,
-            times={"seconds": times.seconds(), "total": times.total()},
+            times={"seconds": {**times.seconds()}, "total": times.total()},
             environment=self._environment,
             tensors=run_state.on_host(state),
         )

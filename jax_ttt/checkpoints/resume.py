@@ -5,13 +5,13 @@ Imports no JAX, so that bad flags are refused immediately.
 
 import contextlib
 from pathlib import Path
-from typing import Any
 
 from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.ranges import Setting
 from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.free_folders import resuming
 from jax_ttt.results.plain import JsonObject
@@ -57,7 +57,7 @@ def _check_settings(found: Found) -> None:
         )
 
 
-def arguments_of(found: Found) -> dict[str, Any]:
+def arguments_of(found: Found) -> dict[str, object]:
     """Return the arguments of `train` that are those of a run, by name."""
     plan = found.checkpoint.plan
     until_proven = plan.until_proven and found.checkpoint.finished is None
@@ -79,8 +79,9 @@ def check_same(found: Found, plan: Plan, run_dir: Path | None = None) -> None:
     `plan` is the run's, with what the flags change. Only a longer `num_updates` and
     more loggers are allowed.
     """
-    then, now = (_by_flag(each) for each in (found.checkpoint.plan, plan))
-    if now["num_updates"] > then["num_updates"]:
+    before = found.checkpoint.plan
+    then, now = _by_flag(before), _by_flag(plan)
+    if plan.config.run.num_updates > before.config.run.num_updates:
         del now["num_updates"]
     changed = [
         f"{flag(name)} is {then[name]} in this run, got {value}"
@@ -96,9 +97,13 @@ def check_same(found: Found, plan: Plan, run_dir: Path | None = None) -> None:
         )
 
 
-def _by_flag(plan: Plan) -> dict[str, Any]:
-    names = ("preset", "seed", "snapshots")
-    return {name: getattr(plan, name) for name in names} | plan.config.as_dict()
+def _by_flag(plan: Plan) -> dict[str, Setting]:
+    own: dict[str, Setting] = {
+        "preset": plan.preset,
+        "seed": plan.seed,
+        "snapshots": plan.snapshots,
+    }
+    return own | plan.config.as_dict()
 
 
 def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:

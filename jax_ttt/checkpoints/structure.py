@@ -35,7 +35,9 @@ def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState
 
     The run's own functions make it, so a new field of a state is in it too.
     """
-    shapes = device.start.jitted().eval_shape(learner, key, layout=device.Layout())
+    shapes = jax.eval_shape(
+        lambda: device.start.jitted(quickly=False)(learner, key, layout=device.Layout())
+    )
     zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.average_params)
     state = run_state.fresh(dataclasses.replace(shapes, average_params=zeros), key)
     result = jax.eval_shape(lambda: loop.grades(learner, state, tree, quickly=False))

@@ -12,19 +12,16 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TextIO, cast
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
 from jax_ttt.results import plain, reading
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
-
-if TYPE_CHECKING:
-    from jax.sharding import Mesh
 
 _MOST = 2**30
 """Bytes of the largest file that is read; an agent's line has about a thousand."""
@@ -65,6 +62,16 @@ class SweepFile:
         found = (agent for (g, _), agent in self.agents.items() if g == group)
         return sorted(found, key=lambda agent: agent.seed)
 
+    def missing(self, num_groups: int) -> list[tuple[int, int]]:
+        """Return the combination and the seed of each agent that is not finished.
+
+        `num_groups` is the number of combinations.
+        """
+        begin = self.sweep.first_seed
+        seeds = range(begin, begin + self.sweep.num_seeds)
+        places = itertools.product(range(num_groups), seeds)
+        return [place for place in places if place not in self.agents]
+
     def close(self) -> None:
         """Close the file; another process may then continue the sweep."""
         self._file.close()
@@ -86,30 +93,6 @@ class Unwritten(SweepFile):
         """Close nothing."""
 
 
-def train_missing(
-    kept: SweepFile,
-    configs: Sequence[Config],
-    at_once: int | None = None,
-    stop: Callable[[], bool] = lambda: False,
-    mesh: "Mesh | None" = None,
-) -> Iterator[AgentResult]:
-    """Train the agents of a sweep that its file lacks, until `stop()`, and add them.
-
-    `configs` are the settings of each combination; the rest is as in
-    `many_agents.train_jobs`.
-    """
-    from jax_ttt.training import many_agents
-
-    seeds = range(kept.sweep.first_seed, kept.sweep.first_seed + kept.sweep.num_seeds)
-    every = itertools.product(range(len(configs)), seeds)
-    missing = [place for place in every if place not in kept.agents]
-    jobs = [many_agents.Job(configs[group], seed) for group, seed in missing]
-    trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
-    for (group, _), agent in zip(missing, trained, strict=False):  # it may be stopped
-        kept.add(group, agent)
-        yield agent
-
-
 def new_file(parent: Path, sweep: Sweep) -> SweepFile:
     """Make the file `<time>-sweep-<preset>.jsonl` in `parent`.
 
@@ -123,10 +106,14 @@ def new_file(parent: Path, sweep: Sweep) -> SweepFile:
     for count in range(1, 1000):
         path = parent / f"{name}{f'.{count}' if count > 1 else ''}.jsonl"
         if not path.exists():
-            about = {"format_version": FORMAT_VERSION}
+            fields: JsonObject = {
+                **vars(sweep),
+                "format_version": FORMAT_VERSION,
+                "config": sweep.config.as_dict(),
+            }
             with contextlib.ExitStack() as opened:
                 file = opened.enter_context(files.locked(path))
-                _write(file, vars(sweep) | about | {"config": sweep.config.as_dict()})
+                _write(file, fields)
                 opened.pop_all()  # it stays open
                 return SweepFile(path, file, sweep, {})
     raise FileExistsError(errno.EEXIST, "too many files of this name", parent / name)
@@ -171,7 +158,8 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         first, *others = map(_checked, text[:size].splitlines())
         agents = [plain.record_from_dict(AgentResult, row["agent"]) for row in others]
         pairs = zip(others, agents, strict=True)
-        return _sweep(first), {(row["group"], a.seed): a for row, a in pairs}, size
+        by_place = {(plain.field(row, "group", int), a.seed): a for row, a in pairs}
+        return _sweep(first), by_place, size
     except reading.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError) as error:
@@ -179,22 +167,22 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         raise UsageError(f"{path}: damaged, or no sweep's file ({reason})") from None
 
 
-def _sweep(about: dict[str, Any]) -> Sweep:
-    version = about["format_version"]
+def _sweep(fields: JsonObject) -> Sweep:
+    version, preset = fields["format_version"], fields["preset"]
     if version not in READABLE:
         raise ValueError(f"format version {version!r}")
-    if about["preset"] not in PRESETS:
-        raise ValueError(f"preset {about['preset']!r}")
+    if preset not in PRESETS:
+        raise ValueError(f"preset {preset!r}")
     return Sweep(
-        config=config_from_dict(about["config"]),
-        preset=about["preset"],
-        grid=tuple(about["grid"]),
-        first_seed=about["first_seed"],
-        num_seeds=about["num_seeds"],
+        config=config_from_dict(plain.field(fields, "config", dict)),
+        preset=cast(Preset, preset),
+        grid=tuple(plain.field(fields, "grid", list)),
+        first_seed=plain.field(fields, "first_seed", int),
+        num_seeds=plain.field(fields, "num_seeds", int),
     )
 
 
-def _write(file: TextIO, fields: dict[str, Any]) -> None:
+def _write(file: TextIO, fields: JsonObject) -> None:
     """Append a line; it is on the disk when the function returns."""
     try:
         file.write(json.dumps(fields | {"sha256": _digest(fields)}) + "\n")
@@ -204,7 +192,7 @@ def _write(file: TextIO, fields: dict[str, Any]) -> None:
         raise files.WriteError(error.errno, error.strerror, file.name) from error
 
 
-def _checked(line: bytes) -> dict[str, Any]:
+def _checked(line: bytes) -> JsonObject:
     """Return the fields of a line, whose digest is right."""
     fields = reading.strict_json(line)
     if not isinstance(fields, dict) or fields.pop("sha256", None) != _digest(fields):
@@ -212,6 +200,6 @@ def _checked(line: bytes) -> dict[str, Any]:
     return fields
 
 
-def _digest(fields: dict[str, Any]) -> str:
+def _digest(fields: JsonObject) -> str:
     text = json.dumps(fields, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

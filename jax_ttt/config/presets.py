@@ -139,12 +139,12 @@ else:  # the command line and type checks at run time need the choices
     Preset = Literal[tuple(PRESETS)]
 
 
-def usual(env_id: str | None, *opponents: str | None) -> Preset:
+def usual(env_id: object, *opponents: object) -> Preset:
     """Return the default preset: the game's, or `plain` against an opponent.
 
     `env_id` None is the default game. An opponent None, or no opponents, is self-play.
     If any of several opponents is another player, the preset is `plain`.
     """
     self_play = all(name in (None, SELF) for name in opponents)
-    game = GAMES.get(env_id or catalogue.DEFAULT)
+    game = GAMES.get(str(env_id or catalogue.DEFAULT))
     return game.preset if game and self_play else "plain"

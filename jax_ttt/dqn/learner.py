@@ -367,9 +367,7 @@ class Learner:
             rate = equations.decayed(rate, decay, self.config.evaluation.eval_every)
         return jnp.asarray(rate(update))
 
-    def optimizer(
-        self, learning_rate: Float[Array, ""]
-    ) -> optax.GradientTransformation:
+    def optimizer(self, learning_rate: Scalar) -> optax.GradientTransformation:
         """Return the optimizer with this learning rate."""
         kind = self.config.optimizer.optimizer
         return losses.optimizer(kind, learning_rate, self.hyper.weight_decay)

@@ -1,17 +1,29 @@
-"""Parts of charts: names, ticks, legends, bands, heat maps; need the extra `plots`."""
+"""Parts of charts: figures, ticks, legends, bands, heat maps; need the extra `plots`.
+
+Axes: `T` points of a line, `R` rows, `C` columns.
+"""
 
 import re
 from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Shaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-
 FEW = 12
 """Points of a line, at most, that are marked: a line of one point is seen too."""
+
+
+def new_figure(width: float | int, height: float | int) -> "Figure":
+    """Return an empty figure of this size in inches, which arranges its parts."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def shortened(name: str, width: int = 24, most: int = 3) -> str:
@@ -31,9 +43,9 @@ def shortened(name: str, width: int = 24, most: int = 3) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def marks(points: Sized) -> dict[str, Any]:
-    """Return the style of a line that marks its points where they are few."""
-    return {"marker": "o" if len(points) <= FEW else "", "ms": 3}
+def marker(points: Sized) -> str:
+    """Return the marker of a line that marks its points where they are few."""
+    return "o" if len(points) <= FEW else ""
 
 
 def whole_numbers(
@@ -64,27 +76,44 @@ def legend_below(figure: "Figure", axes: "Axes") -> None:
 
 def band(
     axes: "Axes",
-    across: Any,  # noqa: ANN401
-    low_middle_high: Any,  # noqa: ANN401
+    across: Shaped[np.ndarray, " T"],
+    low: Shaped[np.ndarray, " T"],
+    middle: Shaped[np.ndarray, " T"],
+    high: Shaped[np.ndarray, " T"],
+    *,
     label: str,
-    **style: Any,  # noqa: ANN401
+    color: str | None = None,
+    linestyle: str = "-",
+    marker: str,
+    markersize: float | int,
 ) -> None:
-    """Draw a line of middle values and the band from the lowest to the highest."""
-    low, middle, high = low_middle_high
-    (drawn,) = axes.plot(across, middle, label=label, **style)
-    axes.fill_between(across, low, high, color=drawn.get_color(), alpha=0.2, lw=0)
+    """Draw a line of middle values and the band from the lowest to the highest.
+
+    Without a colour, it is the theme's next one.
+    """
+    (line,) = axes.plot(
+        across,
+        middle,
+        label=label,
+        color=color,
+        linestyle=linestyle,
+        marker=marker,
+        markersize=markersize,
+    )
+    axes.fill_between(across, low, high, color=line.get_color(), alpha=0.2, lw=0)
 
 
 def heat_map(
     figure: "Figure",
-    share: Any,  # noqa: ANN401
+    share: Float[np.ndarray, "R C"],
     texts: Sequence[Sequence[str]],
     rows: Sequence[str],
     columns: Sequence[str],
-) -> Any:  # noqa: ANN401
+    scale: str,
+) -> "Axes":
     """Draw a matrix of shares, 0 to 1, with a text in each field; return the axes.
 
-    The scale's label is set by `axes.images[0].colorbar`.
+    `scale` is the label of the bar that explains the colours.
     """
     axes = figure.subplots()
     image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, aspect="auto")
@@ -93,10 +122,18 @@ def heat_map(
             colour = "white" if share[row, column] < 0.5 else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
     names = [shortened(name) for name in columns]
-    turned: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor"}
-    turned |= {"ha": "right", "va": "top", "ma": "right"}
-    turned = turned if max(map(len, names)) > 8 else {}
-    axes.set_xticks(range(len(names)), names, **turned)
+    if max(map(len, names)) > 8:
+        axes.set_xticks(
+            range(len(names)),
+            names,
+            rotation=45,
+            rotation_mode="anchor",
+            ha="right",
+            va="top",
+            ma="right",
+        )
+    else:
+        axes.set_xticks(range(len(names)), names)
     axes.set_yticks(range(len(rows)), [shortened(name) for name in rows])
-    figure.colorbar(image)
+    figure.colorbar(image, label=scale)
     return axes

@@ -1,6 +1,7 @@
 """Colours of pictures in a light and a dark theme."""
 
-from typing import Any, Literal
+from contextlib import AbstractContextManager
+from typing import Literal
 
 Theme = Literal["light", "dark"]
 
@@ -29,23 +30,25 @@ def background(theme: Theme) -> str:
     return _BACKGROUND[theme]
 
 
-def style(theme: Theme) -> Any:  # noqa: ANN401
+def style(theme: Theme) -> AbstractContextManager[None]:
     """Return the context of a figure; in it, the same data give the same text."""
     import matplotlib as mpl
     from cycler import cycler  # matplotlib's own
     from matplotlib import style
 
-    settings: dict[Any, Any] = {
-        # Of lines with other meanings: grey is for what is not ours.
-        "axes.prop_cycle": cycler(color=[_COLOURS[theme][i] for i in (0, 2, 3, 4, 5)]),
-        "axes.facecolor": _BACKGROUND[theme],
-        "figure.facecolor": _BACKGROUND[theme],
-        "savefig.facecolor": _BACKGROUND[theme],
-        "grid.alpha": 0.3,
-        "font.size": 11,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "jax_ttt",
-    }
-    if theme == "dark":
-        settings = dict(style.library["dark_background"]) | settings
-    return mpl.rc_context(settings)
+    # Of lines with other meanings: grey is for what is not ours.
+    line_colours = [_COLOURS[theme][i] for i in (0, 2, 3, 4, 5)]
+    base = dict(style.library["dark_background"]) if theme == "dark" else {}
+    return mpl.rc_context(
+        {
+            **base,
+            "axes.prop_cycle": cycler(color=line_colours),
+            "axes.facecolor": _BACKGROUND[theme],
+            "figure.facecolor": _BACKGROUND[theme],
+            "savefig.facecolor": _BACKGROUND[theme],
+            "grid.alpha": 0.3,
+            "font.size": 11,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "jax_ttt",
+        }
+    )

@@ -204,7 +204,7 @@ def _play(
     for begin in range(0, num_moves, _BATCH):
         batch = np.arange(begin, begin + _BATCH).clip(max=num_moves - 1)
         before = jax.tree.map(lambda x, rows=parent[batch]: x[rows], env_state)
-        after = _step(env, before, action[batch].astype(np.int32))
+        after = _step(env, before, jnp.asarray(action[batch], jnp.int32))
         parts.append(jax.device_get(after))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:num_moves], *parts)
 

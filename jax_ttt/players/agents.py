@@ -6,7 +6,7 @@ Saving the same agent gives the same bytes: the file holds no time and no path.
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +22,7 @@ from jax_ttt.players import network
 from jax_ttt.players.names import Spec
 from jax_ttt.results import plain, reading, tensor_files
 from jax_ttt.results.grades import Grades, read_grades
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.tensor_files import AgentError as AgentError  # the callers' too
 from jax_ttt.results.tensor_files import TensorSpec
 from jax_ttt.runtime import files, pytrees
@@ -135,14 +136,14 @@ def _described_game(path: Path) -> EnvId:
     return _game_of(path, tensor_files.description(path))
 
 
-def _game_of(path: Path, about: dict[str, Any]) -> EnvId:
-    named = about.get("env_id")
-    if named is None:  # for instance, snapshots
+def _game_of(path: Path, about: JsonObject) -> EnvId:
+    game = about.get("env_id")
+    if game is None:  # for instance, snapshots
         raise AgentError(f"{path}: not an agent")
-    if isinstance(named, str) and named in GAMES:
-        return named
-    named = reading.one_line(repr(named))
-    raise AgentError(f"{path}: made for {named}, which is an unknown game")
+    if isinstance(game, str) and game in GAMES:
+        return game
+    text = reading.one_line(repr(game))
+    raise AgentError(f"{path}: made for {text}, which is an unknown game")
 
 
 class _Description(NamedTuple):
@@ -154,16 +155,17 @@ class _Description(NamedTuple):
     score: Grades
 
 
-def _described(path: Path, about: dict[str, Any], env_id: str | None) -> _Description:
+def _described(path: Path, about: JsonObject, env_id: str | None) -> _Description:
     """Return what a description tells, all of which is checked."""
     game = _game_of(path, about)
     if env_id is not None and game != env_id:
         raise AgentError(f"{path}: made for {game}, not for {env_id}")
     with tensor_files.describing(path):
-        config, seed = settings_of(about), about["seed"]
-        updates, score = about["num_updates"], read_grades(about["score"], "score")
-        SEED_RANGE.check("seed", seed)
-        UPDATES_DONE.check("num_updates", updates)
+        config, score = settings_of(about), read_grades(about["score"], "score")
+        SEED_RANGE.check("seed", about["seed"])
+        UPDATES_DONE.check("num_updates", about["num_updates"])
+        seed = plain.field(about, "seed", int)
+        updates = plain.field(about, "num_updates", int)
     if config.env_id != game:
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
@@ -174,14 +176,15 @@ def _described(path: Path, about: dict[str, Any], env_id: str | None) -> _Descri
     return _Description(config, seed, updates, score)
 
 
-def settings_of(about: dict[str, Any]) -> Config:
+def settings_of(about: JsonObject) -> Config:
     """Return the settings in a file's description.
 
     Raises:
         SettingError: a field is unknown or outside its range.
         KeyError, TypeError, ValueError: there are no settings.
     """
-    config, version = config_from_dict(dict(about["config"])), about["format_version"]
+    config = config_from_dict(plain.field(about, "config", dict))
+    version = plain.field(about, "format_version", int)
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)
     return config

@@ -5,7 +5,7 @@ Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ from jax_ttt.players.registry import Entrant
 from jax_ttt.results.counting import counted
 from jax_ttt.solver import policies
 
-Function = Callable[[jax.Array, pgx.State], Any]
+Function: TypeAlias = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> B actions` of `jax.numpy`."""
 
 

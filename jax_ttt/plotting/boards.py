@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from jaxtyping import Float, Shaped
 from jax_ttt.config.catalogue import GAMES, EnvId, Game, Seat, seat_name
 from jax_ttt.drawing import animation as animations
 from jax_ttt.drawing import pictures, shapes, stone_board, themes
-from jax_ttt.drawing.axes import shortened
+from jax_ttt.drawing.axes import new_figure, shortened
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.envs import pgx_games, positions, stones
@@ -30,6 +30,9 @@ from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
 from jax_ttt.reports import result_text, text_board
 from jax_ttt.solver import minimax, proof
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def position_picture(env_state: pgx.State, theme: Theme = "light") -> Picture:
@@ -208,40 +211,42 @@ def on_board(
     theme: Theme = "light",
 ) -> Picture:
     """Draw the cells of `text_board.grid` with values on the free ones."""
-    from matplotlib.figure import Figure
-
     free = cells == text_board.FREE
     side = 3.4 * max(1, cells.shape[1] / 6)  # inches of a board
     with themes.style(theme):
-        size = (side * len(worth) + 1.2, side * cells.shape[0] / cells.shape[1] + 0.6)
-        figure = Figure(figsize=size, layout="constrained")
+        width = side * len(worth) + 1.2
+        height = side * cells.shape[0] / cells.shape[1] + 0.6
+        figure = new_figure(width, height)
         every = np.atleast_1d(figure.subplots(1, len(worth)))
         for axes, (name, row) in zip(every, worth.items(), strict=True):
             board = np.where(free, row.reshape(cells.shape), np.nan)
             axes.imshow(board, cmap="PuOr", vmin=-1, vmax=1)
             for (y, x), value in np.ndenumerate(board):
-                _mark(axes, x, y, str(cells[y, x]), float(value))
+                _mark(axes, x, y, str(cells[y, x]), float(value), len(board) > 3)
             axes.set_title(name)
             rows, columns = (np.arange(n + 1) - 0.5 for n in cells.shape)
             axes.set_xticks(columns, [""] * len(columns))
             axes.set_yticks(rows, [""] * len(rows))
             axes.tick_params(length=0)
             axes.grid(visible=True, color="#808080", alpha=1)
-        figure.suptitle(shortened(title, int(size[0] / 0.13)))
+        figure.suptitle(shortened(title, int(width / 0.13)))
         last = every[-1].images[0]
         figure.colorbar(last, ax=every, label="worth to the mover", shrink=0.8)
         return pictures.figure_picture(figure, theme)
 
 
-def _mark(axes: Any, x: int, y: int, cell: str, value: float) -> None:  # noqa: ANN401
-    """Write a free cell's value, if it has one, or whose mark is there."""
-    small = len(axes.get_images()[0].get_array()) > 3
-    style: dict[str, Any] = {"ha": "center", "va": "center"}
+def _mark(axes: "Axes", x: int, y: int, cell: str, value: float, small: bool) -> None:
+    """Write a free cell's value, if it has one, or whose mark is there.
+
+    The cells of `small` boards have little space.
+    """
     if cell != text_board.FREE:
-        axes.text(x, y, cell, fontsize=20 if small else 34, **style)
+        size = 20 if small else 34
+        axes.text(x, y, cell, fontsize=size, ha="center", va="center")
         return
     if math.isnan(value):  # a free cell where no move is legal
         return
     colour = "white" if abs(value) > 0.6 else "black"
     text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero
-    axes.text(x, y, text, fontsize=9 if small else 13, color=colour, **style)
+    size = 9 if small else 13
+    axes.text(x, y, text, fontsize=size, color=colour, ha="center", va="center")

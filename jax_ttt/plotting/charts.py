@@ -7,7 +7,13 @@ import numpy as np
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import heat_map, legend_below, shortened, whole_numbers
+from jax_ttt.drawing.axes import (
+    heat_map,
+    legend_below,
+    new_figure,
+    shortened,
+    whole_numbers,
+)
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.evaluation.crosstable import CrossTable
@@ -20,22 +26,20 @@ def cross_table_chart(
     table: CrossTable, env_id: EnvId, theme: Theme = "light"
 ) -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
-    from matplotlib.figure import Figure
-
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
     first, second = GAMES[env_id].seats
     with themes.style(theme):
-        figure = Figure(figsize=(5 + 1.1 * size, 3 + 0.8 * size), layout="constrained")
+        figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
         texts = [
             [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
             for row in zip(table.rates, ~table.sampled, strict=True)
         ]
-        axes = heat_map(figure, score, texts, table.names, table.names)
+        scale = f"{first}'s mean score"
+        axes = heat_map(figure, score, texts, table.names, table.names, scale)
         axes.set_xlabel(f"plays {second}")
         axes.set_ylabel(f"plays {first}")
         figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
-        axes.images[0].colorbar.set_label(f"{first}'s mean score")
         return pictures.figure_picture(figure, theme)
 
 
@@ -46,8 +50,6 @@ def _cell(rates: np.ndarray, known: bool) -> str:
 
 def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
     """Draw each agent's wins against random by seat, and who is not proven."""
-    from matplotlib.figure import Figure
-
     graded = [row for row in rows if row.mean(config.seats)]
     seeds = np.array([row.seed for row in graded])
     proven = np.array([row.is_proven for row in graded], bool)
@@ -55,7 +57,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     source = source_of_rates(graded, config.seats)
     colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
     with themes.style("light"):
-        figure = Figure(figsize=(7, 4.4), layout="constrained")
+        figure = new_figure(7, 4.4)
         axes = figure.subplots()
         for seat in config.seats:
             wins = np.array([100 * row.rates[seat].win_rate for row in graded])
@@ -64,9 +66,15 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                 (~proven, "x", ", not proven" if provable else ""),
             ):
                 label = f"as {seat_name(config.env_id, seat)}{note}"
-                style = {"s": 18, "marker": marker, "color": colours[seat]}
                 if shown.any():
-                    axes.scatter(seeds[shown], wins[shown], label=label, **style)
+                    axes.scatter(
+                        seeds[shown],
+                        wins[shown],
+                        label=label,
+                        s=18,
+                        marker=marker,
+                        color=colours[seat],
+                    )
         proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
         result = proofs if provable else counted(len(rows), "agent")
         figure.suptitle(shortened(f"{title}: {result}", 60))
@@ -88,8 +96,6 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
 
     Where some agents can't be proven, it shows the mean of the wins instead.
     """
-    from matplotlib.figure import Figure
-
     points = [group.settings for group in groups]
     across, *down = list(points[0])[::-1]
     columns = list(dict.fromkeys(point[across] for point in points))
@@ -108,17 +114,15 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
             share[row, column] = np.mean(wins)
             texts[row][column] = f"{100 * share[row, column]:.0f} %"
     with themes.style("light"):
-        size = (4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
-        figure = Figure(figsize=size, layout="constrained")
+        figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
-        axes = heat_map(figure, share, texts, downwards, sideways)
+        every = [agent for group in groups for agent in group.agents]
+        learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
+        source = source_of_rates(every, [*learned])
+        scale = "share of the agents" if provable else source
+        axes = heat_map(figure, share, texts, downwards, sideways, scale)
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
         what = "proven unbeatable" if provable else "mean wins against random"
         figure.suptitle(shortened(f"{title}: {what}", 40))
-        every = [agent for group in groups for agent in group.agents]
-        learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
-        source = source_of_rates(every, [*learned])
-        label = "share of the agents" if provable else source
-        axes.images[0].colorbar.set_label(label)
         return pictures.figure_picture(figure, "light")

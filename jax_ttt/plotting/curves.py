@@ -1,20 +1,31 @@
 """Learning curves of runs, from the rows of their metrics; need the extra `plots`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float, Shaped
 
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import band, legend_below, marks, shortened, whole_numbers
+from jax_ttt.drawing.axes import (
+    band,
+    legend_below,
+    marker,
+    new_figure,
+    shortened,
+    whole_numbers,
+)
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.plotting.round_curves import round_curves
 from jax_ttt.results.rows import Chunk, Evaluated, Row, evaluations, source_of_rates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Rows = Sequence[Row]
 """A run's metrics, as `metrics.jsonl` has them."""
@@ -42,13 +53,11 @@ def learning_curves(
     which on the agent is proven unbeatable. Of `config` count the game, the opponent
     and the seats that are learned: others are not drawn.
     """
-    from matplotlib.figure import Figure
-
     chunks = [row for row in rows if isinstance(row, Chunk)]
     seats = _seats(config)
     above = "AABB" if len(seats) > 1 else "AAAA"
     with themes.style(theme):
-        figure = Figure(figsize=(10, 7), layout="constrained")
+        figure = new_figure(10, 7)
         panels = figure.subplot_mosaic(";".join((above, above, "CDEF")))
         results = [panels[name] for name in "AB"[: len(seats)]]
         for axes, (seat, name) in zip(results, seats.items(), strict=True):
@@ -88,7 +97,7 @@ def proven_from(rows: Rows) -> int | None:
     return since
 
 
-def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> None:  # noqa: ANN401
+def _results(axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme) -> None:
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
     graded = evaluations(rows, [seat])
     updates = [row.update for row in graded]
@@ -96,8 +105,9 @@ def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> Non
     lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
     for name, of_end, colour, dashes in lines:
         shares = [100 * rate for rate in of_end]
-        style = {"color": colour, "ls": dashes, "marker": "o", "ms": 3}
-        axes.plot(updates, shares, label=name, **style)
+        axes.plot(
+            updates, shares, label=name, color=colour, ls=dashes, marker="o", ms=3
+        )
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
         axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
@@ -105,7 +115,7 @@ def _results(axes: Any, rows: Rows, seat: Seat, title: str, theme: Theme) -> Non
     axes.set_ylim(-2, 102)
 
 
-def _shares(axes: Any, chunks: Sequence[Chunk], theme: Theme) -> None:  # noqa: ANN401
+def _shares(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) -> None:
     """Draw the results of the training games, in blocks of games."""
     counts = ([row.update, row.games, row.wins, row.losses] for row in chunks)
     ends = np.array([[0] * 4, *counts])
@@ -117,20 +127,28 @@ def _shares(axes: Any, chunks: Sequence[Chunk], theme: Theme) -> None:  # noqa: 
     lines = zip(_ENDS, counts, themes.colours(theme), _DASHES, strict=False)
     for name, count, colour, dashes in lines:
         shares = 100 * count / played[some]
-        style = {"color": colour, "ls": dashes} | marks(shares)
-        axes.plot(ends[1:, 0][some], shares, label=name, **style)
+        axes.plot(
+            ends[1:, 0][some],
+            shares,
+            label=name,
+            color=colour,
+            ls=dashes,
+            marker=marker(shares),
+            ms=3,
+        )
     axes.set_ylim(-2, 102)
 
 
-def _schedule(axes: Any, chunks: Sequence[Chunk], field: str) -> None:  # noqa: ANN401
+def _schedule(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
     """Draw a number of the chunks by update, as it is."""
-    found = [getattr(chunk, field) for chunk in chunks]
-    axes.plot([chunk.update for chunk in chunks], found, **marks(found))
+    updates = [chunk.update for chunk in chunks]
+    values = [getattr(chunk, field) for chunk in chunks]
+    axes.plot(updates, values, marker=marker(values), ms=3)
     axes.set_title(field.replace("_", " "), fontsize=11)
     if field != "loss":
-        axes.set_ylim(0, 1.05 * max([*found, 1e-30]))
+        axes.set_ylim(0, 1.05 * max([*values, 1e-30]))
         axes.yaxis.set_major_formatter("{x:g}")
-    elif any(value > 0 for value in found):
+    elif any(value > 0 for value in values):
         axes.set_yscale("log")
 
 
@@ -149,8 +167,6 @@ def mean_curves(
     Raises:
         Refused: a label has no such update.
     """
-    from matplotlib.figure import Figure
-
     common = {label: _common(group, config.seats) for label, group in runs.items()}
     for label, rows in common.items():
         if not rows:
@@ -162,13 +178,13 @@ def mean_curves(
     seats = _seats(config)
     above = "AB" if len(seats) > 1 else "AA"
     with themes.style(theme):
-        figure = Figure(figsize=(9, 6.5 if searched else 4), layout="constrained")
+        figure = new_figure(9, 6.5 if searched else 4)
         panels = figure.subplot_mosaic(f"{above};CC" if searched else above)
         for panel, (seat, name) in zip("AB", seats.items(), strict=False):
             panels[panel].set_title(f"% wins {name}{note}")
             for number, (label, rows) in enumerate(common.items()):
                 of_runs = f"{label}: mean and range of {len(runs[label])}"
-                updates = [row[0].update for row in rows]
+                updates = np.array([row[0].update for row in rows])
                 _band(panels[panel], updates, _wins(rows, seat), of_runs, number)
         if "B" in panels:
             panels["B"].sharey(panels["A"])
@@ -185,7 +201,7 @@ def mean_curves(
         return pictures.figure_picture(figure, theme)
 
 
-def _proofs(axes: Any, common: Mapping[str, list[list[Evaluated]]]) -> None:  # noqa: ANN401
+def _proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
     """Draw the share of the runs that are proven, by label."""
     for number, rows in enumerate(common.values()):
         shares = [100 * np.mean([row.is_proven for row in runs]) for runs in rows]
@@ -209,12 +225,26 @@ def _wins(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     return 100 * np.array(shares)
 
 
-def _band(axes: Any, at: Any, shares: np.ndarray, label: str, number: int) -> None:  # noqa: ANN401
+def _band(
+    axes: "Axes",
+    across: Shaped[np.ndarray, " T"],
+    shares: Float[np.ndarray, "T N"],
+    label: str,
+    number: int,
+) -> None:
     """Draw the mean of several runs, and the range of them all."""
-    spread = (shares.min(axis=1), shares.mean(axis=1), shares.max(axis=1))
-    style = {"color": f"C{number}", "ls": _DASHES[number % len(_DASHES)]}
-    style |= marks(shares)
-    band(axes, at, spread, label, **style)
+    band(
+        axes,
+        across,
+        low=shares.min(axis=1),
+        middle=shares.mean(axis=1),
+        high=shares.max(axis=1),
+        label=label,
+        color=f"C{number}",
+        linestyle=_DASHES[number % len(_DASHES)],
+        marker=marker(shares),
+        markersize=3,
+    )
 
 
 def growth_curves(
@@ -225,26 +255,28 @@ def growth_curves(
     Each system has a panel: the exact wins of our agents by seat, mean and range of the
     runs, and as points what its authors published or its original code printed.
     """
-    from matplotlib.figure import Figure
-
     with themes.style(theme):
         across = 4
         down = -(-len(runs) // across)
-        figure = Figure(figsize=(3 * across, 2.4 * down + 0.5), layout="constrained")
+        figure = new_figure(3 * across, 2.4 * down + 0.5)
         every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
         for axes, (preset, group) in zip(every, runs.items(), strict=False):
             _grown(axes, preset, group, themes.colours(theme)[1])
         for axes in every[len(runs) :]:
             axes.set_axis_off()
         labels = {str(x.get_label()): x for axes in every for x in axes.lines}
-        style = {"loc": "outside upper center", "ncols": len(labels)}
-        figure.legend(labels.values(), labels.keys(), **style)
+        figure.legend(
+            labels.values(),
+            labels.keys(),
+            loc="outside upper center",
+            ncols=len(labels),
+        )
         figure.supxlabel("games played")
         figure.supylabel("% wins against random")
         return pictures.figure_picture(figure, theme)
 
 
-def _grown(axes: Any, preset: Preset, group: Sequence[Rows], grey: str) -> None:  # noqa: ANN401
+def _grown(axes: "Axes", preset: Preset, group: Sequence[Rows], grey: str) -> None:
     """Draw one system's panel."""
     # Not where no game has ended yet: the axis is logarithmic.
     common = _common(group, PRESETS[preset].seats)

@@ -1,16 +1,19 @@
 """Curves of a run in rounds of counterexamples; need the extra `plots`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jax_ttt.config.catalogue import seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import legend_below, shortened, whole_numbers
+from jax_ttt.drawing.axes import legend_below, new_figure, shortened, whole_numbers
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.drawing.themes import Theme
 from jax_ttt.results.grades import Reached
 from jax_ttt.results.rows import Row, searches
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def round_curves(
@@ -21,19 +24,17 @@ def round_curves(
     A triangle marks a search that was cut: there may be more. A line marks the first
     round that proves the agent unbeatable.
     """
-    from matplotlib.figure import Figure
-
     graded = [(row, row.reached or {}) for row in searches(rows)]
     proofs = [place for place, (row, _) in enumerate(graded) if row.is_proven]
     with themes.style(theme):
-        figure = Figure(figsize=(10, 4), layout="constrained")
+        figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
         for number, seat in enumerate(config.seats):
             name = f"as {seat_name(config.env_id, seat)}"
             found = {n: of[seat] for n, (_, of) in enumerate(graded) if seat in of}
-            style = {"color": themes.colours(theme)[2 * number], "label": name}
-            _line(positions, found, lambda of: of.num_positions, style)
-            _line(ends, found, lambda of: of.losing_ends, style)
+            colour = themes.colours(theme)[2 * number]
+            _line(positions, found, lambda of: of.num_positions, name, colour)
+            _line(ends, found, lambda of: of.losing_ends, name, colour)
         if proofs:
             grey = themes.colours(theme)[1]
             label = f"proven in round {proofs[0]}"
@@ -55,13 +56,14 @@ def round_curves(
 
 
 def _line(
-    axes: Any,  # noqa: ANN401
+    axes: "Axes",
     found: Mapping[int, Reached],
     number: Callable[[Reached], int],
-    style: dict[str, Any],
+    label: str,
+    colour: str,
 ) -> None:
     """Draw a number by round, with a triangle where the search was cut."""
-    axes.plot([*found], [*map(number, found.values())], marker="o", ms=3, **style)
+    numbers = [number(reached) for reached in found.values()]
+    axes.plot([*found], numbers, label=label, color=colour, marker="o", ms=3)
     cut = {place: number(of) for place, of in found.items() if not of.is_complete}
-    color = style["color"]
-    axes.plot([*cut], [*cut.values()], ls="", marker="^", ms=6, color=color)
+    axes.plot([*cut], [*cut.values()], ls="", marker="^", ms=6, color=colour)

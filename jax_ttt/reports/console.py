@@ -3,21 +3,25 @@
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from flax import nnx
+from jax.sharding import Mesh
 from jaxtyping import Int
+from tqdm import tqdm
 
 from jax_ttt import __version__
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.latest_games import LatestGames
+from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import painting, result_text
+from jax_ttt.proving import counterexamples
+from jax_ttt.reports import painting, reached_text, result_text
 from jax_ttt.reports.progress_table import (
     ProgressTable,
     RoundTable,
@@ -28,14 +32,12 @@ from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
+from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Counts
-from jax_ttt.runtime.compile_events import Bar, Status
+from jax_ttt.runtime import streams
 from jax_ttt.solver import policies
 from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
-
-if TYPE_CHECKING:
-    from jax.sharding import Mesh
 
 
 class Console:
@@ -46,7 +48,7 @@ class Console:
         config: Config,
         loud: bool,
         details: bool,
-        before: Mapping[str, object] | None = None,
+        before: JsonObject | None = None,
     ) -> None:
         """Begin; unless `loud` nothing is shown, with `details` more.
 
@@ -58,12 +60,13 @@ class Console:
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
-        self._bar = Bar(
+        self._bar = tqdm(
             total=config.run.num_updates,
-            desc="starting",
+            desc="compiling, or reading compiled programs",
             bar_format="{percentage:3.0f}% |{bar}| {desc}",
             leave=False,
-            disable=not loud or not sys.stderr.isatty(),
+            dynamic_ncols=True,
+            disable=None if loud else True,
         )
 
     def close(self) -> None:
@@ -71,7 +74,7 @@ class Console:
         self._bar.close()
 
     @property
-    def position(self) -> dict[str, object]:
+    def position(self) -> JsonObject:
         """What a later process needs to continue here, as plain data."""
         return dataclasses.asdict(self._at)
 
@@ -117,7 +120,7 @@ class Console:
 def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
     """Return what stands beside the bar; the rate excludes compiling and evaluating."""
     rate = progress.update / max(progress.seconds, 1e-9)
-    left = Bar.format_interval((num_updates - progress.update) / rate)
+    left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
     return (
         f"{progress.update:>{width},} of {num_updates:,} updates"
@@ -127,8 +130,6 @@ def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
 
 def start_values(config: Config, params: nnx.State) -> list[str]:
     """Return the values of the first move, on the board where moves are its cells."""
-    from jax_ttt.players import network
-
     values = network.first_values(config.architecture, params)
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
@@ -171,22 +172,21 @@ def prove_agent(
     run: Graded,
     seconds: float | None,
     stop: Callable[[], bool],
-    mesh: "Mesh | None" = None,
+    mesh: Mesh | None = None,
 ) -> None:
     """Add what the agent reaches against every opponent, if that may tell more.
 
     The search ends after these seconds, or once `stop()` is true. A terminal shows how
     far it is.
     """
-    from jax_ttt.proving import counterexamples
-
     config, params = run.agent.config, run.agent.params
     if not counterexamples.is_open(config, run.grades, seconds):
         return
-    from jax_ttt.reports import reached_text
 
-    with Status("grading the agent") as status:
-        show = reached_text.progress(config.env_id, "the agent", status.say)
+    with streams.status("grading the agent") as status:
+        show = reached_text.progress(
+            config.env_id, "the agent", status.set_description_str
+        )
         found = counterexamples.prove_within(config, params, seconds, stop, show, mesh)
     run.add_proof(counterexamples.further(run.grades.reached or {}, found))
 
@@ -273,8 +273,6 @@ def _results(game: EnvId, grades: Grades) -> str:
     """Return the results as a table; exact bounds follow sampled rates."""
     if not grades.reached:
         return result_text.evaluation_table(game, grades)
-    from jax_ttt.reports import reached_text  # its players take half a second
-
     tables = [reached_text.reached_table(game, grades.reached)]
     if grades.sampled and not grades.has_verdict:
         tables.insert(0, result_text.evaluation_table(game, grades))

@@ -4,6 +4,9 @@ import io
 import os
 from typing import TextIO
 
+from rich.color import ColorSystem
+from rich.style import Style
+
 
 def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
     """Return whether to colour a stream: a terminal, without NO_COLOR."""
@@ -13,7 +16,4 @@ def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
 
 def painted(text: str, style: str) -> str:
     """Return text in a style of rich, for instance `bold green`, for a terminal."""
-    from rich.color import ColorSystem
-    from rich.style import Style
-
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)

@@ -7,7 +7,7 @@ import numpy as np
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat, seat_name
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.reports import exam_text, text_board
+from jax_ttt.reports import exam_text, reached_text, text_board
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import (
     RATES,
@@ -128,8 +128,6 @@ def verdict(
     without them, the verdict is that of the sampled match.
     """
     if grades.reached:
-        from jax_ttt.reports import reached_text  # its players take half a second
-
         return reached_text.reached_verdict(env_id, grades.reached)
     if isinstance(grades, FullGrades) and grades.exam and not grades.rates:
         return "nothing is proven: an exam only"
@@ -173,8 +171,6 @@ def grades_text(
     if grades.exam:
         parts.insert(0, exam_text.exam_table(grades.exam))
     if grades.reached:
-        from jax_ttt.reports import reached_text
-
         parts.insert(0, reached_text.reached_table(env_id, grades.reached))
     if grades.sampled is not None:
         parts.append(sampled_match_text(env_id, grades.sampled, grades.exact))

@@ -47,9 +47,7 @@ class FolderLock:
         flags = os.O_RDWR | os.O_CREAT | _NO_LINK
         self._handle = os.open(self._path, flags, 0o644)
         try:
-            import fcntl
-
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._handle, shared=False)
         except BlockingIOError as error:
             os.close(self._handle)
             raise _in_use(self._path) from error
@@ -77,14 +75,20 @@ class FolderLock:
 def check_unlocked(folder: Path) -> None:
     """Raise `BlockingIOError` if another process has locked the folder."""
     try:
-        import fcntl
-
         with os.fdopen(os.open(folder / LOCK, os.O_RDONLY | _NO_LINK)) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            _lock(file.fileno(), shared=True)
     except BlockingIOError:
         raise _in_use(folder / LOCK) from None
     except (ImportError, OSError):  # there is no lock, or the folder is not ours
         return
+
+
+def _lock(handle: int, shared: bool) -> None:
+    """Lock an open file; raises `ImportError` if the system has no such locks."""
+    import fcntl  # not on Windows
+
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    fcntl.flock(handle, kind | fcntl.LOCK_NB)
 
 
 def _in_use(path: Path) -> BlockingIOError:
@@ -161,7 +165,11 @@ def not_free(path: Path, error: OSError | ValueError) -> UsageError:
 def _is_config(path: Path) -> bool:
     """Return whether a file is the `config.json` of a run."""
     try:
-        about = reading.json_file(path)
-        return "jax_ttt" in about["versions"] and "seed" in about
-    except (ValueError, KeyError, TypeError):
+        settings = reading.json_file(path)
+    except ValueError:
         return False
+    match settings:
+        case {"versions": {"jax_ttt": _}, "seed": _}:
+            return True
+        case _:
+            return False

@@ -7,11 +7,11 @@ read, fields with a default may be missing.
 import dataclasses
 import types
 from typing import (
-    Any,
+    ClassVar,
     Literal,
+    Protocol,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -20,13 +20,23 @@ from typing import (
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 
-Record = TypeVar("Record")
 
-_KINDS = {
+class Dataclass(Protocol):
+    """An instance of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field]]
+
+
+Record = TypeVar("Record", bound=Dataclass)
+Value = TypeVar("Value")
+
+_KINDS: dict[object, str] = {
     float: "a number",
     int: "a whole number",
     bool: "true or false",
     str: "a text",
+    list: "a list",
+    dict: "an object",
 }
 
 
@@ -48,6 +58,19 @@ def _plain(value: object) -> object:
     return value
 
 
+def field(fields: JsonObject, name: str, kind: type[Value]) -> Value:
+    """Return a field of a JSON object; `kind` is a type that JSON has.
+
+    Raises:
+        KeyError: the field is missing.
+        TypeError: it has another type.
+    """
+    value = fields[name]
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {_KINDS[kind]}, got {value!r}")
+    return value
+
+
 def record_from_dict(kind: type[Record], value: object, where: str = "") -> Record:
     """Return the record of a JSON object; unknown fields are ignored.
 
@@ -60,25 +83,25 @@ def record_from_dict(kind: type[Record], value: object, where: str = "") -> Reco
     if not isinstance(value, dict):
         raise ValueError(f"{where or 'it'} must be an object, got {value!r}")
     old, hints = getattr(kind, "OLD_NAMES", {}), get_type_hints(kind)
-    found: dict[str, Any] = {}
-    for field in dataclasses.fields(cast(Any, kind)):
-        path = f"{where}.{field.name}" if where else field.name
-        names = [name for name in (field.name, old.get(field.name)) if name in value]
+    fields: JsonObject = {}
+    for part in dataclasses.fields(kind):
+        path = f"{where}.{part.name}" if where else part.name
+        names = [name for name in (part.name, old.get(part.name)) if name in value]
         if names:
-            found[field.name] = _read(hints[field.name], value[names[0]], path)
-        elif field.default is dataclasses.MISSING:
+            fields[part.name] = _read(hints[part.name], value[names[0]], path)
+        elif part.default is dataclasses.MISSING:
             raise ValueError(f"{path} is missing")
-    return kind(**found)
+    return kind(**fields)
 
 
-def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
+def _read(hint: object, value: object, path: str) -> object:
     """Return a value converted to its annotation, or raise `ValueError`."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (inner,) = (arg for arg in args if arg is not types.NoneType)
         return None if value is None else _read(inner, value, path)
-    if dataclasses.is_dataclass(hint):
-        return record_from_dict(cast(type, hint), value, path)
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return record_from_dict(hint, value, path)
     if origin is Literal:
         if value in args:
             return value
@@ -90,8 +113,8 @@ def _read(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
     return _read_scalar(hint, value, path)
 
 
-def _read_scalar(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
-    if hint in (bool, str) and isinstance(value, hint):
+def _read_scalar(hint: object, value: object, path: str) -> object:
+    if hint is type(value) and isinstance(value, bool | str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         if hint is float:
@@ -99,7 +122,8 @@ def _read_scalar(hint: Any, value: object, path: str) -> object:  # noqa: ANN401
         # Earlier versions wrote some counts as 0.0.
         if hint is int and value == value // 1:
             return int(value)
-    raise ValueError(f"{path} must be {_KINDS.get(hint, 'an object')}, got {value!r}")
+    expected = _KINDS.get(hint, "an object")
+    raise ValueError(f"{path} must be {expected}, got {value!r}")
 
 
 def _read_list(args: tuple, value: object, path: str) -> tuple:

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, TypeGuard
 
 MOST_JSON = 2**20
 """Bytes of the longest JSON text that is read; a run's settings have about 2,000."""
@@ -51,7 +51,7 @@ def open_bounded(path: Path, most: int) -> Iterator[BinaryIO]:
         raise UnreadableError(error.strerror or repr(error)) from error
 
 
-def json_file(path: Path, most: int = MOST_JSON) -> Any:  # noqa: ANN401
+def json_file(path: Path, most: int = MOST_JSON) -> object:
     """Return the value of a JSON file of at most `most` bytes.
 
     Raises:
@@ -63,7 +63,7 @@ def json_file(path: Path, most: int = MOST_JSON) -> Any:  # noqa: ANN401
     return strict_json(content)
 
 
-def strict_json(text: str | bytes) -> Any:  # noqa: ANN401
+def strict_json(text: str | bytes) -> object:
     """Return the value of a JSON text.
 
     Raises:
@@ -92,7 +92,7 @@ def one_line(reason: object) -> str:
     return text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
 
 
-def is_version(value: object, readable: Sequence[int]) -> bool:
+def is_version(value: object, readable: Sequence[int]) -> TypeGuard[int]:
     """Return whether a format version is one of those that can be read."""
     return type(value) is int and value in readable
 
@@ -114,10 +114,18 @@ def saved_game(path: Path) -> str | None:
         with open_bounded(path, MOST_TENSORS) as file:
             size = int.from_bytes(file.read(8), "little")
             header = strict_json(file.read(min(size, MOST_JSON)))
-        game = strict_json(header["__metadata__"]["jax_ttt"])["env_id"]
-    except (AttributeError, ValueError, KeyError, TypeError):
+        match header:
+            case {"__metadata__": {"jax_ttt": str(text)}}:
+                description = strict_json(text)
+            case _:
+                return None
+    except ValueError:
         return None
-    return game if isinstance(game, str) else None
+    match description:
+        case {"env_id": str(game)}:
+            return game
+        case _:
+            return None
 
 
 def _check(about: os.stat_result, most: int) -> None:
@@ -160,8 +168,8 @@ def _finite(text: str) -> float:
     return value
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("an object has a name twice")
-    return found
+    return fields

@@ -1,8 +1,9 @@
 """The runs that `train` has saved below a folder, `runs/` unless named. No JAX."""
 
+import dataclasses
 from pathlib import Path
-from typing import Any
 
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import reading
@@ -48,24 +49,44 @@ def saved_in(folder: Path) -> list[Path]:
 
 def _summary(run: Path) -> RunSummary | None:
     try:
-        about = reading.json_file(run / "config.json")
-        known: dict[str, Any] = {
-            "env_id": str(about["config"]["env_id"]),
-            "preset": str(about["preset"]),
-            "seed": int(about["seed"]),
-        }
-        # Runs of earlier versions don't name the seats.
-        seats = SEATS_OF[about["config"].get("seat", "both")]
+        settings = reading.json_file(run / "config.json")
         last = _last_evaluation(run / "metrics.jsonl")
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return None
-    if last is not None:
-        known |= {"update": last.update, "seconds": last.seconds}
-        known["proven"] = last.is_proven if last.has_verdict else None
-        rates = last.mean(seats)
-        known["win_rate"] = None if rates is None else rates.win_rate
-    saved = (run / _AGENT).exists()
-    return RunSummary(run_dir=str(run), saved=saved, **known)
+    match settings:
+        case {
+            "config": {"env_id": str(env_id), **config},
+            "preset": str(preset),
+            "seed": int(seed),
+        }:
+            summary = RunSummary(
+                run_dir=str(run),
+                saved=(run / _AGENT).exists(),
+                env_id=env_id,
+                preset=preset,
+                seed=seed,
+            )
+        case _:
+            return None
+    if last is None:
+        return summary
+    # Runs of earlier versions don't name the seats.
+    rates = last.mean(_seats(config.get("seat", "both")))
+    return dataclasses.replace(
+        summary,
+        update=last.update,
+        seconds=last.seconds,
+        proven=last.is_proven if last.has_verdict else None,
+        win_rate=None if rates is None else rates.win_rate,
+    )
+
+
+def _seats(setting: object) -> tuple[Seat, ...]:
+    """Return the seats of the setting `seat`; both where it is none."""
+    for name, seats in SEATS_OF.items():
+        if name == setting:
+            return seats
+    return SEATS
 
 
 def _last_evaluation(metrics: Path) -> Evaluated | None:

@@ -26,15 +26,17 @@ def read_settings(path: Path) -> SavedSettings:
     """
     path = path / "config.json" if path.is_dir() else path
     try:
-        about = reading.json_file(path)
-        version = about.get("format_version", 1)
+        settings = reading.json_file(path)
+        if not isinstance(settings, dict):
+            raise TypeError("not an object")
+        version = settings.get("format_version", 1)
         if not reading.is_version(version, READABLE):
             raise UsageError(f"{path}: {reading.other_version(version, READABLE)}")
-        seed, preset = about["seed"], about["preset"]
+        seed, preset = settings["seed"], settings["preset"]
         SEED_RANGE.check("seed", seed)
         if preset not in PRESETS:
             raise ValueError(f"preset {preset!r}")
-        return SavedSettings(config_from_dict(about["config"]), preset, seed)
+        return SavedSettings(config_from_dict(settings["config"]), preset, seed)
     except UsageError:
         raise
     except reading.UnreadableError as error:

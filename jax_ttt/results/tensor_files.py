@@ -10,13 +10,15 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeGuard
 
 import numpy as np
+import safetensors.numpy
 
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.settings import READABLE
-from jax_ttt.results import reading
+from jax_ttt.results import plain, reading
+from jax_ttt.results.plain import JsonObject
 
 MAX_BYTES = reading.MOST_TENSORS
 MAX_HEADER_BYTES = reading.MOST_JSON
@@ -46,7 +48,7 @@ class TensorFile(NamedTuple):
     """An open file whose header was read and checked; the tensors are not read yet."""
 
     path: Path
-    about: dict[str, Any]
+    about: JsonObject
     """The description; the caller checks what it holds."""
     specs: dict[str, TensorSpec]
     """The tensors, in the order of their bytes in the file."""
@@ -72,24 +74,21 @@ class TensorFile(NamedTuple):
             if dtype.kind == "b" and (found[name].view(np.uint8) > 1).any():
                 raise _damaged(self.path, f"{name} has a byte that is no boolean")
         if self.about.get("sha256") != _digest(self.about, found):
-            whole = self.about["format_version"] >= _WHOLE_DIGEST
-            what = "its contents" if whole else "the weights"
+            what = "its contents" if _is_whole(self.about) else "the weights"
             raise AgentError(f"{self.path}: {what} were changed after they were saved")
         return found
 
 
-def as_bytes(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
+def as_bytes(about: JsonObject, tensors: dict[str, np.ndarray]) -> bytes:
     """Return a file of a description and tensors, which `contents` reads.
 
     The checksum is that of the description's `format_version`.
     """
-    import safetensors.numpy
-
     about = about | {"sha256": _digest(about, tensors)}
     return safetensors.numpy.save(tensors, {_KEY: _text(about)})
 
 
-def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def contents(path: Path) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """Return a file's description and tensors; the caller checks what they hold.
 
     Raises:
@@ -100,7 +99,7 @@ def contents(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return file.about, file.tensors()
 
 
-def description(path: Path) -> dict[str, Any]:
+def description(path: Path) -> JsonObject:
     """Return a file's description without its tensors; the caller checks what it holds.
 
     Raises:
@@ -144,7 +143,7 @@ def _damaged(path: Path, reason: object) -> AgentError:
     )
 
 
-def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, TensorSpec]]:
+def _header(path: Path, file: BinaryIO) -> tuple[JsonObject, dict[str, TensorSpec]]:
     """Return the description and the tensors that the first bytes of a file name."""
     total = file.seek(0, 2)
     file.seek(0)
@@ -162,7 +161,7 @@ def _header(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Tenso
     return _about(path, metadata), specs
 
 
-def _specs(header: dict[str, Any], size: int) -> dict[str, TensorSpec]:
+def _specs(header: JsonObject, size: int) -> dict[str, TensorSpec]:
     """Return the tensors of a header; together they must fill `size` bytes.
 
     Raises:
@@ -174,10 +173,10 @@ def _specs(header: dict[str, Any], size: int) -> dict[str, TensorSpec]:
         if not isinstance(entry, dict) or len(entry) != 3:
             raise ValueError("an entry of its header is no tensor")
         dtype = _DTYPES.get(str(entry.get("dtype")))
-        shape: Any = entry.get("shape")
+        shape = entry.get("shape")
         if dtype is None or not _is_sizes(shape):
             raise ValueError(f"{name!r} has an unknown dtype or no shape")
-        offsets: Any = entry.get("data_offsets")
+        offsets = entry.get("data_offsets")
         if not _is_sizes(offsets) or len(offsets) != 2:
             raise ValueError(f"{name!r} has no offsets")
         found[offsets[0], offsets[1], name] = TensorSpec(np.dtype(dtype), tuple(shape))
@@ -191,14 +190,14 @@ def _specs(header: dict[str, Any], size: int) -> dict[str, TensorSpec]:
     return {name: found[begin, end, name] for begin, end, name in sorted(found)}
 
 
-def _is_sizes(value: object) -> bool:
+def _is_sizes(value: object) -> TypeGuard[list[int]]:
     """Return whether a value is a list of a few whole numbers from 0."""
     if not isinstance(value, list) or len(value) > 32:
         return False
     return all(type(size) is int and 0 <= size <= MAX_BYTES for size in value)
 
 
-def _about(path: Path, metadata: object) -> dict[str, Any]:
+def _about(path: Path, metadata: object) -> JsonObject:
     """Return the description in a header if this program and version can read it."""
     if not isinstance(metadata, dict) or not isinstance(metadata.get(_KEY), str):
         raise AgentError(f"{path}: not saved by jax_ttt")
@@ -208,22 +207,27 @@ def _about(path: Path, metadata: object) -> dict[str, Any]:
         raise _damaged(path, error) from error
     if not isinstance(about, dict):
         raise AgentError(f"{path}: not saved by jax_ttt")
-    version: Any = about.get("format_version")
+    version = about.get("format_version")
     if not reading.is_version(version, READABLE):
         raise AgentError(f"{path}: {reading.other_version(version, READABLE)}")
     # Else a description may differ from the one that the checksum is of.
-    if version >= _WHOLE_DIGEST and {_KEY: _text(about)} != metadata:
+    if _is_whole(about) and {_KEY: _text(about)} != metadata:
         raise _damaged(path, "its description is written in another way")
     return about
 
 
-def _text(about: dict[str, Any]) -> str:
+def _is_whole(about: JsonObject) -> bool:
+    """Return whether the checksum of a file covers its description too."""
+    return plain.field(about, "format_version", int) >= _WHOLE_DIGEST
+
+
+def _text(about: JsonObject) -> str:
     return json.dumps(about, sort_keys=True, allow_nan=False)
 
 
-def _digest(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> str:
+def _digest(about: JsonObject, tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of a file's contents except itself, by the file's version."""
-    is_whole = about["format_version"] >= _WHOLE_DIGEST
+    is_whole = _is_whole(about)
     about = {name: part for name, part in about.items() if name != "sha256"}
     found = hashlib.sha256(f"{_text(about)}\n".encode() if is_whole else b"")
     for name in sorted(tensors):

@@ -5,10 +5,12 @@ import functools
 import os
 import pathlib
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 
+Device: TypeAlias = Any
+"""A device of JAX, whose class type checkers can't see."""
 _GROUP = pathlib.Path("/sys/fs/cgroup")
 _GROUP_FILES = ("memory.max", "memory.current", "memory.stat")
 _CACHED = re.compile(r"(?m)^(?:in)?active_file (\d+)$")  # bytes that can be given back
@@ -49,7 +51,7 @@ def choose_device(device: str) -> str:
     return f"{chosen.platform} ({chosen.device_kind})"
 
 
-def _first(platforms: str | None) -> Any:  # noqa: ANN401
+def _first(platforms: str | None) -> Device:
     """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
     try:
         return jax.local_devices()[0]
@@ -77,7 +79,7 @@ def _reason(error: Exception) -> str:
     return f": {text}" if text else ""
 
 
-def current() -> Any:  # noqa: ANN401
+def current() -> Device:
     """Return the device in use: the chosen one, or JAX's first.
 
     JAX's setting `jax_default_device` may also be the name of a platform.
@@ -133,7 +135,7 @@ def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
     return "amx_bf16" in flags or "avx512_bf16" in flags
 
 
-def described() -> dict[str, Any]:
+def described() -> dict[str, str | int | None]:
     """Return the device in use and the number of threads, as plain data."""
     device = current()
     return {

@@ -4,44 +4,21 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-
-@contextlib.contextmanager
-def usable() -> Iterator[None]:
-    """Open the null device for each standard stream that is closed (`>&-`)."""
-    modes = {"stdin": "r", "stdout": "w", "stderr": "w"}
-    closed = [name for name in modes if getattr(sys, name) is None]
-    if closed:
-        _fill_descriptors()
-    with contextlib.ExitStack() as stack:
-        for name in closed:
-            # None is not always ignored: `print(file=None)` writes to stdout.
-            file = stack.enter_context(open(os.devnull, modes[name], encoding="utf-8"))
-            stack.callback(setattr, sys, name, None)
-            setattr(sys, name, file)
-        yield
+from tqdm import tqdm
 
 
-def _fill_descriptors() -> None:
-    """Open descriptors 0 to 2 if they are closed.
+def replace_closed() -> None:
+    """Open the null device in place of each standard stream that is closed (`>&-`).
 
-    Otherwise the next opened file gets one of these numbers, and libraries that write
+    Otherwise a file could get the descriptor of the stream, and libraries that write
     to stdout or stderr would write to that file.
     """
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(descriptor, True)
-    os.close(descriptor)
-
-
-def flush() -> None:
-    """Flush stdout; drop it if it can't be written."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        drop(sys.stdout)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def drop(stream: TextIO) -> None:
@@ -79,3 +56,11 @@ def tell_written(path: Path, size: str = "", as_json: bool = False) -> None:
         tell(text)
     else:
         print(text, flush=True)
+
+
+def status(text: str) -> tqdm:
+    """Show on a terminal what a command waits for, until the result is closed.
+
+    `set_description_str` of the result shows another text.
+    """
+    return tqdm(desc=text, bar_format="{desc}", leave=False, disable=None)

@@ -16,7 +16,7 @@ from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import Session
 from jax_ttt.reports import session_text, text_board
 from jax_ttt.results.counting import counted
-from jax_ttt.runtime.compile_events import Status
+from jax_ttt.runtime import streams
 from jax_ttt.terminal import board_text, hints, review_text, values_text, words
 from jax_ttt.terminal.screen import Screen
 from jax_ttt.terminal.words import Command, Name, SideName
@@ -106,7 +106,7 @@ def _answered(match: Match, current: Round) -> Round:
     """Return the game after the opponent's replies, and show it."""
     game, screen, name = current.game, match.screen, match.opponent.name
     while not (session.is_over(game) or session.is_persons_turn(game)):
-        with Status(f"{name} is thinking"):
+        with streams.status(f"{name} is thinking"):
             game = session.play_reply(game)
         screen.say(f"{name} ({_letters(game)[1]}) plays {game.moves[-1]}")
     current = dataclasses.replace(current, game=game)

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 
 from jax_ttt.reports import painting
-from jax_ttt.runtime import interrupts
 
 LINES, PLAIN_LINES = "│─┼", "|-+"
 """A board's vertical and horizontal lines and crossings; those of ASCII."""
@@ -36,11 +35,10 @@ def of_streams() -> Screen:
 
 
 def _asked(prompt: str) -> str:
-    with interrupts.raising():
-        try:
-            return input(prompt)
-        except UnicodeDecodeError:
-            return "\N{REPLACEMENT CHARACTER}"
+    try:
+        return input(prompt)
+    except UnicodeDecodeError:
+        return "\N{REPLACEMENT CHARACTER}"
 
 
 def _said(text: str) -> None:

@@ -20,7 +20,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.results import free_folders, tensor_files
+from jax_ttt.results import free_folders, plain, tensor_files
 from jax_ttt.results.tensor_files import AgentError, TensorSpec
 from jax_ttt.runtime import files, streams
 
@@ -159,10 +159,12 @@ def read_snapshots(path: Path) -> Snapshots:
         if about.get("kind") != _KIND:
             raise AgentError(f"{path}: not the snapshots of a run")
         with tensor_files.describing(path):
-            config, seed = agents.settings_of(about), about["seed"]
-            SEED_RANGE.check("seed", seed)
+            config = agents.settings_of(about)
+            SEED_RANGE.check("seed", about["seed"])
+            seed = plain.field(about, "seed", int)
             updates = _updates(about["updates"])
-            every = about.get("every", 1)  # files of earlier versions lack it
+            # Files of earlier versions lack it.
+            every = plain.field({"every": 1} | about, "every", int)
             Range(int, 1, agents.UPDATES_DONE.high).check("every", every)
         shapes = _item_shapes(file.specs, np.float16, len(updates))
         if shapes is None:

@@ -4,11 +4,6 @@ python -m jax_ttt.web --open
 python -m jax_ttt.web --export page
 """
 
-if __name__ == "__main__":  # before the other imports, which take a moment
-    from jax_ttt.runtime import interrupts
-
-    interrupts.leave_on_import()
-
 import dataclasses
 import os
 import socket
@@ -24,7 +19,7 @@ from jax_ttt import cli
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.results import saved_runs
-from jax_ttt.runtime import compile_cache, interrupts, streams
+from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
     from jax_ttt.serving.checks import Checked
@@ -69,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
     for module in ("starlette", "uvicorn"):
         cli.require(module, "web", "the page")
     bound = _bound(args.host, args.port)
-    with bound, interrupts.raising():  # Ctrl-C must not leave before all is kept
+    with bound:
         signal_number = _serve(args, _data_folder(args.data_dir), bound)
     return cli.interrupted(signal_number) if signal_number else 0
 
@@ -118,6 +113,8 @@ def _load(args: Args, data: Path | None) -> "Services":
         devices.choose_device(args.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
+    from jax_ttt.runtime import compile_cache
+
     compile_cache.use(not args.no_compile_cache)
     from jax_ttt.live.live_training import LiveTraining
     from jax_ttt.web.services import make_services
@@ -172,7 +169,7 @@ def _data_folder(folder: Path | None) -> Path | None:
 
 def _export(args: Args, folder: Path) -> int:
     """Write the page with the shipped agents as static files."""
-    cli.set_up(args, 2)
+    cli.set_up(args)
 
     from jax_ttt.web import export
 

@@ -1,8 +1,6 @@
 """A run that is killed at random moments, again and again, and continues each time."""
 
-import contextlib
 import itertools
-import json
 import os
 import random
 import signal
@@ -19,29 +17,13 @@ import jax_ttt
 ROOT = Path(jax_ttt.__file__).parents[1]
 NUM_KILLS = 25
 PROGRAM = """
-import importlib, json, os, random, signal, sys, threading
-import jax.monitoring
-from jax_ttt.checkpoints import recorder, run_folders
-from jax_ttt.reports import console
-from jax_ttt.training import loop
+import importlib, os, random, signal, sys, threading
 from jax_ttt.training.programs import Programs
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
-# Each run is a fork of this process, which has imported the libraries above and started
-# no thread.
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        signal.alarm(300)
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-else:
-    sys.exit()
-
-os.dup2(2, 1)
-how, seed, *flags = json.loads(line)
-draw = random.Random(seed)
+how, seed, *flags = sys.argv[1:]
+draw = random.Random(int(seed))
 
 
 def kill(*_):
@@ -87,38 +69,15 @@ ENVIRONMENT = {"PYTHONPATH": str(ROOT), "NPROC": "1"}
 OFTEN = ("--quiet", "--checkpoint-every", "0.02")
 
 
-@contextlib.contextmanager
-def runs(folder):
-    """Yield a function that runs `train` in a process that may kill itself.
-
-    It returns the exit code.
-    """
-    errors = folder / "stderr"
-    with (
-        errors.open("w") as stderr,
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            env=os.environ | ENVIRONMENT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        codes = process.stdout
-
-        def run(how, seed, *flags):
-            words = [how, seed, *map(str, flags), *OFTEN]
-            print(json.dumps(words), file=process.stdin, flush=True)
-            code = codes.readline()
-            told = errors.read_text()
-            assert "Traceback" not in told, told
-            assert "warning" not in told.lower(), told
-            return int(code)
-
-        yield run
-    assert process.returncode == 0
+def run(how, seed, *flags):
+    """Run `train` in a process that may kill itself; return the exit code."""
+    words = [sys.executable, "-c", PROGRAM, how, str(seed), *map(str, flags), *OFTEN]
+    done = subprocess.run(
+        words, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=300
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "warning" not in done.stderr.lower(), done.stderr
+    return done.returncode
 
 
 @pytest.mark.slow
@@ -130,19 +89,18 @@ def test_a_run_that_is_killed_again_and_again_ends_bit_for_bit_the_same(tmp_path
     subprocess.run([*command, "--run-dir", whole], env=environment, check=True)
     draw, killed = random.Random(7), 0
     hows = ("time", "time", "fsync", "replace", "unlink")
-    with runs(tmp_path) as run:
-        for seed in itertools.count():
-            if killed == NUM_KILLS:
-                break
-            begun = any(path.glob("checkpoint-*"))
-            flags = ["--resume", path] if begun else [*FLAGS, "--run-dir", path]
-            code = run(draw.choice(hows), seed, *flags)
-            assert code in (-signal.SIGKILL, 0)
-            killed += code != 0
-            if code == 0:  # it ended before the moment: begin again
-                assert_same_run(path, whole)
-                for file in path.iterdir():
-                    file.unlink()
-        assert run("never", 0, "--resume", path) == 0
+    for seed in itertools.count():
+        if killed == NUM_KILLS:
+            break
+        begun = any(path.glob("checkpoint-*"))
+        flags = ["--resume", path] if begun else [*FLAGS, "--run-dir", path]
+        code = run(draw.choice(hows), seed, *flags)
+        assert code in (-signal.SIGKILL, 0)
+        killed += code != 0
+        if code == 0:  # it ended before the moment: begin again
+            assert_same_run(path, whole)
+            for file in path.iterdir():
+                file.unlink()
+    assert run("never", 0, "--resume", path) == 0
     assert_same_run(path, whole)
     assert not [*path.glob(".*")]

@@ -1,6 +1,5 @@
 """The loggers of a run's metrics: their contents, and runs that outlive them."""
 
-import importlib
 import json
 import os
 import struct
@@ -9,6 +8,7 @@ from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 from typing import Any
 
+import commands
 import made
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
 from jax_ttt.training.programs import Programs
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 
 def run(path, flags):

@@ -1,5 +1,6 @@
 """What a run writes as it trains, and when it saves its state."""
 
+import signal
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.checkpoints.recorder import Recorder, Schedule
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.runtime.interrupts import Signals
+from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_folder import RunFolder
@@ -70,7 +71,7 @@ def test_a_state_is_saved_when_it_is_due(begun, tree, monkeypatch):
             yield step
             found.append(updates(path))
 
-    recorder.follow(timed(), Signals("", ""))
+    recorder.follow(timed(), StopRequest())
     assert found == [[], [], [2], [2], [2, 4]]
 
 
@@ -83,29 +84,27 @@ def test_never_means_only_at_the_end(begun, tree):
             seen.append(updates(path))
             yield step
 
-    recorder.follow(watched(), Signals("", ""))
+    recorder.follow(watched(), StopRequest())
     assert seen == [[]] * 5
     assert updates(path) == [4]
     assert recorder.latest == saved.path_of(path, 4)
     assert saved.newest(path).checkpoint.finished == "end"
 
 
-def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
+def test_a_request_to_stop_saves_at_once(begun, tree):
     recorder, path = begun()
-    signals = Signals("", "nothing was saved")
+    request = StopRequest()
     found = []
 
-    def until_signal():
-        for number, step in enumerate(steps(tree, lambda: bool(signals))):
-            found.append((updates(path), signals.last_words))
+    def until_requested():
+        for number, step in enumerate(steps(tree, lambda: bool(request))):
+            found.append(updates(path))
             if number == 1:
-                signals.append(2)
+                request.handle(signal.SIGINT, None)
             yield step
 
-    recorder.follow(until_signal(), signals)
-    assert found[1] == ([], "nothing was saved")
-    command = f"python -m jax_ttt.train --resume {path}"
-    assert found[2] == ([2], f"interrupted twice; to continue: {command}")
+    recorder.follow(until_requested(), request)
+    assert found[1:3] == [[], [2]]
     assert saved.newest(path).checkpoint.finished is None
     assert recorder.progress.update == recorder.agent.num_updates == 2
 
@@ -115,7 +114,7 @@ def test_a_signal_saves_at_once_and_the_words_name_the_command(begun, tree):
 def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun, tree):
     recorder, path = begun(shown=Shown(broken=update))
     with pytest.raises(BrokenPipeError):
-        recorder.follow(steps(tree), Signals("", ""))
+        recorder.follow(steps(tree), StopRequest())
     assert updates(path) == [update]
     found = saved.newest(path).checkpoint
     assert found.positions.metrics == (path / "metrics.jsonl").stat().st_size
@@ -138,7 +137,7 @@ def test_a_state_that_can_not_be_saved_is_a_warning(
 
     monkeypatch.setattr(saved, "save_checkpoint", full)
     recorder, path = begun(every=1e-9)
-    recorder.follow(steps(tree), Signals("", ""))
+    recorder.follow(steps(tree), StopRequest())
     assert updates(path) == []
     assert (path / "agent.safetensors").exists()
     lines = capsys.readouterr().err.splitlines()
@@ -156,7 +155,7 @@ def test_a_run_that_diverges_names_its_last_good_state(begun, tree):
                 raise FloatingPointError("training diverged: why")
 
     with pytest.raises(FloatingPointError) as error:
-        recorder.follow(diverging(), Signals("", ""))
+        recorder.follow(diverging(), StopRequest())
     good = saved.path_of(path, 2)
     assert str(error.value) == (
         f"training diverged: why; the last good checkpoint is {good}"
@@ -174,7 +173,7 @@ def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(
     monkeypatch.setattr(
         saved, "save_checkpoint", lambda *a: (order.append("save"), save(*a))[1]
     )
-    recorder.follow(steps(tree), Signals("", ""))
+    recorder.follow(steps(tree), StopRequest())
     assert order == ["sync", "save"]
 
 
@@ -193,9 +192,9 @@ def test_a_state_whose_arrays_are_gone_is_not_saved(begun, tree):
 def test_a_run_that_another_process_interrupts_is_not_finished(
     begun, tree, monkeypatch
 ):
-    monkeypatch.setattr(processes, "agreed", lambda number: max(number, 1))
+    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 1))
     recorder, path = begun()
-    recorder.follow(steps(tree, lambda: True), Signals("", ""))
+    recorder.follow(steps(tree, lambda: True), StopRequest())
     assert saved.newest(path).checkpoint.finished is None
 
 

@@ -1,13 +1,13 @@
 """A run that was interrupted continues as if nothing had happened."""
 
 import contextlib
-import importlib
 import io
 import json
 import os
 import shutil
 import signal
 
+import commands
 import numpy as np
 import pytest
 import tiny
@@ -20,7 +20,7 @@ from jax_ttt.results import free_folders
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training.programs import Programs
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TINY = tiny.flags()
 VARIANTS = {

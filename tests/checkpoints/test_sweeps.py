@@ -11,7 +11,6 @@ from jax_ttt.checkpoints import sweeps
 from jax_ttt.checkpoints.sweeps import Sweep
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.training import many_agents
 
 SWEEP = Sweep(Config.of(tau=0.25), "default", ("gamma=0.5,1",), 7, 3)
 EXACT = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
@@ -44,22 +43,11 @@ def test_a_continued_sweep_is_the_one_that_was_kept(kept):
     file.close()
 
 
-def test_only_what_is_missing_is_trained(kept, monkeypatch):
-    trained = []
-
-    def train_jobs(jobs, at_once, stop):
-        for job in jobs:
-            trained.append((job.config.hyper.gamma, job.seed))
-            yield made.agent(job.seed, EXACT)
-
-    monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
-    configs = [SWEEP.config.replace(gamma=gamma) for gamma in (0.5, 1.0)]
-    file = sweeps.continued(kept)
-    new = sweeps.train_missing(file, configs)
-    assert [next(new).seed, next(new).seed] == [7, 8]
-    file.close()
-    assert trained == [(1.0, 7), (1.0, 8)]
-    assert set(agents_of(kept)) == set(JOBS[:5])
+def test_the_agents_of_a_sweep_that_its_file_lacks(kept):
+    with contextlib.closing(sweeps.continued(kept)) as file:
+        assert file.missing(num_groups=2) == JOBS[3:]
+        file.add(1, made.agent(8, EXACT))
+        assert file.missing(num_groups=2) == [(1, 7), (1, 9)]
 
 
 @pytest.mark.fault

@@ -1,17 +1,17 @@
 """Clocks that jump, files whose times are wrong, and other time zones."""
 
-import importlib
 import itertools
 import json
 import os
 import time
 
+import commands
 import pytest
 import tiny
 
 from jax_ttt.checkpoints import saved
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,15 @@
 """A full disk, files that may not grow, and folders that can't be written."""
 
-import importlib
 import shutil
 import subprocess
 
+import commands
 import pytest
 import tiny
 
 from jax_ttt.players import agents
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TRAIN = f"train {' '.join(tiny.flags())} --quiet"
 SPACE = "error: cannot write "

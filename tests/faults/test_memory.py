@@ -1,8 +1,8 @@
 """Runs that need more memory than there is."""
 
-import importlib
 from types import SimpleNamespace
 
+import commands
 import pytest
 import tiny
 
@@ -10,7 +10,7 @@ from jax_ttt import cli
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 
 @pytest.mark.slow

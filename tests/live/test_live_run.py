@@ -1,13 +1,15 @@
 """A live run: settings that change, games of people, and the one loop below it."""
 
+import contextlib
+
 import jax
+import jax.monitoring
 import numpy as np
 import pytest
 import tiny
 
 from jax_ttt.live.live_run import LiveRun
 from jax_ttt.live.sliders import LEARNERS, LEARNING
-from jax_ttt.runtime import compile_events
 
 NETWORK = tiny.CONFIG.replace(eval_games=0, num_updates=16, eval_every=4)
 TABLE = NETWORK.replace(network="table", hidden_size=128, learning_rate=0.5)
@@ -25,6 +27,22 @@ def whole(run, config):
     return latest, rows
 
 
+@contextlib.contextmanager
+def compiled():
+    """Yield a list, to which the steps of compiling within the context are added."""
+    steps = []
+
+    def note(event, duration, **about):
+        if event.startswith("/jax/core/compile/"):
+            steps.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield steps
+    finally:
+        jax.monitoring.clear_event_listeners()
+
+
 def same(a, b):
     pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
     return all((np.asarray(x) == np.asarray(y)).all() for x, y in pairs)
@@ -40,15 +58,15 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing():
         epsilon_end=0.375,
     )
     whole(LiveRun(config, 3), config)  # compiles everything
-    run, compiled = LiveRun(config, 3), []
-    with compile_events.durations(lambda event, seconds: compiled.append(event)):
+    run = LiveRun(config, 3)
+    with compiled() as programs:
         for _ in range(3):
             run.step(config)
         run.step(changed)
         assert run.scheduled == {"learning_rate": 0.25, "epsilon": 0.375}
         latest, _ = whole(run, changed)
         assert run.scheduled == {"learning_rate": 0.25, "epsilon": 0.375}
-    assert compiled == []
+    assert programs == []
     unchanged, _ = whole(LiveRun(config, 3), config)
     assert latest.update == unchanged.update
     assert not same(latest.params, unchanged.params)
@@ -75,10 +93,9 @@ def test_a_game_is_learned_and_graded_at_the_same_update(config):
     assert not same(after.params, before.params)
     assert run.figures["people_games"] == 2
     assert run.figures["games"] == row["games"]
-    compiled = []
-    with compile_events.durations(lambda event, seconds: compiled.append(event)):
+    with compiled() as programs:
         run.learn([X_WINS], config.replace(gamma=0.75))
-    assert compiled == []
+    assert programs == []
     latest, rows = whole(run, config)
     assert [row["update"] for row in rows] == [8, 12, 16]
     assert latest.update == 16

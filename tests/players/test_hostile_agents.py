@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
-from jax_ttt.results import tensor_files
+from jax_ttt.results import plain, tensor_files
 
 FILE = Path(__file__).parents[1] / "data" / "agent-3-tic_tac_toe.safetensors"
 WHOLE = FILE.read_bytes()
@@ -190,11 +190,13 @@ def bombs():
     yield with_header(header | {"more": tensor})
     empty = {"dtype": "F32", "shape": [0, 2**30, 2**30], "data_offsets": [0, 0]}
     yield with_header(header | {"empty": empty})
-    config = about["config"] | {"hidden_size": 2**14, "hidden_layers": 16}
-    sizes = about["architecture"] | {"hidden_sizes": [2**14] * 16}
+    settings = plain.field(about, "config", dict)
+    config = settings | {"hidden_size": 2**14, "hidden_layers": 16}
+    architecture = plain.field(about, "architecture", dict)
+    sizes = architecture | {"hidden_sizes": [2**14] * 16}
     bomb = about | {"config": config, "architecture": sizes}
     yield with_about(bomb, checked=True)
-    config = about["config"] | {"replay_capacity": 10**18}
+    config = settings | {"replay_capacity": 10**18}
     yield with_about(about | {"config": config}, checked=True)
     deep = json.loads("[" * 40 + "]" * 40)
     yield with_about(about | {"score": deep}, checked=True)

@@ -1,10 +1,10 @@
 """Players' names: which are read, and which are refused with which message."""
 
-import importlib
 import re
 import subprocess
 import sys
 
+import commands
 import pytest
 
 from jax_ttt.config.errors import PlayerError
@@ -147,7 +147,7 @@ def test_a_path_is_compared_with_those_beside_it(tmp_path):
 @pytest.mark.parametrize("command", ["arena", "play", "evaluate"])
 def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, capsys):
     with pytest.raises(SystemExit):
-        importlib.import_module(f"jax_ttt.{command}").main(["--help"])
+        commands.module_of(command).main(["--help"])
     lines = capsys.readouterr().out.splitlines()
     texts = {}
     for name, path in ALL.items():

@@ -103,3 +103,11 @@ def test_flattening_joins_names_and_splits_intervals():
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
         **{"e": "x", "f": [1, 2, 3]},
     }
+
+
+def test_a_field_of_a_json_object_has_the_type_that_is_asked_for():
+    assert plain.field({"seed": 3}, "seed", int) == 3
+    with pytest.raises(TypeError, match="seed must be a whole number, got '3'"):
+        plain.field({"seed": "3"}, "seed", int)
+    with pytest.raises(KeyError, match="seed"):
+        plain.field({}, "seed", int)

@@ -1,27 +1,26 @@
 """Signals to a process that trains: what it saves and prints, and when it ends."""
 
 import contextlib
-import importlib
 import os
 import pty
 import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
+import commands
 import pytest
 
 from jax_ttt.players import agents
 from jax_ttt.runtime import interrupts
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 SMALL = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
-# Compiling takes seconds, and so does each chunk.
+# Compiling takes seconds.
 LARGE = "--num-envs 16384 --hidden-size 512 --eval-games 8 --no-compile-cache"
-ROW = "beatable"  # in the row of the first evaluation
-LOST = "error: interrupted twice: nothing was saved, the training is lost"
 
 
 @contextlib.contextmanager
@@ -66,20 +65,19 @@ def trains(path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 )
-def test_a_second_signal_ends_a_process_at_once(number, code, tmp_path):
+def test_a_second_signal_ends_a_process_without_saving(number, code, tmp_path):
     path = tmp_path / "run"
     with training(path, LARGE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        while ROW not in (line := process.stdout.readline()):
+        while "writing to" not in (line := process.stdout.readline()):
             assert line
-        time.sleep(1)
         process.send_signal(number)
-        time.sleep(0.5)
+        time.sleep(interrupts.SAME_REQUEST + 0.4)
         assert process.poll() is None
         process.send_signal(number)
-        assert process.wait(timeout=3) == code
-        assert process.stderr.read() == f"{LOST}\n"
+        assert process.wait(timeout=60) == code
+        assert process.stderr.read() == f"error: {interrupts.SecondSignal(number)}\n"
     assert not (path / "agent.safetensors").exists()
 
 
@@ -94,23 +92,6 @@ def test_a_signal_sent_twice_at_once_counts_as_one(tmp_path):
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 143
     assert agents.load_agent(path).num_updates > 0
-
-
-@pytest.mark.slow
-@pytest.mark.fault
-def test_a_terminal_shows_what_a_second_ctrl_c_does(tmp_path):
-    path = tmp_path / "run"
-    ours, its = pty.openpty()
-    with training(path, SMALL, stream=its) as process:
-        wait_for(lambda: os.read(ours, 4096) and trains(path))
-        process.send_signal(signal.SIGINT)
-        text = b""
-        while b"saved in" not in text:
-            text += os.read(ours, 4096)
-        assert interrupts.STOPPING.encode() in text
-        assert process.wait(timeout=60) == 130
-    os.close(its)
-    os.close(ours)
 
 
 @pytest.mark.slow
@@ -141,119 +122,75 @@ def test_a_run_under_nohup_ignores_a_hangup(tmp_path):
         assert process.poll() is None
 
 
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Return a function that sets the time of the handler's clock."""
+    clock = types.SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(interrupts, "time", clock)
+    return lambda now: setattr(clock, "now", now)
+
+
 @pytest.mark.fault
-def test_a_second_signal_raises_and_the_handlers_are_restored():
-    before = [signal.getsignal(number) for number in (2, 15, 1)]
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_first_signal_is_a_request_to_stop(number):
+    before = [signal.getsignal(number) for number in NUMBERS]
+    with interrupts.stop_request() as request:
+        assert not request
+        signal.raise_signal(number)
+        assert request
+        assert request.number == number
+    assert [signal.getsignal(number) for number in NUMBERS] == before
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("second", NUMBERS[:2])
+def test_a_second_signal_raises_and_the_first_is_remembered(second, at):
+    before = [signal.getsignal(number) for number in NUMBERS]
     with (  # noqa: PT012
-        pytest.raises(interrupts.EndedAtOnce, match="all is lost") as ended,
-        interrupts.interruptible("all is lost") as signals,
+        pytest.raises(interrupts.SecondSignal) as ended,
+        interrupts.stop_request() as request,
     ):
         signal.raise_signal(signal.SIGHUP)
-        signal.raise_signal(signal.SIGHUP)  # sent by the shell and by the terminal
-        assert signals == [signal.SIGHUP, signal.SIGHUP]
-        signal.raise_signal(signal.SIGTERM)
-    assert ended.value.code == 143
-    assert [signal.getsignal(number) for number in (2, 15, 1)] == before
+        at(100 + interrupts.SAME_REQUEST / 2)
+        signal.raise_signal(second)  # of the same request, by a wrapper
+        at(200)
+        signal.raise_signal(signal.SIGHUP)  # of the shell and of the terminal
+        assert request.number == signal.SIGHUP
+        signal.raise_signal(second)
+    assert ended.value.number == second
+    assert [signal.getsignal(number) for number in NUMBERS] == before
 
 
 IMPORTED = """
-import os, signal, sys, time
-for _ in range({times}):
-    os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(0.2)
-time.sleep(60)
+import os, signal, time
+os.kill(os.getpid(), signal.SIGINT)
+time.sleep({seconds})
 """
 
 
-def importing(module, times, command, tmp_path, stream: int = subprocess.PIPE):
-    """Start a command in which Ctrl-C is pressed while it imports `module`."""
-    stub = tmp_path / "stubs" / module
+def importing_jax(command, seconds, tmp_path):
+    """Run a command in which Ctrl-C is pressed while it imports JAX."""
+    stub = tmp_path / "stubs" / "jax"
     stub.mkdir(parents=True)
-    (stub / "__init__.py").write_text(IMPORTED.format(times=times))
+    (stub / "__init__.py").write_text(IMPORTED.format(seconds=seconds))
     paths = [str(stub.parent), str(Path(str(train.__file__)).parents[1])]
-    return subprocess.Popen(
+    return subprocess.run(
         [sys.executable, "-m", *command.split()],
-        stdout=subprocess.PIPE,
-        stderr=stream,
+        capture_output=True,
         text=True,
         cwd=tmp_path,
+        timeout=60,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize(
-    ("module", "command"),
-    [
-        ("tyro", "jax_ttt.train"),
-        pytest.param("tyro", "jax_ttt train", marks=pytest.mark.slow),
-        pytest.param("jax", "jax_ttt.evaluate random", marks=pytest.mark.slow),
-        ("jax", "jax_ttt arena"),
-    ],
-)
-def test_ctrl_c_during_imports_is_one_line(module, command, tmp_path):
-    process = importing(module, 1, command, tmp_path)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
-
-
-@pytest.mark.fault
-def test_ctrl_c_while_train_imports_jax_leaves_at_once(tmp_path):
-    ours, its = pty.openpty()
-    with importing("jax", 1, "jax_ttt.train", tmp_path, stream=its) as process:
-        assert process.wait(timeout=30) == 130
-    lines = os.read(ours, 4096).decode().split("\r\n")
-    told = [line for line in lines if line.startswith("error")]
-    assert told == [f"error: {train.BEFORE_TRAINING}"]
-    assert not (tmp_path / "runs").exists()
-    os.close(its)
-    os.close(ours)
-
-
-def test_the_first_signal_leaves_while_there_is_nothing_to_save(monkeypatch):
-    shown, left = [], []
-    monkeypatch.setattr(interrupts, "_show", shown.append)
-    monkeypatch.setattr(interrupts, "_leave", lambda *end: left.append(end))
-    with interrupts.interruptible("all is lost", True, "nothing yet") as signals:
-        signals.nothing_to_save = True
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.raise_signal(number)
-            time.sleep(0.2)
-    assert left == [(signal.SIGTERM, "nothing yet"), (signal.SIGHUP, "nothing yet")]
-    assert shown == []
-
-
-def test_what_is_announced_is_shown_at_once_and_raised(monkeypatch):
-    """The thread shows it while the main thread is in a call that does not return."""
-    shown = []
-    monkeypatch.setattr(interrupts, "_show", shown.append)
-    with (  # noqa: PT012
-        pytest.raises(KeyboardInterrupt),
-        interrupts.announced("stopping", watched=True),
-    ):
-        signal.raise_signal(signal.SIGINT)
-        time.sleep(5)
-    for _ in range(100):
-        if shown:
-            break
-        time.sleep(0.02)
-    assert shown == ["stopping"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("leaves", [True, False])
-def test_the_first_ctrl_c_is_shown_and_the_second_leaves_or_raises(leaves, monkeypatch):
-    shown, left = [], []
-    monkeypatch.setattr(interrupts, "_show", shown.append)
-    monkeypatch.setattr(interrupts, "_leave", lambda *end: left.append(end))
-    raised = contextlib.nullcontext() if leaves else pytest.raises(KeyboardInterrupt)
-    with (
-        raised,
-        interrupts.interruptible("all is lost", True, "stopping", leaves) as signals,
-    ):
-        for number in (1, 2):
-            signal.raise_signal(signal.SIGINT)
-            time.sleep(interrupts.SAME_REQUEST + 0.2)
-            assert len(signals) == number
-    assert shown == ["stopping"]
-    assert left == ([(signal.SIGINT, "all is lost")] if leaves else [])
+@pytest.mark.parametrize("command", ["jax_ttt.evaluate random", "jax_ttt arena"])
+def test_ctrl_c_while_jax_is_imported_is_one_line(command, tmp_path):
+    done = importing_jax(command, 60, tmp_path)
+    told = "error: interrupted\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", told)

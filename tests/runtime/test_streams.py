@@ -1,19 +1,19 @@
 """Commands whose stdin, stdout or stderr is closed or full."""
 
-import importlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from jax_ttt import cli, play
 from jax_ttt.players import agents
 from jax_ttt.runtime import streams
 
-train = importlib.import_module("jax_ttt.train")
+train = commands.module_of("train")
 
 TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
 
@@ -57,7 +57,7 @@ def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", None)
     assert play.main(["random"]) == 0
     assert capsys.readouterr().out.endswith("left after 0 moves: nobody wins\n")
-    assert sys.stdin is None
+    sys.stdin.close()
 
 
 @pytest.mark.fault

@@ -1,12 +1,12 @@
 """Runs over many devices: how arrays lie, and that the results are those of one."""
 
-import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import jax
 import numpy as np
 import pytest
@@ -151,7 +151,7 @@ def test_a_command_refuses_what_the_devices_cannot_share(
     """The tests' process has eight devices."""
     monkeypatch.chdir(tmp_path)
     name, *flags = words.split()
-    command = importlib.import_module(f"jax_ttt.{name}")
+    command = commands.module_of(name)
     assert command.main([*flags, "--devices", number]) == 2
     out, err = capsys.readouterr()
     assert out == ""

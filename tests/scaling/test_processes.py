@@ -4,6 +4,7 @@ import contextlib
 import importlib.metadata
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from packaging.requirements import Requirement
 import jax_ttt
 from jax_ttt.players.agents import load_agent
 from jax_ttt.runtime import named_arrays
-from jax_ttt.scaling import processes, supervised
+from jax_ttt.scaling import processes
 
 ROOT = Path(jax_ttt.__file__).parents[1]
 SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
@@ -39,9 +40,9 @@ def free_port():
 
 IMPATIENT = """
 import runpy
-from jax_ttt.scaling import supervised
-supervised.PATIENCE = 2
-runpy.run_module("jax_ttt.train", run_name="__main__")
+from jax_ttt.scaling import processes
+processes.PATIENCE = 2
+runpy.run_module("jax_ttt.train", run_name="__main__", alter_sys=True)
 """
 """The command `train`, but for the seconds in which all processes have to come."""
 
@@ -83,9 +84,13 @@ def joined(flags, number, devices_each, cwd, command="train"):
 
 
 def ends(run, seconds=120):
-    """Return the exit codes and outputs of processes."""
+    """Return the exit codes and outputs of processes, without the lines of Gloo.
+
+    JAX sums over the processes of CPUs with Gloo, which prints who is connected.
+    """
     texts = [process.communicate(timeout=seconds) for process in run]
-    return [process.returncode for process in run], texts
+    printed = [(re.sub(r"(?m)^\[Gloo\].*\n", "", out), err) for out, err in texts]
+    return [process.returncode for process in run], printed
 
 
 def wait_for(run, path, pattern):
@@ -100,11 +105,8 @@ def wait_for(run, path, pattern):
 @pytest.fixture
 def fake(monkeypatch):
     """Return a function that makes this process look like one of two that joined."""
-    for name in ("_joined", "_stderr"):
-        monkeypatch.setattr(processes, name, getattr(processes, name))
 
     def as_process(index):
-        monkeypatch.setattr(processes, "_joined", True)
         monkeypatch.setattr(jax, "process_count", lambda: 2)
         monkeypatch.setattr(jax, "process_index", lambda: index)
 
@@ -117,33 +119,14 @@ def test_processes_agree_on_the_greatest_number(numbers, fake, monkeypatch):
         multihost_utils, "process_allgather", lambda number: np.int32(numbers)
     )
     fake(0)
-    assert processes.agreed(numbers[0]) == max(numbers)
+    assert processes.max_over_processes(numbers[0]) == max(numbers)
 
 
-class Ended(BaseException):
-    """Stands for the end of the process."""
-
-
-@pytest.fixture
-def ending(monkeypatch):
-    """Raise `Ended` in place of the end of the process."""
-
-    def end(code):
-        raise Ended(code)
-
-    monkeypatch.setattr(os, "_exit", end)
-
-
-@pytest.mark.usefixtures("ending")
-def test_no_process_was_lost_if_this_one_has_no_memory(fake):
-    fake(0)
-    no_memory = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
-    with (
-        pytest.raises(jax.errors.JaxRuntimeError) as found,
-        processes.ending_together(),
-    ):
-        raise no_memory
-    assert found.value is no_memory
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_first_process_writes(index, fake):
+    assert processes.writes()
+    fake(index)
+    assert processes.writes() == (index == 0)
 
 
 @pytest.mark.slow
@@ -184,21 +167,22 @@ def test_processes_give_the_run_of_one_with_as_many_devices(
 def test_a_process_whose_coordinator_is_absent_gives_up(tmp_path):
     own = ["--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2"]
     flags = [*RUN, "--distributed", *own, "--process-id", "1"]
-    alone = begun(flags, 1, tmp_path, code=IMPATIENT)
-    assert ends([alone]) == ([2], [("", f"error: {supervised.ABSENT}\n")])
+    ((code,), ((out, err),)) = ends([begun(flags, 1, tmp_path, code=IMPATIENT)])
+    assert code != 0
+    assert out == ""
+    assert "DEADLINE_EXCEEDED" in err, err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", [0, 1])
-def test_a_killed_process_ends_the_others_with_a_line(killed, tmp_path):
+def test_a_killed_process_ends_the_others_and_the_run_continues(killed, tmp_path):
     path = tmp_path / "run"
     with joined([*LONG, "--run-dir", path], 2, 2, tmp_path) as run:
         wait_for(run, path, "checkpoint-*")
         run[killed].kill()
         other = run[1 - killed]
-        _, err = other.communicate(timeout=90)
-    assert other.returncode == 1
-    assert err.splitlines() == [f"error: {supervised.LOST}"]
+        other.communicate(timeout=90)
+    assert other.returncode != 0
     begin = max(int(each.stem[11:]) for each in path.glob("checkpoint-*"))
     assert begin < 4000
     alone = begun(["--resume", path, "--quiet"], 1, tmp_path)
@@ -215,8 +199,8 @@ def test_a_signal_to_one_process_saves_the_run_and_ends_all(number, tmp_path):
         run[number].send_signal(signal.SIGTERM)
         codes, texts = ends(run)
     assert codes == [128 + signal.SIGTERM] * 2
-    assert "interrupted at update" in texts[0][1]
-    assert texts[1] == ("", "")
+    assert [out for out, _ in texts[1:]] == [""]
+    assert all(err.startswith("interrupted at update") for _, err in texts)
     assert (path / "agent.safetensors").exists()
 
 

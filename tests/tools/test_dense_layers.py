@@ -7,7 +7,7 @@ import pytest
 from flax import nnx
 
 from jax_ttt.networks.mlp import MLP
-from tools.benchmarks.dense_layers import PlainMLP
+from tools.dense_layers import PlainMLP
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])

@@ -9,7 +9,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import band, shortened
+from jax_ttt.drawing.axes import band, new_figure, shortened
 from jax_ttt.drawing.pictures import Picture
 from jax_ttt.training import loop
 from jax_ttt.training.device import Layout
@@ -111,8 +111,6 @@ def together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
 
 def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
     """Draw the time of an update by four sizes, with one panel for each."""
-    from matplotlib.figure import Figure
-
     seeds = figures["num_seeds"]
     panels = {
         "games in the batch": {"one agent": figures["num_envs"]},
@@ -124,13 +122,20 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
         figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
     }
     with themes.style("light"):
-        figure = Figure(figsize=(14, 4), layout="constrained")
+        figure = new_figure(14, 4)
         every = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(every, panels.items(), strict=True):
             for name, rows in lines.items():
-                fields = ("size", "min", "median", "max")
-                sizes, *spread = ([row[field] for row in rows] for field in fields)
-                band(axes, sizes, spread, name, marker="o", ms=4)
+                band(
+                    axes,
+                    np.array([row["size"] for row in rows]),
+                    low=np.array([row["min"] for row in rows]),
+                    middle=np.array([row["median"] for row in rows]),
+                    high=np.array([row["max"] for row in rows]),
+                    label=name,
+                    marker="o",
+                    markersize=4,
+                )
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set_yscale("log")

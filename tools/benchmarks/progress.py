@@ -6,13 +6,11 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
-from jax_ttt.runtime import compile_events
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Steps(compile_events.Bar):
+class Steps(tqdm):
     """A progress bar, shown on a terminal only and removed at its end."""
 
     def __init__(self, total: int, unit: str, text: str = "") -> None:
@@ -21,6 +19,7 @@ class Steps(compile_events.Bar):
             unit=unit,
             desc=text,
             leave=False,
+            dynamic_ncols=True,
             disable=not sys.stderr.isatty(),
         )
 

@@ -1,28 +1,30 @@
 """The CPU time of training with the fast dense layer, compared with `nnx.Linear`.
 
-python -m tools.benchmarks.dense_layers article --precision float32
+python -m tools.dense_layers article --precision float32
 
 Each measurement has a process of its own, as JAX keeps what it traced with a layer.
 
 Axes: `B` boards, `H W C` planes, `V` values of a board.
 """
 
-import argparse
+import dataclasses
 import itertools
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from typing import Literal
 from unittest import mock
 
 import jax
 import jax.numpy as jnp
+import tyro
 from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.choices import Activation
-from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.choices import Activation, Precision
+from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import ACTIVATIONS, MLP
 from tools.benchmarks import updates
@@ -76,14 +78,23 @@ NETWORKS = {"fast": MLP, "nnx.Linear": PlainMLP}
 """The networks by the name of their layer."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Args:
+    """Measure the CPU time of an update with each layer, in turn."""
+
+    preset: tyro.conf.Positional[Literal["article", "default"]]
+    """The preset that is trained."""
+    precision: Precision = "auto"
+    """dtype of the matrix products."""
+    pairs: int = 5
+    """Processes of each layer."""
+    layer: Literal["fast", "nnx.Linear"] | None = None
+    """Measure only this layer, in this process, and print its CPU milliseconds."""
+
+
 def main(argv: Sequence[str] | None) -> int:
     """Print the CPU time of an update with each layer, measured in turn."""
-    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.dense_layers")
-    parser.add_argument("preset", choices=NUM_UPDATES)
-    parser.add_argument("--precision", default="auto")
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--layer", choices=NETWORKS, help="measure it in this process")
-    args = parser.parse_args(argv)
+    args = tyro.cli(Args, args=argv, prog="python -m tools.dense_layers")
     if args.layer:
         print(update_ms(args.preset, args.precision, args.layer))
         return 0
@@ -91,7 +102,7 @@ def main(argv: Sequence[str] | None) -> int:
     for _ in range(args.pairs):
         for layer in NETWORKS:
             options = [args.preset, "--precision", args.precision, "--layer", layer]
-            command = [sys.executable, "-m", "tools.benchmarks.dense_layers", *options]
+            command = [sys.executable, "-m", "tools.dense_layers", *options]
             child = subprocess.run(command, stdout=subprocess.PIPE, check=True)
             times[layer].append(float(child.stdout))
     for layer in NETWORKS:
@@ -100,7 +111,7 @@ def main(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def update_ms(preset: str, precision: str, layer: str) -> float:
+def update_ms(preset: Preset, precision: Precision, layer: str) -> float:
     """Return the CPU milliseconds of an update with this layer."""
     config = PRESETS[preset].replace(precision=precision)
     num_updates = NUM_UPDATES[preset]
