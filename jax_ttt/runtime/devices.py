@@ -5,15 +5,25 @@ import functools
 import os
 import pathlib
 import re
-from typing import Any, TypeAlias
+from typing import Protocol, runtime_checkable
 
 import jax
 
-Device: TypeAlias = Any
-"""A device of JAX, whose class type checkers can't see."""
 _GROUP = pathlib.Path("/sys/fs/cgroup")
 _GROUP_FILES = ("memory.max", "memory.current", "memory.stat")
 _CACHED = re.compile(r"(?m)^(?:in)?active_file (\d+)$")  # bytes that can be given back
+
+
+@runtime_checkable
+class Device(Protocol):
+    """What is used of a `jax.Device`, which type checkers don't know."""
+
+    platform: str
+    device_kind: str
+
+    def memory_stats(self) -> dict[str, int] | None:
+        """Return the numbers of bytes by name, if they are known."""
+        ...
 
 
 class DeviceError(Exception):

@@ -50,8 +50,11 @@ def join(args: Spread) -> None:
         raise UsageError(f"--distributed: {_line(error)}") from None
     # JAX's notice of a preemption replaces the handler of this signal.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
-    if not writes():
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    # Libraries write to stderr from here on: JAX's Gloo prints lines to stdout.
+    own = os.dup(1)
+    os.dup2(2, 1)
+    output = own if writes() else os.devnull
+    sys.stdout = open(output, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
 
 
 def _line(error: Exception) -> str:

@@ -134,7 +134,7 @@ def train(
             return
         else:
             with times.recording("train"):
-                step = _advance(learner, state, layout)
+                step = _run_chunk(learner, state, layout)
         state = step.state
         if state.diverged.any() and not layout.many:
             raise FloatingPointError(divergence.reason(step, before))
@@ -146,7 +146,7 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
-def _advance(learner: Learner, state: RunState, layout: Layout) -> Progress:
+def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
     """Run a chunk of updates; the memory of `state.learner` is taken."""
     num_updates = next_chunk(learner.config, int(state.update))
     advance = device.advance.jitted(quickly=is_short(learner.config))

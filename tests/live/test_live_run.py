@@ -32,7 +32,7 @@ def compiled():
     """Yield a list, to which the steps of compiling within the context are added."""
     steps = []
 
-    def note(event, duration, **about):
+    def note(event, duration_secs, **kwargs):
         if event.startswith("/jax/core/compile/"):
             steps.append(event)
 

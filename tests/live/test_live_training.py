@@ -278,11 +278,12 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
 def test_its_end_waits_for_a_program_that_compiles(monkeypatch, tiny):
     from jax_ttt.training import loop
 
-    begun, ends = threading.Event(), threading.Event()
+    begun, ends, compiled = threading.Event(), threading.Event(), []
 
     def compiling(*args):
         begun.set()
         ends.wait(WAIT)
+        compiled.append(True)
         return iter(())
 
     monkeypatch.setattr(loop, "train_from_scratch", compiling)

@@ -47,7 +47,7 @@ def test_only_the_user_can_read_or_write_the_folder(unset, tmp_path):
     path = tmp_path / "cache" / "programs"
     unset(path)
     compile_cache.use()
-    assert jax.config.jax_compilation_cache_dir == str(path)
+    assert jax.config.values["jax_compilation_cache_dir"] == str(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 
@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_made_is_named_and_nothing_is_kept(
     path.parent.touch()
     unset(path)
     compile_cache.use()
-    assert jax.config.jax_compilation_cache_dir is None
+    assert jax.config.values["jax_compilation_cache_dir"] is None
     assert capsys.readouterr().err.startswith(f"no compilation cache in {path}: ")
 
 

@@ -1,7 +1,6 @@
 """The screen of the standard streams."""
 
 import io
-import signal
 
 import pytest
 
@@ -52,19 +51,3 @@ def test_a_line_that_is_no_text_is_wrong_input(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", stdin)
     assert screen.of_streams().ask("move: ") == "\N{REPLACEMENT CHARACTER}"
     assert capsys.readouterr().out == "move: "
-
-
-def test_ctrl_c_while_asking_raises_and_the_handler_is_put_back(monkeypatch):
-    def interrupted(prompt):
-        signal.raise_signal(signal.SIGINT)
-        return prompt
-
-    before = signal.signal(signal.SIGINT, lambda number, frame: None)
-    try:
-        monkeypatch.setattr("builtins.input", interrupted)
-        handler = signal.getsignal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            screen.of_streams().ask("move: ")
-        assert signal.getsignal(signal.SIGINT) is handler
-    finally:
-        signal.signal(signal.SIGINT, before)
