@@ -77,9 +77,8 @@ def optimized():
 
 @pytest.fixture
 def spread():
-    """Return a function that spreads what is compiled from then on over devices."""
-    yield lambda number: mesh.use_devices("auto", Spread(devices=str(number)))
-    mesh.use_devices("auto", Spread(devices="1"))
+    """Return a function that returns the mesh of so many devices."""
+    return lambda number: mesh.use_devices("auto", Spread(devices=str(number))).mesh
 
 
 @pytest.fixture

@@ -242,7 +242,7 @@ def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
     """
     for i in range(num_agents):
         names = ("games", "wins", "losses", "env_steps", "diverged")
-        counts = {name: getattr(step.state, name)[i] for name in names}
+        counts = {name: getattr(step.state, name)[i, ...] for name in names}
         seconds = step.seconds / num_agents
         state = dataclasses.replace(step.state, seconds=seconds, **counts)
         results = (step.metrics, step.evaluation)

@@ -142,13 +142,17 @@ def after_chunk(
     finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
     if metrics.finite_weights is not None:
         finite &= metrics.finite_weights
+    counts = {
+        name: np.asarray(getattr(state, name) + getattr(metrics, name))
+        for name in _COUNTS
+    }
     return dataclasses.replace(
         state,
         learner=learner,
         update=state.update + num_updates,
-        **{name: getattr(state, name) + getattr(metrics, name) for name in _COUNTS},
+        **counts,
         seconds=state.seconds + seconds,
-        diverged=state.diverged | ~finite,
+        diverged=np.asarray(state.diverged | ~finite),
     )
 
 
@@ -215,7 +219,9 @@ def better(new: Best, old: Best) -> np.ndarray:
     return ahead
 
 
-def _chosen(ahead: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
+def _chosen(
+    ahead: np.ndarray, new: jax.Array | np.ndarray, old: np.ndarray
+) -> np.ndarray:
     wanted = ahead.reshape(ahead.shape + (1,) * (np.ndim(new) - ahead.ndim))
     return np.where(wanted, np.asarray(new), old)
 

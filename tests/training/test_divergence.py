@@ -4,13 +4,14 @@ import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import tiny
 
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.training import divergence, loop, run_state
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.run_state import Progress, run_key
 
 
 def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
@@ -18,10 +19,10 @@ def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
     values: Any = (loss, grad_norm, *[0] * 8, losses, grads, not weights)
     metrics = Metrics(*values)
     names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
-    learner = {
-        f"params.{name}": np.full(3, np.nan if name in weights else 1.0)
-        for name in names
+    params = {
+        name: np.full(3, np.nan if name in weights else 1.0) for name in names
     }
+    learner = SimpleNamespace(params=params)
     state = SimpleNamespace(learner=learner, update=np.int64(100))
     return Progress(state, metrics, None)  # type: ignore[arg-type]
 
@@ -54,15 +55,22 @@ def test_the_first_update_and_the_weights_are_named(found, text):
 
 
 @pytest.mark.fault
-def test_a_run_ends_in_the_chunk_in_which_it_diverges(tree):
-    config = tiny.CONFIG
-    first = run_state.on_host(next(loop.train_from_scratch(config, 1, tree)).state)
-    name = "params.layers.layers.2.bias"
-    bad = np.full_like(first.learner[name], np.nan)
-    learner = first.learner | {name: bad}
-    state = dataclasses.replace(first, learner=learner)
+def test_a_run_ends_in_the_chunk_in_which_it_diverges():
+    learner, key = loop.make_learner(tiny.CONFIG, 1), run_key(1)
+    first = next(loop.train(learner, key)).state
+    params = jax.tree_util.tree_map_with_path(
+        lambda path, leaf: (
+            leaf * np.float32(np.nan)
+            if jax.tree_util.keystr(path).endswith("[2]['bias'].value")
+            else leaf
+        ),
+        first.learner.params,
+    )
+    state = dataclasses.replace(
+        first, learner=dataclasses.replace(first.learner, params=params)
+    )
     with pytest.raises(FloatingPointError) as error:
-        list(loop.continue_training(config, state, tree))
+        list(loop.train(learner, key, state))
     assert str(error.value).startswith(
         "training diverged: the loss is not finite at update 1; not finite weights "
         "after update 2: layers.layers.2.bias and 2 other arrays; try a lower"

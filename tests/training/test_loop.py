@@ -1,42 +1,46 @@
-"""A run's evaluations, its opponent and its size."""
+"""A run's evaluations, its opponent, its size and the lengths of its chunks."""
+
+import itertools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
 
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs.opponents import Versus
 from jax_ttt.evaluation import network_grades
 from jax_ttt.players import names, registry
-from jax_ttt.players.network import network_of, params_from
+from jax_ttt.players.network import network_of
 from jax_ttt.proving import counterexamples
-from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop
-from jax_ttt.training.keys import keys, run_key
+from jax_ttt.training.device import keys
+from jax_ttt.training.run_state import run_key
+
+
+def run_of(config, seed):
+    return loop.train(loop.make_learner(config, seed), run_key(seed))
 
 
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < loop.size(tiny.CONFIG, None) < 100 * least
+    assert least < loop.size(tiny.CONFIG) < 100 * least
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     config = tiny.CONFIG.replace(tau=0.1)
     network = network_of(config.architecture)
     differs = False
-    for step in loop.train_from_scratch(config, 3, tree):
+    for step in run_of(config, 3):
         if step.evaluation is None:
             continue
-        named = step.params, named_arrays.part(step.state.learner, "target_params")
+        weights = step.params, step.state.learner.target_params
         expected, other = (
-            network_grades.grade_exactly(
-                network, params_from(network, one), tree, config.seats
-            )
-            for one in named
+            network_grades.grade_exactly(network, one, tree, config.seats)
+            for one in weights
         )
         rows = map(
             jax.tree.leaves, (step.evaluation.exact, expected.exact, other.exact)
@@ -50,9 +54,14 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
 def test_the_opponent_is_the_one_that_the_settings_name():
     assert loop.make_opponent(Config(), 1) is None  # self-play
     for name in ("random", "minimax", "blend:0.5:minimax"):
-        opponent = loop.make_opponent(Config.of(opponent=name), 1)
+        config = Config.of(opponent=name, seat="second")
+        opponent = loop.make_opponent(config, 1)
         assert isinstance(opponent, Versus)
-        assert opponent.name == name
+        assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
+        spec = names.read_name(name, config.env_id)
+        key = keys(run_key(1)).opponent
+        player = registry.enter(spec, config.env_id, key).player
+        assert jax.tree.structure(opponent.player) == jax.tree.structure(player)
 
 
 def test_an_opponent_has_random_numbers_that_training_does_not_use():
@@ -62,7 +71,7 @@ def test_an_opponent_has_random_numbers_that_training_does_not_use():
     def policy(player):
         return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(player)])
 
-    of_run = keys(jax.random.wrap_key_data(jnp.array(run_key(seed))))
+    of_run = keys(run_key(seed))
     own, training = (
         policy(registry.enter(spec, config.env_id, key).player)
         for key in (of_run.opponent, of_run.training)
@@ -84,8 +93,8 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     """It follows from the seed and the update, so a resumed run draws the same one."""
     drawn = []
 
-    def of_round(config, params, rng, stop):
-        del config, params, stop
+    def of_round(config, params, rng, mesh, stop):
+        del config, params, mesh, stop
         drawn.append(int(rng.integers(2**60)))
         return {}, np.zeros(0, np.uint64)
 
@@ -93,7 +102,47 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     fields = {"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1}
     config = Config.of(env_id="connect_4x4", start_share=0.5, eval_games=2, **fields)
     for seed in (0, 1, 0):
-        list(loop.train_from_scratch(config, seed, None))
+        list(run_of(config, seed))
     assert len(drawn) == 9
     assert len(set(drawn[:6])) == 6
     assert drawn[6:] == drawn[:3]
+
+
+@pytest.mark.parametrize(
+    ("fields", "length"),
+    [
+        ({}, loop.CHUNK),
+        ({"network": "table", "num_envs": 2**20}, loop.CHUNK),
+        ({"num_envs": 2**19, "hidden_size": 16}, loop.CHUNK),
+        ({"num_envs": 100_000, "hidden_size": 128}, 27),
+        ({"num_envs": 2**20, "hidden_size": 2**14}, 1),
+        ({"num_envs": 2**20, "hidden_layers": 0}, loop.CHUNK),
+        ({"num_envs": 2**18, "filters": 256, "hidden_layers": 0}, 31),
+        ({"hidden_size": 512, "replay_capacity": 2**20, "replay_batch": 2**18}, 1),
+    ],
+)
+def test_large_updates_have_short_chunks_since_signals_wait(fields, length):
+    assert loop.longest_chunk(Config.of(**fields)) == length
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_chunks_of_the_presets_are_the_longest(preset):
+    assert loop.longest_chunk(PRESETS[preset]) == loop.CHUNK
+
+
+@pytest.mark.parametrize(
+    ("num_updates", "every"),
+    [*itertools.product([1, 49, 50, 120, 1000], [1, 7, 50, 60, 110, 2000])],
+)
+def test_every_chunk_of_a_run_has_a_length_that_is_compiled_before_it(
+    num_updates, every
+):
+    config = Config.of(num_updates=num_updates, eval_every=every)
+    update, lengths = 0, set()
+    while update < num_updates:
+        length = loop.next_chunk(config, update)
+        assert update // every == (update + length - 1) // every
+        lengths.add(length)
+        update += length
+    assert update == num_updates
+    assert loop.chunk_lengths(config) == sorted(lengths, reverse=True)

@@ -1,7 +1,6 @@
 """Many agents: each is that of a run alone."""
 
 import dataclasses
-import functools
 import itertools
 from types import SimpleNamespace
 
@@ -12,16 +11,15 @@ import pytest
 
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.evaluation import agent_groups
 from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.players.network import network_of
-from jax_ttt.scaling import mesh, processes
-from jax_ttt.training import graded_steps, loop, many_agents
-from jax_ttt.training.keys import keys
+from jax_ttt.runtime import compile_events
+from jax_ttt.scaling import processes
+from jax_ttt.training import graded_steps, loop, many_agents, run_state
+from jax_ttt.training.device import Layout, keys
 from jax_ttt.training.many_agents import Job
-from jax_ttt.training.programs import Programs
+from jax_ttt.training.run_state import run_key
 
 CONFIG = Config.of(
     num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0
@@ -33,23 +31,32 @@ def params_of(run):
     return jax.device_get(last.params)
 
 
+def alone(config, seed, state=None):
+    """Return a run of one agent."""
+    return loop.train(loop.make_learner(config, seed), run_key(seed), state)
+
+
+def at_once(configs, seeds, state=None):
+    """Return a run of many agents."""
+    keys = np.stack([run_key(seed) for seed in seeds])
+    learner = loop.make_learners(configs, seeds)
+    return loop.train(learner, keys, state, layout=Layout(many=True))
+
+
 def leaves(params):
     return [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
 
 
 def test_settings_that_are_data_share_one_program():
     other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
-    assert CONFIG.static == other.static != other
-    assert (other.hyper.tau, other.hyper.gamma) == (0.5, 0.9)
-    assert other.static.replace(**changed(other, CONFIG)) == other
-    assert CONFIG.replace(num_envs=8).static != CONFIG.static
-    assert CONFIG.architecture == CONFIG.replace(num_envs=8, tau=0.5).architecture
-
-
-def changed(config, usual):
-    """Return the hyperparameters that differ from the usual ones."""
-    pairs = zip(Hyper._fields, config.hyper, usual.hyper, strict=True)
-    return {name: number for name, number, old in pairs if number != old}
+    learner, compiled = loop.make_learner(CONFIG, 1), []
+    *_, first = loop.train(learner, run_key(1))
+    with compile_events.durations(lambda event, seconds: compiled.append(event)):
+        *_, last = loop.train(learner.with_numbers(other), run_key(2))
+    assert first.update == last.update == CONFIG.run.num_updates
+    assert compiled == []
+    with pytest.raises(ValueError, match="differ in more than numbers that are data"):
+        learner.with_numbers(CONFIG.replace(num_envs=8))
 
 
 @pytest.mark.parametrize("field", Hyper._fields)
@@ -63,22 +70,20 @@ def test_each_hyperparameter_reaches_the_learner(field):
     )
     value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
     other = config.replace(**{field: value.get(field, 0.3)})
-    agents = [params_of(loop.train_from_scratch(c, 1, None)) for c in (config, other)]
+    agents = [params_of(alone(c, 1)) for c in (config, other)]
     assert any((a != b).any() for a, b in zip(*map(leaves, agents), strict=True))
 
 
-def test_a_number_as_data_does_what_it_does_as_a_constant(tree):
-    from jax_ttt.dqn import learner
-
+def test_a_number_as_data_does_what_it_does_as_a_constant():
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
-    data = params_of(loop.train_from_scratch(config, 3, None))
-    key = keys(jax.random.key(3)).training
-    state = learner.init(
-        config, config.hyper, network_of(config.architecture), key, SelfPlay()
-    )
-    constant = learner.train_chunk(
-        config, config.hyper, network_of(config.architecture), state, 6, SelfPlay()
-    )[0].params
+    data = params_of(alone(config, 3))
+    learner = Learner.of(config)
+
+    @jax.jit
+    def trained(key):
+        return learner.chunk(learner.init(key), 6)[0].params
+
+    constant = trained(keys(run_key(3)).training)
     for a, b in zip(leaves(data), leaves(constant), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
@@ -88,9 +93,7 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
     config = CONFIG.replace(eval_every=4)
     rows = list(many_agents.train_jobs([Job(config, seed) for seed in (4, 5)], 1))
     for row in rows:
-        *_, last = loop.train_from_scratch(
-            config, row.seed, trees.game_tree("tic_tac_toe")
-        )
+        *_, last = alone(config, row.seed)
         assert last.evaluation is not None
         graded = last.evaluation.exact
         assert graded is not None
@@ -109,43 +112,59 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     config = CONFIG.replace(opponent=opponent)
     other = config.replace(learning_rate=1e-2, epsilon_end=0.2)
     configs, seeds = (config, other, config), (4, 4, 5)
-    many = params_of(loop.train_at_once(configs, seeds, None))
+    *_, many = at_once(configs, seeds)
     for i, pair in enumerate(zip(configs, seeds, strict=True)):
-        alone = params_of(loop.train_from_scratch(*pair, None))
-        for a, b in zip(leaves(many), leaves(alone), strict=True):
+        *_, one = alone(*pair)
+        for a, b in zip(leaves(many.params), leaves(one.params), strict=True):
             np.testing.assert_allclose(a[i], b, rtol=1e-3, atol=1e-5)
+        assert many.counts(i).games == one.counts().games
+        found = jax.tree.leaves(many.evaluation)
+        for a, b in zip(found, jax.tree.leaves(one.evaluation), strict=True):
+            np.testing.assert_allclose(a[i], b, atol=1e-4)
+
+
+def test_agents_that_train_at_once_continue_bit_for_bit():
+    configs, seeds = (CONFIG.replace(eval_every=3),) * 2, (4, 5)
+    states = [run_state.on_host(step.state) for step in at_once(configs, seeds)]
+    run = at_once(configs, seeds)
+    half = next(step for step in run if step.update == 3)
+    assert half.metrics is not None
+    *_, last = at_once(configs, seeds, half.state)
+    end = run_state.on_host(last.state)
+    assert end.keys() == states[-1].keys()
+    for name in end.keys() - {"seconds"}:
+        np.testing.assert_array_equal(end[name], states[-1][name], err_msg=name)
 
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
-    with pytest.raises(ValueError, match="only in settings that are data"):
-        list(loop.train_at_once([CONFIG, other], [1, 2], None))
+    with pytest.raises(ValueError, match="differ in more than numbers that are data"):
+        loop.make_learners([CONFIG, other], [1, 2])
 
 
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
-    real = Programs.start
+    real = run_state.fresh
 
-    def start(self, key, hyper, opponent):
-        state = real(self, key, hyper, opponent)
+    def fresh(state, key):
         seeds = key[..., 1]
 
         def poison(x):
             worth = np.where(seeds == 2, np.float32(np.nan), np.float32(1))
             return x * worth.reshape(seeds.shape + (1,) * (x.ndim - seeds.ndim))
 
-        params = [name for name in state if name.startswith("params.")]
-        return state | {name: poison(state[name]) for name in params}
+        params = jax.tree.map(poison, state.params)
+        return real(dataclasses.replace(state, params=params), key)
 
-    monkeypatch.setattr(Programs, "start", start)
+    monkeypatch.setattr(run_state, "fresh", fresh)
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]
-    for at_once in (1, 2):
-        rows = list(many_agents.train_jobs(jobs, at_once))
+    for number in (1, 2):
+        rows = list(many_agents.train_jobs(jobs, number))
         assert [row.diverged for row in rows] == [True, False]
         found = agent_groups.group_summary(rows, CONFIG)
         assert found.diverged == (2,)
         assert found.not_proven == (2, 1)
         assert agent_groups.as_cells(rows[0])["unbeatable"] is None
-    first, *_, last = loop.train_at_once([CONFIG, CONFIG], [2, 1], None)
+    first, *_, last = at_once([CONFIG, CONFIG], [2, 1])
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
 
@@ -153,14 +172,14 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
 def test_an_agent_that_diverged_is_not_graded_even_if_its_weights_are_finite(
     monkeypatch,
 ):
-    real = loop.train_at_once
+    real = loop.train
 
-    def diverging(*args):
-        for step in real(*args):
+    def diverging(*args, **options):
+        for step in real(*args, **options):
             state = dataclasses.replace(step.state, diverged=np.array([True, False]))
             yield step._replace(state=state)
 
-    monkeypatch.setattr(loop, "train_at_once", diverging)
+    monkeypatch.setattr(loop, "train", diverging)
     rows = list(many_agents.train_jobs([Job(CONFIG, seed) for seed in (1, 2)], 2))
     assert [row.diverged for row in rows] == [True, False]
     assert [row.exact is None for row in rows] == [True, False]
@@ -178,11 +197,12 @@ def steps_of(*seconds, num=None):
 @pytest.mark.parametrize("num", [3])
 def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
     """So their sum is what training took, however many train at once."""
-    run = functools.partial(steps_of, 4.0, 12.0)
-    monkeypatch.setattr(
-        loop, "train_at_once", lambda configs, *_: run(num=len(configs))
-    )
-    monkeypatch.setattr(loop, "train_from_scratch", lambda *_: run())
+
+    def train(learner, key, *, stop, layout):
+        del learner, stop
+        return steps_of(4.0, 12.0, num=len(key) if layout.many else None)
+
+    monkeypatch.setattr(loop, "train", train)
     jobs = [Job(CONFIG, seed) for seed in range(num)]
     assert [row.seconds for row in many_agents.train_jobs(jobs, num)] == [
         12 / num
@@ -193,11 +213,11 @@ def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
 
 
 def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
-    def diverging(*_):
+    def diverging(*_, **__):
         yield from itertools.islice(steps_of(1.0, 3.0, 12.0), 2)
         raise FloatingPointError
 
-    monkeypatch.setattr(loop, "train_from_scratch", diverging)
+    monkeypatch.setattr(loop, "train", diverging)
     (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
     assert row.rates == {}
@@ -210,7 +230,7 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
     stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(many_agents.devices, "current", lambda: device)
-    monkeypatch.setattr(loop, "size", lambda config, tree: 1000)
+    monkeypatch.setattr(loop, "size", lambda config: 1000)
     assert many_agents.agents_that_fit(CONFIG, most=100) == fit
 
 
@@ -219,21 +239,25 @@ def test_on_a_cpu_they_train_one_after_another():
 
 
 @pytest.fixture
-def four_devices(monkeypatch):
-    monkeypatch.setattr(mesh, "_mesh", SimpleNamespace(size=4))
+def four_devices(spread):
+    """Return the mesh of four devices."""
+    return spread(4)
 
 
-@pytest.mark.usefixtures("four_devices")
-def test_devices_share_each_batch_evenly_and_copies_have_no_row(monkeypatch):
+def test_devices_share_each_batch_evenly_and_copies_have_no_row(
+    four_devices, monkeypatch
+):
     batches = []
 
-    def train_at_once(configs, seeds, *_):
-        batches.append(seeds)
-        return steps_of(4.0, 12.0, num=len(configs))
+    def train(learner, key, *, stop, layout):
+        del learner, stop
+        assert layout == Layout(many=True, mesh=four_devices)
+        batches.append(key[:, 1].tolist())
+        return steps_of(4.0, 12.0, num=len(key))
 
-    monkeypatch.setattr(loop, "train_at_once", train_at_once)
+    monkeypatch.setattr(loop, "train", train)
     jobs = [Job(CONFIG, seed) for seed in range(6)]
-    rows = [*many_agents.train_jobs(jobs, 3)]
+    rows = [*many_agents.train_jobs(jobs, 3, mesh=four_devices)]
     assert batches == [[0, 1, 2, 3], [4, 5, 5, 5]]
     assert [(row.seed, row.seconds) for row in rows] == [
         *((seed, 3.0) for seed in range(4)),
@@ -242,33 +266,28 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(monkeypatch):
 
 
 @pytest.fixture
-def room_for_seven(monkeypatch):
+def room_for_seven(four_devices, monkeypatch):
     """Let half of a device's free memory hold seven agents."""
     monkeypatch.setattr(
         many_agents.devices, "current", lambda: SimpleNamespace(platform="gpu")
     )
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: 14_000)
-    found = []
-    monkeypatch.setattr(
-        loop, "size", lambda *_: found.append(mesh.num_devices()) or 1000
-    )
-    return found
+    monkeypatch.setattr(loop, "size", lambda config: 1000)
 
 
-@pytest.mark.usefixtures("four_devices")
-def test_each_device_trains_as_many_as_its_own_memory_holds(room_for_seven):
-    assert many_agents.agents_that_fit(CONFIG) == 4 * 7
-    assert room_for_seven == [1]  # the agent is measured on one device
-    assert mesh.num_devices() == 4
+@pytest.mark.usefixtures("room_for_seven")
+def test_each_device_trains_as_many_as_its_own_memory_holds(four_devices):
+    assert many_agents.agents_that_fit(CONFIG) == 7
+    assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 7
 
 
-@pytest.mark.usefixtures("four_devices", "room_for_seven")
-def test_processes_train_as_many_as_fit_into_each(monkeypatch):
+@pytest.mark.usefixtures("room_for_seven")
+def test_processes_train_as_many_as_fit_into_each(four_devices, monkeypatch):
     """Their batches must be the same, though their free memory differs."""
     monkeypatch.setattr(processes, "agreed", lambda number: max(number, -5))
-    assert many_agents.agents_that_fit(CONFIG) == 4 * 5
+    assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: None)
-    assert many_agents.agents_that_fit(CONFIG) == 4 * 5
+    assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5
 
 
 @pytest.mark.slow
@@ -280,6 +299,6 @@ def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
     assert many_agents.agents_that_fit(config) == 1
     jobs = [Job(config, seed) for seed in (0, 1)]
     found = list(many_agents.train_jobs(jobs, at_once=2))
-    *_, (_, grades) = graded_steps.with_grades(loop.train_from_scratch(config, 1, None))
+    *_, (_, grades) = graded_steps.with_grades(alone(config, 1))
     assert [row.update for row in found] == [4, 4]
     assert found[1].reached == grades.reached != found[0].reached

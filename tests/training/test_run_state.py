@@ -8,33 +8,61 @@ import jax
 import numpy as np
 import pytest
 import tiny
+from flax import nnx
 
+from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.evaluation.evaluation import Criteria, Evaluation
+from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import Best
+from jax_ttt.training.run_state import Best, run_key
+
+LEARNER = loop.make_learner(tiny.CONFIG, 1)
+KEY = run_key(1)
 
 
 def host(state):
-    """Return the state without its seconds, which differ between runs."""
-    state = run_state.on_host(state)
-    return jax.tree.map(np.array, dataclasses.replace(state, seconds=np.float64(0)))
+    """Return the leaves by name, without the seconds, which differ between runs."""
+    return {n: x for n, x in run_state.on_host(state).items() if n != "seconds"}
 
 
 def same(a, b):
-    """Return whether two states are the same to the bit."""
-    if jax.tree.structure(a) != jax.tree.structure(b):
-        return False
-    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
-    return all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in pairs)
+    """Return whether leaves by name are the same to the bit."""
+    return a.keys() == b.keys() and all(
+        a[name].dtype == b[name].dtype and a[name].tobytes() == b[name].tobytes()
+        for name in a
+    )
 
 
-def test_a_state_on_the_host_does_not_change_with_the_run(tree):
-    run = loop.train_from_scratch(tiny.CONFIG, 1, tree)
-    first = run_state.on_host(next(run).state)
-    before = [leaf.tobytes() for leaf in jax.tree.leaves(first)]
+def test_a_state_on_the_host_does_not_change_with_the_run():
+    run = loop.train(LEARNER, KEY)
+    first = host(next(run).state)
+    before = {name: leaf.tobytes() for name, leaf in first.items()}
     *_, last = run
-    assert [leaf.tobytes() for leaf in jax.tree.leaves(first)] == before
-    assert not same(host(last.state), host(first))
+    assert {name: leaf.tobytes() for name, leaf in first.items()} == before
+    assert not same(host(last.state), first)
+
+
+def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
+    steps = []
+    for step in loop.train(LEARNER, KEY):
+        steps.append((step.state, run_state.on_host(step.state)))
+    *_, (_, end) = steps
+    for like, leaves in steps[:-1]:
+        state = pytrees.with_leaves(like, leaves)
+        *_, last = loop.train(LEARNER, KEY, state)
+        expected = {n: x for n, x in end.items() if n != "seconds"}
+        assert same(host(last.state), expected)
+
+
+def learned(**leaves: Any) -> TrainState:
+    """Return a learner's state of these leaves only."""
+    names = [field.name for field in dataclasses.fields(TrainState)]
+    return TrainState(**(dict.fromkeys(names) | leaves))
+
+
+NONE: Any = learned()
+"""What stands for a learner's state, where nothing reads it."""
 
 
 def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
@@ -56,15 +84,16 @@ def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
     ],
 )
 def test_a_run_has_diverged_if_a_value_was_not_finite_once(name, value):
-    state = run_state.fresh({}, np.zeros(2, np.uint32))
+    state = run_state.fresh(NONE, np.zeros(2, np.uint32))
     for metrics, diverged in ((chunk(), False), (chunk(**{name: value}), True)):
-        state = run_state.after_chunk(state, {}, metrics, 10, 0.25)
+        state = run_state.after_chunk(state, NONE, metrics, 10, 0.25)
         assert bool(state.diverged) == diverged
-    assert run_state.after_chunk(state, {}, chunk(), 10, 0.25).diverged
+    assert run_state.after_chunk(state, NONE, chunk(), 10, 0.25).diverged
 
 
 def best(proven, loss_rate, win_rate):
-    return Best(0, np.array(proven), np.array(loss_rate), np.array(win_rate), {})
+    rates = (np.array(loss_rate), np.array(win_rate))
+    return Best(np.array(0), np.array(proven), *rates, NONE)
 
 
 ORDER = [
@@ -93,15 +122,20 @@ def test_each_of_many_is_compared_with_itself():
     assert ahead.tolist() == [True, False]
 
 
+NOTHING = Evaluation(None, None, None)
+
+
 def evaluated(state, weights, *results):
     """Return a state whose agents have these weights, after their evaluation."""
-    learner = {"average_params.w": np.array(weights, np.float32)}
+    params = nnx.State({"w": np.array(weights, np.float32)})
+    learner = learned(average_params=params)
     state = dataclasses.replace(state, learner=learner, update=state.update + 1)
-    return run_state.after_evaluation(state, None, *map(np.array, results))
+    criteria = Criteria(*map(np.array, results))
+    return run_state.after_evaluation(state, NOTHING, criteria)
 
 
 def test_the_best_agent_of_each_is_kept():
-    empty = run_state.fresh({}, np.array([[0, 1], [0, 2]], np.uint32))
+    empty = run_state.fresh(NONE, np.array([[0, 1], [0, 2]], np.uint32))
     first = evaluated(empty, [[1, 1], [2, 2]], [False, False], [0.5, 0.5], [0.1, 0.1])
     assert first.best is not None
     assert first.best.update.tolist() == [1, 1]
@@ -117,10 +151,11 @@ def test_the_best_agent_of_each_is_kept():
     assert (third.evaluated, second.evaluated) == (3, 2)
 
 
-def test_a_runs_best_agent_is_that_of_its_best_evaluation(tree):
+def test_a_runs_best_agent_is_that_of_its_best_evaluation():
     """Later chunks donate the learner's arrays, not those of the best agent."""
     found, best = [], None
-    for step in loop.train_from_scratch(tiny.CONFIG.replace(num_updates=20), 1, tree):
+    learner = loop.make_learner(tiny.CONFIG.replace(num_updates=20), 1)
+    for step in loop.train(learner, KEY):
         last, best = best, step.state.best
         if step.evaluation is None:
             assert best is last

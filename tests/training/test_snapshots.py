@@ -13,14 +13,13 @@ import safetensors.numpy
 import tiny
 
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.envs import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
 from jax_ttt.players.network import network_of
 from jax_ttt.results import tensor_files
-from jax_ttt.runtime import named_arrays
 from jax_ttt.training import loop, snapshots
+from jax_ttt.training.run_state import run_key
 from jax_ttt.training.snapshots import MOST, SnapshotFile, read_snapshots
 
 TABLE = PRESETS["table"].replace(
@@ -33,7 +32,7 @@ def run(tmp_path):
     """Return the settings of a run, its parameters by update, and its snapshots."""
     config = tiny.CONFIG
     file, seen = SnapshotFile(tmp_path, config, 5), {}
-    for step in loop.train_from_scratch(config, 5, trees.game_tree(config.env_id)):
+    for step in loop.train(loop.make_learner(config, 5), run_key(5)):
         if step.evaluation is not None:
             seen[step.update] = agents.tensors_of(jax.tree.map(np.array, step.params))
             file.add(step.update, step.params)
@@ -43,11 +42,11 @@ def run(tmp_path):
 
 @functools.cache
 def params(config=tiny.CONFIG, seed=0):
-    """Return the weights of an untrained network by name, as NumPy arrays."""
+    """Return the weights of an untrained network, as NumPy arrays."""
     network = network_of(config.architecture)
     value = config.network.initial_value
     made = _init_params(network, jax.random.key(seed), value)
-    return jax.tree.map(np.asarray, named_arrays.flat(made))
+    return jax.tree.map(np.asarray, made)
 
 
 _init_params = jax.jit(q_network.init_params, static_argnums=2)
@@ -83,9 +82,9 @@ def test_rows_of_a_table_that_never_change_take_no_space(tmp_path):
     file = SnapshotFile(tmp_path, TABLE, 1)
     blank = params(TABLE)
     for update in (0, 1):
-        changed = np.array(blank["values"])
+        (changed,) = map(np.array, jax.tree.leaves(blank))
         changed[3 + update] += update  # no change in the first snapshot
-        file.add(update, {"values": changed})
+        file.add(update, jax.tree.map(lambda _, new=changed: new, blank))
     file.write()
     assert file.path.stat().st_size < 10_000 < changed.nbytes
     found = read_snapshots(tmp_path)
@@ -141,8 +140,7 @@ def test_weights_that_float16_does_not_hold(tmp_path):
     """Too large ones are cut off; what is not finite is not kept."""
     file = SnapshotFile(tmp_path, tiny.CONFIG, 1)
     for update, bad in enumerate((1e9, np.nan, -np.inf)):
-        weights = {n: np.full(t.shape, bad, t.dtype) for n, t in params().items()}
-        file.add(update, weights)
+        file.add(update, jax.tree.map(lambda t, bad=bad: np.full_like(t, bad), params()))
     file.write()
     found = read_snapshots(tmp_path)
     assert found.updates == (0,)

@@ -1,17 +1,18 @@
-"""The random number streams of a run."""
+"""The random number streams of a run, and how its arrays lie on the devices."""
 
 import jax
 import numpy as np
 import pytest
 
-from jax_ttt.training.keys import keys, run_key
+from jax_ttt.training.device import Layout, keys
+from jax_ttt.training.run_state import run_key
 
 
 def test_the_random_number_streams_of_a_run_differ():
     key = jax.random.key(1)
-    grading = keys(key).grading
-    used = [key, *keys(key)]
-    used += [jax.random.fold_in(grading, update) for update in (0, 2, 4)]
+    streams = keys(run_key(1))
+    used = [key, *streams]
+    used += [jax.random.fold_in(streams.grading, update) for update in (0, 2, 4)]
     assert len({tuple(jax.random.key_data(key).tolist()) for key in used}) == 7
 
 
@@ -38,3 +39,8 @@ def offset():
 @pytest.mark.usefixtures("offset")
 def test_an_offset_of_all_seeds_counts():
     assert run_key(1).tolist() == [0, 6]
+
+
+def test_a_single_device_has_no_layout_of_arrays():
+    with pytest.raises(ValueError, match="there is one device"):
+        Layout().of_agents()
