@@ -13,12 +13,12 @@ import made
 import numpy as np
 import pytest
 import tiny
+from jax_ttt.training.programs import Programs
 
 from jax_ttt import cli
 from jax_ttt.checkpoints import loggers
 from jax_ttt.checkpoints.loggers import Logger, Loggers
 from jax_ttt.players import agents
-from jax_ttt.training.programs import Programs
 
 train = commands.module_of("train")
 

@@ -11,6 +11,7 @@ import commands
 import numpy as np
 import pytest
 import tiny
+from jax_ttt.training.programs import Programs
 from same_runs import assert_same_run, rows
 
 from jax_ttt.checkpoints import environment, resume, saved
@@ -18,7 +19,6 @@ from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import free_folders
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training.programs import Programs
 
 train = commands.module_of("train")
 

@@ -10,6 +10,8 @@ import commands
 import jax
 import numpy as np
 import pytest
+from jax_ttt.training.keys import run_key
+from jax_ttt.training.programs import Programs
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
@@ -17,9 +19,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.training import loop, many_agents, programs, run_state
-from jax_ttt.training.keys import run_key
 from jax_ttt.training.many_agents import Job
-from jax_ttt.training.programs import Programs
 
 CONFIG = Config.of(
     num_envs=64, hidden_size=32, num_updates=6, eval_every=6, eval_games=0

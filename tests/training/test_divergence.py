@@ -10,7 +10,7 @@ import pytest
 import tiny
 
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.training import divergence, loop, run_state
+from jax_ttt.training import divergence, loop
 from jax_ttt.training.run_state import Progress, run_key
 
 
@@ -19,9 +19,7 @@ def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
     values: Any = (loss, grad_norm, *[0] * 8, losses, grads, not weights)
     metrics = Metrics(*values)
     names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
-    params = {
-        name: np.full(3, np.nan if name in weights else 1.0) for name in names
-    }
+    params = {name: np.full(3, np.nan if name in weights else 1.0) for name in names}
     learner = SimpleNamespace(params=params)
     state = SimpleNamespace(learner=learner, update=np.int64(100))
     return Progress(state, metrics, None)  # type: ignore[arg-type]

@@ -140,7 +140,9 @@ def test_weights_that_float16_does_not_hold(tmp_path):
     """Too large ones are cut off; what is not finite is not kept."""
     file = SnapshotFile(tmp_path, tiny.CONFIG, 1)
     for update, bad in enumerate((1e9, np.nan, -np.inf)):
-        file.add(update, jax.tree.map(lambda t, bad=bad: np.full_like(t, bad), params()))
+        file.add(
+            update, jax.tree.map(lambda t, bad=bad: np.full_like(t, bad), params())
+        )
     file.write()
     found = read_snapshots(tmp_path)
     assert found.updates == (0,)
