@@ -35,7 +35,7 @@ MAY_IMPORT = {
     ),
     "training": (
         *("config", "runtime", "scaling", "results", "envs"),
-        *("dqn", "players", "evaluation", "proving"),
+        *("networks", "dqn", "players", "evaluation", "proving"),
     ),
     "checkpoints": (
         *("config", "runtime", "scaling", "results", "envs"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import made
 import pytest
 import tiny
+from jax_ttt.training.programs import Programs
 
 from jax_ttt import cli, sweep
 from jax_ttt.checkpoints import sweeps
@@ -16,7 +17,6 @@ from jax_ttt.checkpoints.sweeps import Sweep
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.scaling import processes
 from jax_ttt.training import many_agents
-from jax_ttt.training.programs import Programs
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
 TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]

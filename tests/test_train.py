@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny as smallest
+from jax_ttt.training.keys import run_key
+from jax_ttt.training.programs import Programs, hyper_arrays
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
@@ -31,8 +33,6 @@ from jax_ttt.results.grades import read_grades
 from jax_ttt.runtime import interrupts, named_arrays
 from jax_ttt.scaling import processes
 from jax_ttt.training import run_folder
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs, hyper_arrays
 from jax_ttt.training.snapshots import read_snapshots
 
 train = commands.module_of("train")

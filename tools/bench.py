@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None) -> int:
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
     setup = {
         "jax_ttt": __version__,
-        "device": cli.set_up(machine),
+        "device": cli.set_up(machine).name,
         "precision": f"{q_network.learning_dtype('auto')} (auto)",
         "machine": machine_name(),
         "versions": libraries(),

@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None) -> int:
     _NUM_SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
-    device = cli.set_up(args)
+    device = cli.set_up(args).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:

@@ -17,7 +17,6 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.envs import pgx_games
-from jax_ttt.runtime.compiling import Program
 
 _NO_UPDATE = 2**31 - 1
 """Folded into a run's key, it gives numbers that no update has: it is no index."""
@@ -103,7 +102,3 @@ def alone(move: Transition, size: int) -> Transition:
     """Return a batch of `size` moves of which only the first, this one, is live."""
     wide = jax.tree.map(lambda leaf: jnp.repeat(leaf, size, axis=0), move)
     return wide._replace(live=wide.live & (jnp.arange(size) == 0))
-
-
-learn_game = Program(learn_from_game)
-"""`learn_from_game` as a program."""

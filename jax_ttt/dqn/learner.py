@@ -107,7 +107,13 @@ class Learner:
         """Return the learner of these settings; without an opponent, in self-play.
 
         For a table it enumerates the game, so call it outside a trace.
+
+        Raises:
+            ValueError: the settings name an opponent and none is given, or the other
+                way round.
         """
+        if config.opponent.is_self != (opponent is None):
+            raise ValueError(f"the settings name {config.opponent.opponent!r}")
         return cls(
             config=config,
             hyper=Hyper(*map(jnp.float32, config.hyper)),

@@ -20,7 +20,6 @@ from jaxtyping import Array, Int
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.envs import pgx_games, stones, symmetry
 from jax_ttt.envs.symmetry import Classes, LeafT, Views
-from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
 
 MAX_POSITIONS = 100_000
@@ -188,8 +187,8 @@ def _played(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx
     return jax.vmap(env.step)(env_state, action)
 
 
-_init = Program(_new_game, static_argnames=["env"], options=compiling.ONCE)
-_step = Program(_played, static_argnames=["env"], options=compiling.ONCE)
+_init = Program(_new_game, static_argnames=["env"], level="0")
+_step = Program(_played, static_argnames=["env"], level="0")
 
 
 def _play(

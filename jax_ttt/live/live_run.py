@@ -16,7 +16,7 @@ from flax import nnx
 from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId, Side
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.finished_games import finished_game, learn_game
+from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.history import HistoryRow, history_row, optimal_by_seat
@@ -24,9 +24,12 @@ from jax_ttt.players.agents import Agent
 from jax_ttt.plotting import curves
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated
+from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies, proof
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_state import Progress, RunState, run_key
+
+_learn_from_game = Program(learn_from_game)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +127,7 @@ class LiveRun:
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
             game = finished_game(config.env_id, moves, number)
-            learned = learn_game(learner, learned, game)
+            learned = _learn_from_game(learner, learned, game)
         state = dataclasses.replace(
             self._state, learner=learned, evaluated=self._state.update - 1
         )

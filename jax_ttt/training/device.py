@@ -24,7 +24,6 @@ from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.evaluation.match_counts import Match
 from jax_ttt.networks.q_network import Network
-from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.scaling import mesh as meshes
 
@@ -150,7 +149,7 @@ def _sample(
     return _readable(sample(params, update, key), layout)
 
 
-start = Program(_start, static_argnames=["layout"], options=compiling.ONCE)
+start = Program(_start, static_argnames=["layout"], level="0")
 """Program of the state before the first update.
 
 `learner`, the run's key as its data, and the layout.

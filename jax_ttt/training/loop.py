@@ -149,7 +149,7 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
     """Run a chunk of updates; the memory of `state.learner` is taken."""
     num_updates = next_chunk(learner.config, int(state.update))
-    advance = device.advance.jitted(quickly=_is_short(learner.config))
+    advance = device.advance.jitted(quickly=is_short(learner.config))
     begin = time.perf_counter()
     after, metrics = advance(
         learner, state.learner, num_updates=num_updates, layout=layout
@@ -242,7 +242,7 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
         lowered = device.start.jitted().lower(learner, key, layout=layout)
         jobs = [pool.submit(lowered.compile)]
         shapes = _placed_shapes(lowered.out_info, layout)
-        advance = device.advance.jitted(quickly=_is_short(config))
+        advance = device.advance.jitted(quickly=is_short(config))
         for num_updates in chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
@@ -268,7 +268,7 @@ def size(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
     start = device.start.jitted().lower(learner, key, layout=_ALONE)
-    advance = device.advance.jitted(quickly=_is_short(config))
+    advance = device.advance.jitted(quickly=is_short(config))
     programs = [start.compile()] + [
         advance.lower(
             learner, start.out_info, num_updates=num_updates, layout=_ALONE
@@ -340,7 +340,7 @@ def _products(config: Config) -> int:
     return 2 * PATCH_SIDE**2 * convolved + sum(map(math.prod, pairs))
 
 
-def _is_short(config: Config) -> bool:
+def is_short(config: Config) -> bool:
     """Return whether a run is too short for full optimization to pay off."""
     return config.run.num_updates * config.run.num_envs <= _LONG
 

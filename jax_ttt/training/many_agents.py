@@ -50,7 +50,7 @@ def train_jobs(
 
     Rows are in the order of the jobs. `at_once` agents train at once, by default as
     many as `agents_that_fit` returns, and share the seconds evenly. An agent that
-    trains alone is bit for bit that of a single run; others are not.
+    trains alone is bit for bit that of `loop.train`; others are not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.compiled_for):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from flax import nnx
 
-from jax_ttt.dqn import learner
-from jax_ttt.envs.opponents import SelfPlay
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.evaluation import network_grades
 from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.players.network import network_of
@@ -28,12 +27,11 @@ def transposed(params):
 @pytest.mark.slow
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
-    network = network_of(small.architecture)
-    state = learner.init(small, small.hyper, network, key, SelfPlay())
+    learner = Learner.of(small)
+    chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
+    state = jax.jit(Learner.init)(learner, key)
     for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
-        state, metrics = learner.train_chunk(
-            small, small.hyper, network, state, 1, SelfPlay()
-        )
+        state, metrics = chunk(learner, state, num_updates=1)
         games += int(metrics.games)
         assert_close(nnx.state(moment.network), transposed(state.params))
         assert_close(nnx.state(moment.target_network), transposed(state.target_params))

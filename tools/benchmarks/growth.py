@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.drawing import pictures, themes
 from jax_ttt.drawing.axes import band, new_figure, shortened
 from jax_ttt.drawing.pictures import Picture
-from jax_ttt.runtime.named_arrays import Named
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs, hyper_arrays
+from jax_ttt.training import loop
+from jax_ttt.training.device import Layout
+from jax_ttt.training.run_state import run_key
 from tools.benchmarks import many_devices
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
-from tools.benchmarks.updates import fused
+from tools.benchmarks.updates import continued, fused
 
 # Each size needs two compilations, which take most of the time.
 NUM_ENVS = (64, 256, 1024, 2048, 16384)
@@ -93,33 +93,20 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
     return found
 
 
-def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Named]]:
+def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
     """Return a function that trains agents in turn with one compiled program."""
-    hyper = hyper_arrays(config)
-    program = Programs(config)
-    states = [program.start(run_key(seed), hyper) for seed in range(num_seeds)]
-
-    def run() -> list[Named]:
-        for agent, state in enumerate(states):
-            states[agent], _ = program.updates(SEED_UPDATES, state, hyper)
-        return jax.block_until_ready(states)
-
-    return run
+    learner = loop.make_learner(config, seed=0)
+    runs = [
+        continued(learner, run_key(seed), SEED_UPDATES) for seed in range(num_seeds)
+    ]
+    return lambda: [run() for run in runs]
 
 
-def together(config: Config, num_seeds: int) -> Callable[[], Named]:
+def together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
     """Return a function that trains agents at once in one program."""
-    program = Programs(config, many=True)
+    learners = loop.make_learners([config] * num_seeds, range(num_seeds))
     keys = np.stack([run_key(seed) for seed in range(num_seeds)])
-    hyper = jax.tree.map(lambda x: np.full(num_seeds, x), hyper_arrays(config))
-    states = program.start(keys, hyper)
-
-    def run() -> Named:
-        nonlocal states
-        states, _ = program.updates(SEED_UPDATES, states, hyper)
-        return jax.block_until_ready(states)
-
-    return run
+    return continued(learners, keys, SEED_UPDATES, Layout(many=True))
 
 
 def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:

@@ -6,15 +6,15 @@ so a child process uses them.
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import jax
 
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
+from jax_ttt.training.device import Layout
 from tools.benchmarks import processes
 from tools.benchmarks.timing import Figures, Timed, in_turn, ratios, show, show_ms
 from tools.benchmarks.updates import fused
@@ -66,27 +66,10 @@ def device_row(size: int, timed: Timed, alone: Timed, virtual: bool) -> Figures:
 def time_sizes(sizes: Sequence[int]) -> list[Timed]:
     """Time updates of the default preset on each number of devices, in this process."""
     config = PRESETS["default"]
-    try:
-        return in_turn([on_devices(config, size) for size in sizes], ROUNDS)
-    finally:
-        spread_over(1)
-
-
-def on_devices(config: Config, size: int) -> Callable[[], object]:
-    """Return a function that continues training on so many devices."""
-    spread_over(size)
-    train = fused(config, NUM_UPDATES)
-
-    def run() -> object:
-        spread_over(size)
-        return train()
-
-    return run
-
-
-def spread_over(size: int) -> None:
-    """Spread over so many devices what is called from now on."""
-    mesh.use_devices("auto", Spread(devices=str(size)))
+    hardware = [mesh.use_devices("auto", Spread(devices=str(size))) for size in sizes]
+    layouts = [Layout(mesh=used.mesh) for used in hardware]
+    runs = [fused(config, NUM_UPDATES, layout) for layout in layouts]
+    return in_turn(runs, ROUNDS)
 
 
 def time_in_child(sizes: Sequence[int]) -> list[Timed]:

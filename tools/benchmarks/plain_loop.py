@@ -19,18 +19,18 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pgx
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.published.jax_dqn import SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, learner, losses, rollout
-from jax_ttt.dqn.random_numbers import of_update
+from jax_ttt.dqn import equations
+from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.random_numbers import draw_random_numbers
 from jax_ttt.envs import pgx_games, stones
-from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.players import players
-from jax_ttt.players.network import Network
 
 
 class Moment(NamedTuple):
@@ -93,30 +93,30 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     maximum.
     """
     env = pgx_games.make_env(config.env_id)
-    hyper = config.hyper
-    q_network = Network(config.architecture)
-    start = learner.init(config, hyper, q_network, key, SelfPlay())
+    learner = Learner.of(config)
+    start = jax.jit(Learner.init)(learner, key)
     graph = nnx.graphdef(Plain(config))
     # Kernels of `nnx.Linear` are `(inputs, outputs)`, ours `(outputs, inputs)`.
     params = jax.tree.map(jnp.transpose, start.params)
     network = nnx.merge(graph, params)
     target_network = nnx.merge(graph, jax.tree.map(jnp.copy, params))
-    schedule = losses.step_size(config, hyper)
-    optimizer = nnx.Optimizer(
-        network, losses.optimizer(config, hyper, schedule), wrt=nnx.Param
+    adamw = optax.adamw(
+        learner.learning_rate, weight_decay=config.optimizer.weight_decay
     )
+    optimizer = nnx.Optimizer(network, adamw, wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
-    epsilon = jax.jit(lambda update: rollout.exploration(config, hyper, update, 0))
-    draw = jax.jit(of_update, static_argnames="config")
+    epsilon = jax.jit(Learner.epsilon)
+    draw = jax.jit(draw_random_numbers, static_argnames="config")
     env_state, update = start.env_state, 0
     while True:
-        drawn = draw(config.static, start.key, update)
+        drawn = draw(config, start.key, update)
         (uniform,) = drawn.turns.uniform
-        action = choose_moves(network, uniform, env_state, epsilon(update))
-        after, move = step_games(env, env_state, action, hyper.gamma)
+        exploring = epsilon(learner, update, games=0)
+        action = choose_moves(network, uniform, env_state, exploring)
+        after, move = step_games(env, env_state, action, config.target.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
-        nnx.update(target_network, average(params, target_params, hyper.tau))
+        nnx.update(target_network, average(params, target_params, config.target.tau))
         env_state, update = after, update + 1
         if pgx_games.finished(env_state).all():
             env_state = pgx_games.init(env, drawn.restart_key, config.run.num_envs)

@@ -8,18 +8,16 @@ import numpy as np
 import pgx
 
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.dqn import learner
+from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
-from jax_ttt.envs.opponents import SelfPlay
 from jax_ttt.evaluation.matches import play_seats
 from jax_ttt.players import players
-from jax_ttt.players.network import network_of
-from jax_ttt.runtime import named_arrays
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import loop
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs, hyper_arrays
+from jax_ttt.training import device, loop, run_state
+from jax_ttt.training.device import Layout
+from jax_ttt.training.run_state import run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 
@@ -37,7 +35,7 @@ def measure_steps(rounds: int) -> Figures:
     learning = [fused(PRESETS[name]) for name in names]
     counts: list[list[float]] = [[] for _ in names]
 
-    def counted(run: Callable[[], learner.Metrics], count: list[float]) -> None:
+    def counted(run: Callable[[], Metrics], count: list[float]) -> None:
         count.append(float(run().env_steps))
 
     runs = [
@@ -75,12 +73,11 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, after compilation."""
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
-    programs, key = Programs(config), run_key(0)
-    state = programs.start(key, hyper_arrays(config))
-    params = named_arrays.part(state, "average_params")
+    learner, key = loop.make_learner(config, seed=0), run_key(0)
+    state = run_state.fresh(device.start(learner, key, layout=Layout()), key)
 
     def run() -> object:
-        return jax.block_until_ready(programs.evaluate(params, 0, key, tree))
+        return jax.block_until_ready(loop.grades(learner, state, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -108,16 +105,15 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, after compilation."""
     config = PRESETS["tictac-q"]
-    opponent = loop.make_opponent(config, 0) or SelfPlay()
-    network, hyper = network_of(config.architecture), hyper_arrays(config)
+    learner = loop.make_learner(config, seed=0)
+    init = jax.jit(Learner.init)
+    chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
     num_games = 0
 
     def run() -> None:
         nonlocal num_games
-        state = learner.init(config, hyper, network, jax.random.key(0), opponent)
-        state, metrics = learner.train_chunk(
-            config, hyper, network, state, config.run.num_updates, opponent
-        )
+        state = init(learner, jax.random.key(0))
+        state, metrics = chunk(learner, state, num_updates=config.run.num_updates)
         num_games = int(jax.block_until_ready((state, metrics))[1].games)
 
     (timed,) = in_turn([run], rounds)

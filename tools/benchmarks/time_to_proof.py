@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.evaluation import summary
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
 from jax_ttt.results.rows import AgentResult
-from jax_ttt.training import many_agents
-from jax_ttt.training.loop import train_from_scratch
+from jax_ttt.training import loop, many_agents
+from jax_ttt.training.run_state import run_key
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,
@@ -50,7 +49,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
 
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
-    steps = train_from_scratch(config, seed, trees.game_tree(config.env_id))
+    steps = loop.train(loop.make_learner(config, seed), run_key(seed))
     cpu_seconds = 0.0
     while True:
         begin = time.process_time()

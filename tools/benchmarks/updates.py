@@ -9,11 +9,13 @@ import jax.numpy as jnp
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.envs import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs, hyper_arrays
+from jax_ttt.training import device, loop
+from jax_ttt.training.device import KeyData, Layout
+from jax_ttt.training.run_state import run_key
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 
@@ -21,6 +23,7 @@ NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
 NUM_PRODUCTS = 200
 """Matrix products in a round."""
+_ALONE = Layout()
 
 
 def measure_updates(rounds: int) -> Figures:
@@ -71,15 +74,29 @@ def plain(config: Config) -> Callable[[], object]:
     return run
 
 
-def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
-    """Return a function that continues the compiled program for `num_updates`."""
-    hyper = hyper_arrays(config)
-    program = Programs(config)
-    state = program.start(run_key(0), hyper)
+def fused(
+    config: Config, num_updates: int = NUM_UPDATES, layout: Layout = _ALONE
+) -> Callable[[], Metrics]:
+    """Return a function that continues an agent's training for `num_updates`."""
+    learner = loop.make_learner(config, seed=0)
+    return continued(learner, run_key(0), num_updates, layout)
+
+
+def continued(
+    learner: Learner, key: KeyData, num_updates: int, layout: Layout = _ALONE
+) -> Callable[[], Metrics]:
+    """Return a function that continues training for `num_updates`, as a run does.
+
+    `key` is that of the run, or those of many agents.
+    """
+    if layout.mesh is not None:
+        learner, key = loop.placed(learner, key, layout)
+    advance = device.advance.jitted(quickly=loop.is_short(learner.config))
+    state = device.start(learner, key, layout=layout)
 
     def run() -> Metrics:
         nonlocal state
-        state, metrics = program.updates(num_updates, state, hyper)
+        state, metrics = advance(learner, state, num_updates=num_updates, layout=layout)
         return jax.block_until_ready((state, metrics))[1]
 
     return run
