@@ -258,6 +258,17 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
                 layout=layout,
             )
             jobs.append(pool.submit(lowered.compile))
+        num_games = config.evaluation.num_games(is_exact=tree is not None)
+        if num_games:
+            lowered = device.sample.jitted().lower(
+                learner.network,
+                shapes.average_params,
+                shapes.update,
+                key,
+                num_games=num_games,
+                layout=layout,
+            )
+            jobs.append(pool.submit(lowered.compile))
         compiled = [job.result() for job in jobs]
     # Checked here: what is too large for the system ends the process.
     device_memory.check_fits(compiled, LESS_MEMORY)
