@@ -1,17 +1,13 @@
-"""What compiled programs need of a device's memory."""
-
-import functools
-from collections.abc import Iterable
+"""What programs need of a device's memory."""
 
 import jax
 
 from jax_ttt.runtime import devices
 
 
-@functools.cache
-def num_bytes(program: jax.stages.Compiled) -> int:
-    """Return about how many bytes of device memory a program needs."""
-    used = program.memory_analysis()
+def compiled_bytes(program: jax.stages.Lowered) -> int:
+    """Compile a program, and return about how many bytes of device memory it needs."""
+    used = program.compile().memory_analysis()
     if used is None:
         return 0
     given = used.argument_size_in_bytes + used.output_size_in_bytes
@@ -19,9 +15,9 @@ def num_bytes(program: jax.stages.Compiled) -> int:
     return given + used.temp_size_in_bytes - used.alias_size_in_bytes
 
 
-def check_fits(compiled: Iterable[jax.stages.Compiled], remedy: str) -> None:
-    """Raise `MemoryError` if the device has less memory free than a program needs."""
-    needed, free = max(map(num_bytes, compiled)), devices.free_bytes()
+def check_fits(needed: int, remedy: str) -> None:
+    """Raise `MemoryError` if the device has fewer bytes free than are `needed`."""
+    free = devices.free_bytes()
     if free is not None and needed > free:
         raise MemoryError(
             f"out of memory: this needs about {needed / 1e9:,.1f} GB, and "

@@ -239,15 +239,15 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
     """
     config = learner.config
     with ThreadPoolExecutor() as pool:
-        lowered = device.start.jitted().lower(learner, key, layout=layout)
-        jobs = [pool.submit(lowered.compile)]
-        shapes = _placed_shapes(lowered.out_info, layout)
+        start = device.start.jitted().lower(learner, key, layout=layout)
+        jobs = [pool.submit(device_memory.compiled_bytes, start)]
+        shapes = _placed_shapes(start.out_info, layout)
         advance = device.advance.jitted(quickly=is_short(config))
         for num_updates in chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
             )
-            jobs.append(pool.submit(lowered.compile))
+            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
         tree = trees.game_tree(config.env_id)
         if tree is not None:
             lowered = device.grade.jitted().lower(
@@ -257,7 +257,7 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
                 seats=config.seats,
                 layout=layout,
             )
-            jobs.append(pool.submit(lowered.compile))
+            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
             lowered = device.sample.jitted().lower(
@@ -268,10 +268,10 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
                 num_games=num_games,
                 layout=layout,
             )
-            jobs.append(pool.submit(lowered.compile))
-        compiled = [job.result() for job in jobs]
+            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
+        needed = max(job.result() for job in jobs)
     # Checked here: what is too large for the system ends the process.
-    device_memory.check_fits(compiled, LESS_MEMORY)
+    device_memory.check_fits(needed, LESS_MEMORY)
     return tree
 
 
@@ -280,13 +280,11 @@ def size(config: Config) -> int:
     learner, key = make_learner(config, 0), run_key(0)
     start = device.start.jitted().lower(learner, key, layout=_ALONE)
     advance = device.advance.jitted(quickly=is_short(config))
-    programs = [start.compile()] + [
-        advance.lower(
-            learner, start.out_info, num_updates=num_updates, layout=_ALONE
-        ).compile()
+    chunks = [
+        advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
         for num_updates in chunk_lengths(config)
     ]
-    return max(map(device_memory.num_bytes, programs))
+    return max(map(device_memory.compiled_bytes, [start, *chunks]))
 
 
 def placed(learner: Learner, key: KeyData, layout: Layout) -> tuple[Learner, KeyData]:

@@ -10,23 +10,22 @@ from jax_ttt.scaling import device_memory
 NUMBERS = jax.ShapeDtypeStruct((1000,), np.float32)
 
 
-def compiled(**options):
-    return jax.jit(lambda x: x + 1, **options).lower(NUMBERS).compile()
+def lowered(**options):
+    return jax.jit(lambda x: x + 1, **options).lower(NUMBERS)
 
 
 def test_a_program_needs_its_arguments_and_its_results():
-    assert device_memory.num_bytes(compiled()) == 4000 + 4000
+    assert device_memory.compiled_bytes(lowered()) == 4000 + 4000
 
 
 def test_what_is_donated_counts_once():
-    assert device_memory.num_bytes(compiled(donate_argnums=0)) == 4000
+    assert device_memory.compiled_bytes(lowered(donate_argnums=0)) == 4000
 
 
-def test_the_largest_program_must_fit(monkeypatch):
-    programs = [compiled(donate_argnums=0), compiled()]
+def test_more_than_the_free_memory_is_refused(monkeypatch):
     for free in (8000, None):  # None: unknown
         monkeypatch.setattr(devices, "free_bytes", lambda free=free: free)
-        device_memory.check_fits(programs, "less")
+        device_memory.check_fits(8000, "less")
     monkeypatch.setattr(devices, "free_bytes", lambda: 7999)
     with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
-        device_memory.check_fits(programs, "less")
+        device_memory.check_fits(8000, "less")
