@@ -9,14 +9,13 @@ from pathlib import Path
 import made
 import pytest
 import tiny
-from jax_ttt.training.programs import Programs
 
 from jax_ttt import cli, sweep
 from jax_ttt.checkpoints import sweeps
 from jax_ttt.checkpoints.sweeps import Sweep
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.scaling import processes
-from jax_ttt.training import many_agents
+from jax_ttt.training import loop, many_agents
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
 TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
@@ -87,15 +86,15 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
 
 
 def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
-    real, calls = Programs.start, []
+    real, calls = loop.train, []
 
-    def start(self, *args):
+    def begun(*args, **options):
         calls.append(args)
         if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
-        return real(self, *args)
+        return real(*args, **options)
 
-    monkeypatch.setattr(Programs, "start", start)
+    monkeypatch.setattr(loop, "train", begun)
     path = tmp_path / "agents.csv"
     code, out, err = run(capsys, "--num-seeds", "64", "--csv", str(path))
     assert code == 130
@@ -152,9 +151,11 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(
     path = Path(whole["file"])
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:3]) + lines[3][:50])
-    real, calls = Programs.start, []
+    real, calls = loop.train, []
     monkeypatch.setattr(
-        Programs, "start", lambda self, *args: calls.append(1) or real(self, *args)
+        loop,
+        "train",
+        lambda *args, **options: calls.append(1) or real(*args, **options),
     )
     again = ["--resume", str(path), "--json"]
     assert sweep.main(again) == 0

@@ -18,8 +18,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny as smallest
-from jax_ttt.training.keys import run_key
-from jax_ttt.training.programs import Programs, hyper_arrays
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
@@ -30,9 +28,9 @@ from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
 from jax_ttt.results import plain
 from jax_ttt.results.grades import read_grades
-from jax_ttt.runtime import interrupts, named_arrays
+from jax_ttt.runtime import interrupts
 from jax_ttt.scaling import processes
-from jax_ttt.training import run_folder
+from jax_ttt.training import device, loop, run_folder, run_state
 from jax_ttt.training.snapshots import read_snapshots
 
 train = commands.module_of("train")
@@ -254,14 +252,14 @@ def test_a_folder_that_cannot_be_had_is_refused(where, tiny, tmp_path):
 
 @pytest.mark.parametrize("metric", ["loss", "grad_norm"])
 def test_divergence_ends_the_run_and_saves_no_agent(metric, tmp_path, monkeypatch):
-    real = Programs.updates
+    real = run_state.after_chunk
 
-    def poisoned(*args):
-        state, metrics = real(*args)
+    def poisoned(state, learner, metrics, *args):
         value = getattr(metrics, metric)
-        return state, metrics._replace(**{metric: value * np.nan})
+        metrics = metrics._replace(**{metric: value * np.nan})
+        return real(state, learner, metrics, *args)
 
-    monkeypatch.setattr(Programs, "updates", poisoned)
+    monkeypatch.setattr(run_state, "after_chunk", poisoned)
     code, out, err = run(tmp_path / "run")
     assert code == 3
     assert err.startswith("error: training diverged: ")
@@ -326,7 +324,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
 
 def signalling(monkeypatch, *numbers):
     """Make each chunk of training end in these signals."""
-    real = Programs.updates
+    real = loop._run_chunk
 
     def signalled(*args):
         result = real(*args)
@@ -334,7 +332,7 @@ def signalling(monkeypatch, *numbers):
             signal.raise_signal(number)
         return result
 
-    monkeypatch.setattr(Programs, "updates", signalled)
+    monkeypatch.setattr(loop, "_run_chunk", signalled)
 
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
@@ -509,16 +507,24 @@ def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
     assert snapshots.updates == (0, last.num_updates)
 
 
-def test_each_evaluation_draws_its_own_games(tree):
+def test_each_evaluation_draws_its_own_games():
     """An agent that stays as it is meets other random moves at each."""
     config = smallest.CONFIG
-    run = Programs(config)
-    params = named_arrays.part(run.start(run_key(0), hyper_arrays(config)), "params")
-    games = [
-        jax.device_get(run.evaluate(params, jnp.int32(update), run_key(seed), tree))
+    learner = loop.make_learner(config, 0)
+    (start, *_) = loop.train(learner, run_state.run_key(0))
+    first, *others = [
+        jax.device_get(
+            device.sample(
+                learner.network,
+                start.params,
+                jnp.int32(update),
+                run_state.run_key(seed),
+                num_games=64,
+                layout=device.Layout(),
+            )
+        )
         for update, seed in ((0, 1), (0, 1), (2, 1), (0, 2))
     ]
-    first, *others = [found.sampled for found in games]
     assert [first == other for other in others] == [True, False, False]
 
 

@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 
 import jax_ttt
 from jax_ttt.players.agents import load_agent
-from jax_ttt.runtime import named_arrays
+from jax_ttt.runtime import pytrees
 from jax_ttt.scaling import processes
 
 ROOT = Path(jax_ttt.__file__).parents[1]
@@ -84,12 +84,12 @@ def joined(flags, number, devices_each, cwd, command="train"):
 
 
 def ends(run, seconds=120):
-    """Return the exit codes and outputs of processes, without the lines of Gloo.
+    """Return the exit codes and outputs of processes, without Gloo's lines on stderr.
 
     JAX sums over the processes of CPUs with Gloo, which prints who is connected.
     """
     texts = [process.communicate(timeout=seconds) for process in run]
-    printed = [(re.sub(r"(?m)^\[Gloo\].*\n", "", out), err) for out, err in texts]
+    printed = [(out, re.sub(r"(?m)^\[Gloo\].*\n", "", err)) for out, err in texts]
     return [process.returncode for process in run], printed
 
 
@@ -156,8 +156,8 @@ def test_processes_give_the_run_of_one_with_as_many_devices(
     found, expected = (
         load_agent(each / "agent.safetensors").params for each in (path, other)
     )
-    for name, leaf in named_arrays.flat(found).items():
-        like = named_arrays.flat(expected)[name]
+    for name, leaf in pytrees.leaves_by_name(found).items():
+        like = pytrees.leaves_by_name(expected)[name]
         np.testing.assert_allclose(leaf, like, atol=1e-4, err_msg=name)
         if total == 2:  # a sum of two numbers is the same in both orders
             np.testing.assert_array_equal(leaf, like, err_msg=name)
