@@ -44,3 +44,9 @@ def scripted(config, replies):
 def _reply(replies, key, env_state):
     del key
     return replies[env_state._step_count // 2]
+
+
+def learner_of(config):
+    """Return the learner of settings; an opponent that they name never matters."""
+    opponent = None if config.opponent.is_self else scripted(config, ())
+    return Learner.of(config, opponent)

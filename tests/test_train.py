@@ -511,7 +511,7 @@ def test_each_evaluation_draws_its_own_games():
     """An agent that stays as it is meets other random moves at each."""
     config = smallest.CONFIG
     learner = loop.make_learner(config, 0)
-    (start, *_) = loop.train(learner, run_state.run_key(0))
+    start = next(loop.train(learner, run_state.run_key(0)))
     first, *others = [
         jax.device_get(
             device.sample(

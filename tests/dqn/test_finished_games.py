@@ -11,7 +11,6 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import finished_games
-from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
 
 X_WINS = [0, 3, 1, 4, 2]  # X0 O3 X1 O4 X2
@@ -33,7 +32,7 @@ TABLE = Config.of(
 MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
 
 
-learner_of = functools.cache(Learner.of)
+learner_of = functools.cache(learners.learner_of)
 _learn_game = jax.jit(finished_games.learn_from_game)
 _transitions = jax.jit(finished_games.transitions)
 _q_values = jax.jit(q_network.q_values)

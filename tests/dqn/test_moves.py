@@ -165,7 +165,7 @@ def test_openings_are_random_and_the_moves_after_them_are_not():
 
 
 def test_in_self_play_results_are_the_first_players():
-    learner = Learner.of(SELF_PLAY)
+    learner = learners.learner_of(SELF_PLAY)
     env_state = _init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
         env_state, row = play(learner, env_state, jnp.int32(move))
@@ -181,7 +181,7 @@ def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
     config = CONFIG.replace(**dict(zip(names, rewards, strict=True)))
     results = np.array([1, 0, -1, 0], np.float32)
     ended = np.array([True] * 3 + [False])
-    scored = jax.jit(Learner.of(config).scored)
+    scored = jax.jit(learners.learner_of(config).scored)
     assert scored(results, ended).tolist() == [*rewards, 0]
 
 

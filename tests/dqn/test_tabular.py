@@ -35,7 +35,7 @@ CONFIG = Config.of(
 )
 KEYS = ["position", "after-state", "hash"]
 _Q_VALUES = jax.jit(q_network.q_values)
-learner_of = functools.cache(Learner.of)
+learner_of = functools.cache(learners.learner_of)
 
 
 def learn(config, state, batch, key):
