@@ -226,8 +226,8 @@ def train_in_folder(
 
     meshes.check_shares(config, hardware.mesh)
     learner = loop.make_learner(config, args.seed)
-    if request:
-        return cli.interrupted(request.number)
+    if number := processes.max_over_processes(request.number):
+        return cli.interrupted(number)
     found, is_loud = args.found, not (args.quiet or args.json)
     if found is not None:
         environment.tell_changes(found, config)
@@ -300,8 +300,17 @@ def finish(
     complete = agent.num_updates == agent.config.run.num_updates
     number = processes.max_over_processes(request.number)
     stopped = "end" if complete else "interrupted" if number else "proven"
-    about = args.preset, agent, progress, stopped
-    print(console.end_text(folder, *about, args.json, args.quiet, args.details))
+    text = console.end_text(
+        folder=folder,
+        preset=args.preset,
+        agent=agent,
+        progress=progress,
+        stopped=stopped,
+        as_json=args.json,
+        quiet=args.quiet,
+        details=args.details,
+    )
+    print(text)
     if stopped == "interrupted":
         streams.tell(
             f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "

@@ -25,7 +25,7 @@ LOGGERS = ("tensorboard", "wandb")
 _COUNT = Range(int, 0, 2**53)
 _UPDATE = Range(int, 0, 10**9)
 _LEARNED = tuple(
-    f"learner.{name}."
+    f"train_state.{name}."
     for name in ("params", "target_params", "average_params", "opt_state")
 )
 """Leaves that are finite unless the training diverged."""

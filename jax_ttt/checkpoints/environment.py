@@ -17,7 +17,7 @@ from jax_ttt.runtime import devices, process, streams
 def environment() -> JsonObject:
     """Return the versions, the device, the threads and the random number generator."""
     keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
-    partitionable = getattr(jax.config, "jax_threefry_partitionable", True)
+    partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
     return {
         "device": devices.described(),
         "python": sys.version.split()[0],

@@ -211,7 +211,7 @@ class Recorder:
             return
         state, positions = self._noted
         # The next chunk takes the arrays of a state, so they may be gone.
-        if any(_is_gone(leaf) for leaf in jax.tree.leaves(state.learner)):
+        if any(_is_gone(leaf) for leaf in jax.tree.leaves(state.train_state)):
             return
         with self._folder.times.recording("write"):
             try:
@@ -219,8 +219,9 @@ class Recorder:
                 checkpoint = self._checkpoint(state, positions, finished)
                 self._folder.sync()
                 if processes.writes():
-                    args = self._folder.path, checkpoint, self._schedule.keep
-                    self.latest = saved.save_checkpoint(*args)
+                    self.latest = saved.save_checkpoint(
+                        self._folder.path, checkpoint, self._schedule.keep
+                    )
                 self._is_saved = True
             except (OSError, OverflowError, MemoryError) as error:
                 why = str(error) or "out of memory"

@@ -107,7 +107,7 @@ def _by_flag(plan: Plan) -> dict[str, Setting]:
 
 
 def ended(found: Found | None, plan: Plan, goes_on: bool) -> str | None:
-    """Return what is said of a run with nothing left to do; None if there is more.
+    """Return the message for a run that has ended; None if there is more to do.
 
     `goes_on` is whether a flag says where the run ends now.
     """

@@ -39,8 +39,12 @@ def like_state(learner: Learner, key: np.ndarray, tree: Tree | None) -> RunState
         lambda: device.start.jitted(quickly=False)(learner, key, layout=device.Layout())
     )
     zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.average_params)
-    state = run_state.fresh(dataclasses.replace(shapes, average_params=zeros), key)
-    result = jax.eval_shape(lambda: loop.grades(learner, state, tree, quickly=False))
+    state = run_state.initial_state(
+        dataclasses.replace(shapes, average_params=zeros), key
+    )
+    result = jax.eval_shape(
+        lambda: loop.grades(learner, state.train_state, key, tree, quickly=False)
+    )
     result = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), result)
     if learner.config.finds_counterexamples:
         result = result._replace(reached=evaluation.reached_bytes({}))

@@ -193,10 +193,11 @@ class Config(Parts):
         )
 
     @property
-    def compiled_for(self) -> dict[str, Setting]:
+    def compiled_for(self) -> tuple[Setting, ...]:
         """The settings that a program is compiled for: all but those of `hyper`."""
-        fields = self.as_dict()
-        return {name: fields[name] for name in fields.keys() - {*Hyper._fields}}
+        numbers = {*Hyper._fields}
+        fields = self.as_dict().items()
+        return tuple(value for name, value in fields if name not in numbers)
 
 
 def default(name: str) -> Setting:

@@ -80,27 +80,57 @@ class Played(NamedTuple):
     env_steps: jax.Array  # moves of both sides in unfinished games
 
 
-class Step(NamedTuple):
+class StepMetrics(NamedTuple):
     """Metrics of one or more gradient steps, `()` or `(T,)` float32."""
 
     loss: jax.Array
     grad_norm: jax.Array
 
 
-@jax.tree_util.register_dataclass
+class _CompiledFor:
+    """Settings that are equal if they differ only in the numbers of `Hyper`."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._fields = config.compiled_for
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CompiledFor) and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+
+@jax.tree_util.register_pytree_node_class
 @dataclasses.dataclass(frozen=True)
 class Learner:
     """All that updates depend on and never change.
 
-    It is a pytree. `config` is static: programs are compiled for it. The numbers in
-    `hyper` are data, so learners that differ only in them share programs; where both
-    have a number, that of `hyper` counts. Make it by `Learner.of`.
+    It is a pytree. `config` is static: programs are compiled for it. Its numbers are
+    leaves, `hyper`, so learners that differ only in them share programs. In a program
+    the numbers of `config` are those of the learner that it was compiled for: use
+    those of `hyper`. Make it by `Learner.of`.
     """
 
-    config: Config = dataclasses.field(metadata={"static": True})
+    config: Config
     hyper: Hyper  # float32, () each
     opponent: Opponent
     positions: Positions | None  # for a table only
+
+    def tree_flatten(self) -> tuple[tuple[object, ...], _CompiledFor]:
+        """Return the children and the static part, for JAX."""
+        children = (self.hyper, self.opponent, self.positions)
+        return children, _CompiledFor(self.config)
+
+    @classmethod
+    def tree_unflatten(
+        cls,
+        static: _CompiledFor,
+        children: tuple[Hyper, Opponent, Positions | None],
+    ) -> "Learner":
+        """Return the learner of these parts, for JAX."""
+        hyper, opponent, positions = children
+        return cls(static.config, hyper, opponent, positions)
 
     @classmethod
     def of(cls, config: Config, opponent: Opponent | None = None) -> "Learner":
@@ -120,16 +150,6 @@ class Learner:
             opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
             positions=positions.of_network(config.architecture),
         )
-
-    def with_numbers(self, config: Config) -> "Learner":
-        """Return this learner with the numbers of other settings.
-
-        Raises:
-            ValueError: the settings differ in more than the numbers of `Hyper`.
-        """
-        if config.compiled_for != self.config.compiled_for:
-            raise ValueError("the settings differ in more than numbers that are data")
-        return dataclasses.replace(self, hyper=Hyper(*map(jnp.float32, config.hyper)))
 
     @property
     def axes(self) -> "Learner":
@@ -200,7 +220,9 @@ class Learner:
                 drawn.turns,
             )
             learned, steps = jax.lax.scan(
-                lambda learned, turn: self.learn(learned, *turn, learning_rate),
+                lambda learned, move: self.learn(
+                    learned, batch=move[0], key=move[1], learning_rate=learning_rate
+                ),
                 state,
                 (played.transition, drawn.turns.learn_key),
                 reverse=True,
@@ -297,7 +319,7 @@ class Learner:
         batch: Transition,
         key: Key[Array, ""],
         learning_rate: Float[Array, ""],
-    ) -> tuple[TrainState, Step]:
+    ) -> tuple[TrainState, StepMetrics]:
         """Take one gradient step on a batch of moves; `key` is consumed."""
         target = self.td_targets(state.params, state.target_params, batch)
         gradient = self.gradient(state.params, target, batch, key)
@@ -317,7 +339,7 @@ class Learner:
         )
         grads = jax.tree.leaves(gradient.grads)
         grad_norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in grads))
-        return state, Step(gradient.loss, grad_norm)
+        return state, StepMetrics(gradient.loss, grad_norm)
 
     def td_targets(
         self, params: nnx.State, target_params: nnx.State, batch: Transition
@@ -428,7 +450,7 @@ def after_replay_start(
 def measure(
     state: TrainState,
     played: Played,
-    steps: Step,
+    steps: StepMetrics,
     epsilon: Float[Array, ""],
     learning_rate: Float[Array, ""],
 ) -> Metrics:

@@ -56,8 +56,10 @@ def remember(
     if buffer is None:
         return None, batch
     buffer = add(buffer, batch)
-    args = key, settings.replay_batch, settings.replay_start
-    return buffer, sample(buffer, *args)
+    batch = sample(
+        buffer, key, num_moves=settings.replay_batch, start=settings.replay_start
+    )
+    return buffer, batch
 
 
 def is_ready(buffer: Buffer, start: int) -> Bool[Array, ""]:

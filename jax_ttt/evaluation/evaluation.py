@@ -1,7 +1,4 @@
-"""An agent's evaluation: exact where a tree is given, else by sampling.
-
-The module loads neither PGX nor Flax.
-"""
+"""An agent's evaluation: exact where a tree is given, else by sampling."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +11,7 @@ from jaxtyping import UInt8
 from jax_ttt.config.catalogue import Seat, SeatSetting
 from jax_ttt.config.choices import SEATS_OF
 from jax_ttt.evaluation import match_counts
-from jax_ttt.evaluation.match_counts import Counts, Match
+from jax_ttt.evaluation.match_counts import Match
 from jax_ttt.results import plain
 from jax_ttt.results.grades import (
     Exact,
@@ -24,7 +21,7 @@ from jax_ttt.results.grades import (
     mean_rates,
     read_grades,
 )
-from jax_ttt.solver.outcomes import Outcome, Report, SeatResults
+from jax_ttt.solver.outcomes import Report, SeatResults
 
 
 class Evaluation(NamedTuple):
@@ -35,10 +32,6 @@ class Evaluation(NamedTuple):
     sampled: Match | None  # against random
     moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
     reached: np.ndarray | None = None  # of `reached_bytes`, without a tree
-
-
-TYPES = (Evaluation, Report, SeatResults, Outcome, Match, Counts)
-"""All types of the pytree of an evaluation."""
 
 
 _REACHED_BYTES = 2**14

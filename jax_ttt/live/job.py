@@ -9,7 +9,7 @@ from typing import Literal
 from jax_ttt.evaluation.history import HistoryRow
 from jax_ttt.live import sliders
 from jax_ttt.live.live_run import NOTHING, Figures, LiveRun, Snapshot
-from jax_ttt.live.sliders import LEARNING, Learner
+from jax_ttt.live.sliders import LEARNING, LearnerKind
 
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]
 Games = list[list[int]]
@@ -24,7 +24,7 @@ class Status(Figures):
     update: int  # here too: pyright takes an inherited one for the method of dict
     run: int
     seed: int
-    learner: Learner
+    learner: LearnerKind
     status: Phase | Literal["paused"]
     num_updates: int
     pace: float | None  # updates a second; None without a limit
@@ -52,7 +52,7 @@ class Message(Status):
 class Job:
     """A run from its start to a reset; its owner's lock protects its fields."""
 
-    learner: Learner
+    learner: LearnerKind
     number: int  # of all runs; also the seed
     phase: Phase = "compiling"
     paused: bool = False
@@ -114,7 +114,7 @@ class Job:
         }
 
 
-def updates_per_second(learner: Learner, speed: float) -> float:
+def updates_per_second(learner: LearnerKind, speed: float) -> float:
     """Return the most updates a second at which a run is shown."""
     learning = LEARNING[learner]
     return speed * learning.config.run.num_updates / learning.seconds

@@ -89,9 +89,9 @@ class LiveRun:
     def __init__(self, config: Config, seed: int) -> None:
         """Prepare the run; nothing is compiled before the first step."""
         self._config, self._seed = config, seed
-        self._learner = loop.make_learner(config, seed)
         self._key = run_key(seed)
-        self._steps = graded_steps.with_grades(loop.train(self._learner, self._key))
+        learner = loop.make_learner(config, seed)
+        self._steps = graded_steps.with_grades(loop.train(learner, self._key))
         self._num_games = 0  # of people
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
@@ -123,13 +123,14 @@ class LiveRun:
         """
         if self._state is None:
             raise ValueError("the run has not begun")
-        learner, learned = self._learner.with_numbers(config), self._state.learner
+        learner = loop.make_learner(config, self._seed)
+        learned = self._state.train_state
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
             game = finished_game(config.env_id, moves, number)
             learned = _learn_from_game(learner, learned, game)
         state = dataclasses.replace(
-            self._state, learner=learned, evaluated=self._state.update - 1
+            self._state, train_state=learned, evaluated=self._state.update - 1
         )
         # The loop evaluates what is not evaluated yet, and stops.
         self._continue(config, state, lambda: True)
@@ -141,8 +142,8 @@ class LiveRun:
         self, config: Config, state: RunState, stop: Callable[[], bool] = lambda: False
     ) -> None:
         self._config = config
-        self._learner = self._learner.with_numbers(config)
-        steps = loop.train(self._learner, self._key, state, stop=stop)
+        learner = loop.make_learner(config, self._seed)
+        steps = loop.train(learner, self._key, state, stop=stop)
         self._steps = graded_steps.with_grades(steps)
 
     def _taken(self, progress: Progress, found: Grades) -> Step:
@@ -202,7 +203,7 @@ class LiveRun:
         if state is None:
             return NOTHING
         games, wins, losses = map(int, (state.games, state.wins, state.losses))
-        visited = state.learner.visited
+        visited = state.train_state.visited
         return {
             "update": int(state.update),
             "games": games,

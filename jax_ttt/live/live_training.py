@@ -13,7 +13,7 @@ from jax_ttt.live import live_run, sliders
 from jax_ttt.live.job import FullStatus, Games, Job, Status, updates_per_second
 from jax_ttt.live.live_run import LiveRun, Snapshot
 from jax_ttt.live.mailbox import Mailbox
-from jax_ttt.live.sliders import LEARNERS, LEARNING, Learner
+from jax_ttt.live.sliders import LEARNERS, LEARNING, LearnerKind
 from jax_ttt.players.agents import Agent
 
 
@@ -30,8 +30,8 @@ class LiveTraining:
         """Make it idle; the thread begins with the first start."""
         self._speed = speed
         self._changed = threading.Condition()
-        self._learner: Learner = "network"
-        self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
+        self._learner: LearnerKind = "network"
+        self._moved: dict[LearnerKind, dict[str, float]] = {x: {} for x in LEARNERS}
         self._from_people = False
         self._job: Job | None = None
         self._num_runs = 0
@@ -59,11 +59,11 @@ class LiveTraining:
         with self._changed:
             if self._closed:
                 raise UsageError("the server is about to end")
-            known[name](cast("Learner | None", learner))
+            known[name](cast("LearnerKind | None", learner))
             self._tell()
             self._changed.notify_all()
 
-    def _start(self, learner: Learner | None) -> None:
+    def _start(self, learner: LearnerKind | None) -> None:
         job = self._job
         if job is not None and job.in_training:
             raise UsageError("start: an agent is in training already; reset it first")
@@ -75,25 +75,25 @@ class LiveTraining:
             self._thread = threading.Thread(target=self._work, name="live training")
             self._thread.start()
 
-    def _pause(self, learner: Learner | None) -> None:
+    def _pause(self, learner: LearnerKind | None) -> None:
         self._refuse_other(learner)
         job = self._job
         if job is None or job.paused or not job.in_training:
             raise UsageError("pause: no agent is in training")
         job.paused = True
 
-    def _go_on(self, learner: Learner | None) -> None:
+    def _go_on(self, learner: LearnerKind | None) -> None:
         self._refuse_other(learner)
         if self._job is None or not self._job.paused:
             raise UsageError("continue: no training is paused")
         self._job.paused = False
 
-    def _reset(self, learner: Learner | None) -> None:
+    def _reset(self, learner: LearnerKind | None) -> None:
         self._learner = learner or self._learner
         self._moved = {x: {} for x in LEARNERS}
         self._job = None
 
-    def _refuse_other(self, learner: Learner | None) -> None:
+    def _refuse_other(self, learner: LearnerKind | None) -> None:
         if learner not in (None, self._learner):
             raise UsageError(f"the {self._learner} is in training, not the {learner}")
 

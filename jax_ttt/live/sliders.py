@@ -12,8 +12,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 
-Learner = Literal["table", "network"]
-LEARNERS: tuple[Learner, ...] = get_args(Learner)
+LearnerKind = Literal["table", "network"]
+LEARNERS: tuple[LearnerKind, ...] = get_args(LearnerKind)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ _SHARED = {
     "gamma": Slider(("gamma",), Range(float, 0.5, 1)),
     "epsilon": Slider(("epsilon_start", "epsilon_end"), Range(float, 0, 1)),
 }
-LEARNING: dict[Learner, Learning] = {
+LEARNING: dict[LearnerKind, Learning] = {
     # More evaluations than the presets have, for a curve that is seen to grow.
     "table": Learning(
         PRESETS["table"].replace(eval_every=10),
@@ -56,7 +56,7 @@ LEARNING: dict[Learner, Learning] = {
 }
 
 
-def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
+def check_moved(learner: LearnerKind, moved: Mapping[str, object]) -> None:
     """Raise `SettingError` unless all are sliders of the learner, within the range."""
     sliders = LEARNING[learner].sliders
     for name, value in moved.items():
@@ -65,7 +65,7 @@ def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
         sliders[name].range.check(name, value)
 
 
-def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
+def config_with(learner: LearnerKind, moved: Mapping[str, float]) -> Config:
     """Return the learner's settings with the sliders that were moved."""
     learning = LEARNING[learner]
     fields = {
@@ -77,7 +77,7 @@ def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
 
 
 def shown(
-    learner: Learner, moved: Mapping[str, float], scheduled: Mapping[str, float]
+    learner: LearnerKind, moved: Mapping[str, float], scheduled: Mapping[str, float]
 ) -> dict[str, dict[str, float | bool]]:
     """Return the sliders as plain data.
 

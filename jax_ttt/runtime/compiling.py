@@ -17,6 +17,7 @@ _SECOND: tuple[dict[str, str | bool], ...] = (
     {"xla_cpu_use_fusion_emitters": False},
     # Small operations in turn, not several at once: an update takes 0.94 of the time.
     {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"},
+    {},
 )
 """What is set beside the level: the first that this release of XLA knows."""
 
@@ -64,7 +65,10 @@ class Program(Generic[_Given, _Result]):
 
 @functools.cache
 def _known() -> int | None:
-    """Return the index in `_SECOND` of what XLA knows; None if it refuses the level."""
+    """Return the index in `_SECOND` of what XLA knows; None if it refuses the level.
+
+    A line on stderr says if it refuses all that is set beside the level, or the level.
+    """
     reason = ""
     for index, second in enumerate(_SECOND):
         try:
@@ -73,7 +77,9 @@ def _known() -> int | None:
             ).lower().compile()
         except jax.errors.JaxRuntimeError as error:
             reason = str(error)
-        else:
-            return index
+            continue
+        if not second:
+            streams.tell(f"warning: compiling or training takes longer: {reason}")
+        return index
     streams.tell(f"warning: compiling takes twice as long: {reason}")
     return None

@@ -49,7 +49,7 @@ def tell(message: str) -> None:
 def tell_written(path: Path, size: str = "", as_json: bool = False) -> None:
     """Say that a file was written, and its size in words, for instance `3 rows`.
 
-    It is said on stderr if stdout is one JSON object.
+    It goes to stderr if stdout carries the JSON object.
     """
     text = f"wrote {path}: {size}" if size else f"wrote {path}"
     if as_json:

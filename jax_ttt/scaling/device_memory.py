@@ -5,7 +5,7 @@ import jax
 from jax_ttt.runtime import devices
 
 
-def compiled_bytes(program: jax.stages.Lowered) -> int:
+def compile_and_measure(program: jax.stages.Lowered) -> int:
     """Compile a program, and return about how many bytes of device memory it needs."""
     used = program.compile().memory_analysis()
     if used is None:

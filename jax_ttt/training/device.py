@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from jax.sharding import Mesh, NamedSharding
+from jax.sharding import Mesh
 from jaxtyping import Array, Int, UInt32
 
 from jax_ttt.config.catalogue import Seat
@@ -44,56 +44,82 @@ def keys(data: KeyData) -> Keys:
     return Keys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))
 
 
+_Results = TypeVar("_Results")
+
+
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How many agents train at once, and on which devices."""
+    """How many agents train at once, and on which devices.
+
+    Many agents are split by the agents; one is split by its games and past moves. All
+    else is the same on each device. Without a mesh there is one device, and each method
+    returns what it is given.
+    """
 
     many: bool = False
     mesh: Mesh | None = None
 
-    def of_state(self, state: TrainState) -> TrainState:
-        """Return how the leaves of a state lie on the devices.
-
-        Many agents are split by the agents; one is split by its games and past moves.
-
-        Raises:
-            ValueError: there is one device.
-        """
+    def put_learner(self, learner: Learner, key: KeyData) -> tuple[Learner, KeyData]:
+        """Return the learner and the run's key on the devices."""
         if self.mesh is None:
-            raise ValueError("there is one device")
-        split, whole = meshes.split(self.mesh), meshes.whole(self.mesh)
+            return learner, key
+        whole = meshes.whole(self.mesh)
+        agents = meshes.split(self.mesh) if self.many else whole
+        learner = dataclasses.replace(
+            learner,
+            hyper=meshes.put(learner.hyper, agents),
+            opponent=meshes.put(learner.opponent, agents),
+            positions=meshes.put(learner.positions, whole),
+        )
+        return learner, meshes.put(key, agents)
+
+    def put_state(self, state: TrainState) -> TrainState:
+        """Return the state on the devices; what is there is not copied."""
+        if self.mesh is None:
+            return state
+        return meshes.put(state, self._shardings(state, self.mesh))
+
+    def placed_shapes(self, shapes: TrainState) -> TrainState:
+        """Return the shapes of a state's leaves, with their shardings."""
+        if self.mesh is None:
+            return jax.tree.map(
+                lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), shapes
+            )
+        return jax.tree.map(
+            lambda x, sharding: jax.ShapeDtypeStruct(
+                x.shape, x.dtype, sharding=sharding
+            ),
+            shapes,
+            self._shardings(shapes, self.mesh),
+        )
+
+    def constrain(self, state: TrainState) -> TrainState:
+        """Return a program's state so that its leaves stay where they are."""
+        if self.mesh is None:
+            return state
+        shardings = self._shardings(state, self.mesh)
+        return jax.lax.with_sharding_constraint(state, shardings)
+
+    def replicate(self, results: _Results) -> _Results:
+        """Return a program's results, which the host reads, the same on each device."""
+        if self.mesh is None:
+            return results
+        return jax.lax.with_sharding_constraint(results, meshes.whole(self.mesh))
+
+    def _shardings(self, state: TrainState, mesh: Mesh) -> TrainState:
+        """Return the sharding of each leaf of a state."""
+        split, whole = meshes.split(mesh), meshes.whole(mesh)
         if self.many:
             return jax.tree.map(lambda _: split, state)
-        lies = jax.tree.map(lambda _: whole, state)
-        lies = dataclasses.replace(
-            lies, env_state=jax.tree.map(lambda _: split, state.env_state)
+        shardings = jax.tree.map(lambda _: whole, state)
+        shardings = dataclasses.replace(
+            shardings, env_state=jax.tree.map(lambda _: split, state.env_state)
         )
         if state.buffer is None:
-            return lies
+            return shardings
         moves = jax.tree.map(lambda _: split, state.buffer.moves)
-        return dataclasses.replace(lies, buffer=lies.buffer._replace(moves=moves))
-
-    def of_agents(self) -> NamedSharding:
-        """Return how arrays of each agent lie: a learner's numbers, weights, keys."""
-        if self.mesh is None:
-            raise ValueError("there is one device")
-        return meshes.split(self.mesh) if self.many else meshes.whole(self.mesh)
-
-
-def _kept_in_place(state: TrainState, layout: Layout) -> TrainState:
-    if layout.mesh is None:
-        return state
-    return jax.lax.with_sharding_constraint(state, layout.of_state(state))
-
-
-_Results = TypeVar("_Results")
-
-
-def _readable(results: _Results, layout: Layout) -> _Results:
-    """Return what the host reads, the same on each device."""
-    if layout.mesh is None:
-        return results
-    return jax.lax.with_sharding_constraint(results, meshes.whole(layout.mesh))
+        buffer = shardings.buffer._replace(moves=moves)
+        return dataclasses.replace(shardings, buffer=buffer)
 
 
 def _start(learner: Learner, key: KeyData, layout: Layout) -> TrainState:
@@ -102,7 +128,7 @@ def _start(learner: Learner, key: KeyData, layout: Layout) -> TrainState:
 
     if layout.many:
         start = jax.vmap(start, in_axes=(learner.axes, 0))
-    return _kept_in_place(start(learner, key), layout)
+    return layout.constrain(start(learner, key))
 
 
 def _advance(
@@ -114,7 +140,7 @@ def _advance(
     if layout.many:
         chunk = jax.vmap(chunk, in_axes=(learner.axes, 0))
     state, metrics = chunk(learner, state)
-    return _kept_in_place(state, layout), _readable(metrics, layout)
+    return layout.constrain(state), layout.replicate(metrics)
 
 
 def _grade(
@@ -129,7 +155,7 @@ def _grade(
 
     if layout.many:
         grade = jax.vmap(grade)
-    return _readable(grade(params), layout)
+    return layout.replicate(grade(params))
 
 
 def _sample(
@@ -146,7 +172,7 @@ def _sample(
 
     if layout.many:
         sample = jax.vmap(sample)
-    return _readable(sample(params, update, key), layout)
+    return layout.replicate(sample(params, update, key))
 
 
 start = Program(_start, static_argnames=["layout"], level="0")

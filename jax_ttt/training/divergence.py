@@ -1,4 +1,4 @@
-"""What is said of a run that diverged: when, and what was no longer finite."""
+"""The error message of a run that diverged: when, and what was not finite."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def _first_value(step: Progress, before: int) -> list[str]:
 
 def _weights(step: Progress) -> list[str]:
     """Return the weights that are not finite after the chunk, if any."""
-    params = pytrees.leaves_by_name(step.state.learner.params)
+    params = pytrees.leaves_by_name(step.state.train_state.params)
     wrong = [
         name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()
     ]

@@ -62,25 +62,16 @@ def make_learner(
 def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     """Return the learner of many agents, whose numbers and opponents are `(S,)`.
 
-    The settings may differ only in the numbers of `Hyper`.
-
     Raises:
-        ValueError: they differ in more.
+        ValueError: the settings differ in more than the numbers of `Hyper`.
     """
-    first = make_learner(configs[0], seeds[0])
-    learners = [
-        dataclasses.replace(
-            first.with_numbers(config), opponent=make_learner(config, seed).opponent
-        )
-        for config, seed in zip(configs, seeds, strict=True)
-    ]
-    hypers = [learner.hyper for learner in learners]
-    opponents = [learner.opponent for learner in learners]
-    return dataclasses.replace(
-        first,
-        hyper=jax.tree.map(lambda *leaves: np.stack(leaves), *hypers),
-        opponent=jax.tree.map(lambda *leaves: jnp.stack(leaves), *opponents),
+    first, *others = (
+        make_learner(config, seed) for config, seed in zip(configs, seeds, strict=True)
     )
+    if any(one.config.compiled_for != first.config.compiled_for for one in others):
+        raise ValueError("the settings differ in more than numbers that are data")
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), first, *others)
+    return dataclasses.replace(stacked, positions=first.positions)
 
 
 def train(
@@ -113,14 +104,13 @@ def train(
     config = learner.config
     if not layout.many:
         meshes.check_shares(config, layout.mesh)
-    if layout.mesh is not None:
-        learner, key = placed(learner, key, layout)
+    learner, key = layout.put_learner(learner, key)
     with times.recording("compile"):
-        tree = prepare(learner, key, layout)
+        tree = prepare(learner, key, layout, starts=state is None)
     if state is None:
         with times.recording("train"):
             first = device.start.jitted()(learner, key, layout=layout)
-            state = run_state.fresh(first, np.asarray(meshes.gathered(key)))
+            state = run_state.initial_state(first, np.asarray(meshes.gathered(key)))
     else:
         state = run_state.on_device(state, layout)
     while True:
@@ -129,7 +119,7 @@ def train(
         before = int(state.update)
         if _is_evaluation_due(config, state, ended):
             with times.recording("evaluate"):
-                step = _evaluate(learner, state, tree, layout, stop)
+                step = _evaluate(learner, state, key, tree, layout, stop)
         elif ended:
             return
         else:
@@ -147,12 +137,12 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
 
 
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
-    """Run a chunk of updates; the memory of `state.learner` is taken."""
+    """Run a chunk of updates; the memory of `state.train_state` is taken."""
     num_updates = next_chunk(learner.config, int(state.update))
     advance = device.advance.jitted(quickly=is_short(learner.config))
     begin = time.perf_counter()
     after, metrics = advance(
-        learner, state.learner, num_updates=num_updates, layout=layout
+        learner, state.train_state, num_updates=num_updates, layout=layout
     )
     metrics = jax.device_get(jax.block_until_ready(metrics))
     seconds = time.perf_counter() - begin
@@ -163,13 +153,14 @@ def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
 def _evaluate(
     learner: Learner,
     state: RunState,
+    key: KeyData,
     tree: Tree | None,
     layout: Layout,
     stop: Callable[[], bool],
 ) -> Progress:
     """Evaluate the agents, and keep the best parameters of each."""
     config = learner.config
-    result = jax.device_get(grades(learner, state, tree, layout))
+    result = jax.device_get(grades(learner, state.train_state, key, tree, layout))
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
     criteria = evaluation.criteria(result, config.opponent.seat)
@@ -179,7 +170,8 @@ def _evaluate(
 
 def grades(
     learner: Learner,
-    state: RunState,
+    state: TrainState,
+    key: KeyData,
     tree: Tree | None,
     layout: Layout = _ALONE,
     quickly: bool = True,
@@ -192,15 +184,19 @@ def grades(
     result = Evaluation(None, None, None)
     if tree is not None:
         result = device.grade.jitted(quickly)(
-            learner.network, state.params, tree, seats=config.seats, layout=layout
+            learner.network,
+            state.average_params,
+            tree,
+            seats=config.seats,
+            layout=layout,
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
         match = device.sample.jitted(quickly)(
             learner.network,
-            state.params,
-            state.learner.update,
-            state.key,
+            state.average_params,
+            state.update,
+            key,
             num_games=num_games,
             layout=layout,
         )
@@ -227,10 +223,13 @@ def _with_counterexamples(
     return state, result._replace(reached=evaluation.reached_bytes(reached))
 
 
-def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | None:
+def prepare(
+    learner: Learner, key: KeyData, layout: Layout = _ALONE, starts: bool = True
+) -> Tree | None:
     """Compile what a run needs in threads, and return the game's tree.
 
-    The game is enumerated meanwhile. Programs are traced here, one after another:
+    A run that does not start, but continues, needs no program for its first state. The
+    game is enumerated meanwhile. Programs are traced here, one after another:
     concurrent traces don't always give the same program, and a different program is not
     found in JAX's cache.
 
@@ -239,15 +238,17 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
     """
     config = learner.config
     with ThreadPoolExecutor() as pool:
-        start = device.start.jitted().lower(learner, key, layout=layout)
-        jobs = [pool.submit(device_memory.compiled_bytes, start)]
-        shapes = _placed_shapes(start.out_info, layout)
+        start = device.start.jitted().trace(learner, key, layout=layout)
+        shapes = layout.placed_shapes(start.out_info)
+        jobs = []
+        if starts:
+            jobs.append(pool.submit(device_memory.compile_and_measure, start.lower()))
         advance = device.advance.jitted(quickly=is_short(config))
         for num_updates in chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
             )
-            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
+            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
         tree = trees.game_tree(config.env_id)
         if tree is not None:
             lowered = device.grade.jitted().lower(
@@ -257,7 +258,7 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
                 seats=config.seats,
                 layout=layout,
             )
-            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
+            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
             lowered = device.sample.jitted().lower(
@@ -268,7 +269,7 @@ def prepare(learner: Learner, key: KeyData, layout: Layout = _ALONE) -> Tree | N
                 num_games=num_games,
                 layout=layout,
             )
-            jobs.append(pool.submit(device_memory.compiled_bytes, lowered))
+            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
         needed = max(job.result() for job in jobs)
     # Checked here: what is too large for the system ends the process.
     device_memory.check_fits(needed, LESS_MEMORY)
@@ -284,36 +285,7 @@ def size(config: Config) -> int:
         advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
         for num_updates in chunk_lengths(config)
     ]
-    return max(map(device_memory.compiled_bytes, [start, *chunks]))
-
-
-def placed(learner: Learner, key: KeyData, layout: Layout) -> tuple[Learner, KeyData]:
-    """Return the learner and the run's key on the devices of the layout.
-
-    Raises:
-        ValueError: there is one device.
-    """
-    if layout.mesh is None:
-        raise ValueError("there is one device")
-    whole, agents = meshes.whole(layout.mesh), layout.of_agents()
-    learner = dataclasses.replace(
-        learner,
-        hyper=meshes.put(learner.hyper, agents),
-        opponent=meshes.put(learner.opponent, agents),
-        positions=meshes.put(learner.positions, whole),
-    )
-    return learner, meshes.put(key, agents)
-
-
-def _placed_shapes(shapes: TrainState, layout: Layout) -> TrainState:
-    """Return the shapes of a state's leaves, and how they lie on the devices."""
-    if layout.mesh is None:
-        return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), shapes)
-    return jax.tree.map(
-        lambda x, lies: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=lies),
-        shapes,
-        layout.of_state(shapes),
-    )
+    return max(map(device_memory.compile_and_measure, [start, *chunks]))
 
 
 def chunk_lengths(config: Config) -> list[int]:

@@ -6,7 +6,6 @@ train one after another, so that each agent is that of a single run. With
 """
 
 import contextlib
-import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -16,7 +15,6 @@ import numpy as np
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Learner
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
@@ -59,18 +57,12 @@ def train_jobs(
         number = meshes.rounded_up(at_once or agents_that_fit(config, mesh), mesh)
         if config.finds_counterexamples:
             number = 1  # whatever `at_once` is, as in `agents_that_fit`
-        learner = None
         for begin in range(0, len(group), number):
             batch = group[begin : begin + number]
             if number > 1:
                 yield from _at_once(batch, stop, mesh)
             else:
-                job = batch[0]
-                own = loop.make_learner(job.config, job.seed)
-                # The same programs for all of the group, which differ only in numbers.
-                learner = own if learner is None else learner.with_numbers(job.config)
-                learner = dataclasses.replace(learner, opponent=own.opponent)
-                yield from _alone(job, learner, stop, mesh)
+                yield from _alone(batch[0], stop, mesh)
             if stop():
                 return
 
@@ -85,9 +77,9 @@ def _graded_at_the_end(job: Job) -> Job:
 
 
 def _alone(
-    job: Job, learner: Learner, stop: Callable[[], bool], mesh: Mesh | None
+    job: Job, stop: Callable[[], bool], mesh: Mesh | None
 ) -> Iterator[AgentResult]:
-    layout = Layout(mesh=mesh)
+    learner, layout = loop.make_learner(job.config, job.seed), Layout(mesh=mesh)
     run = loop.train(learner, run_key(job.seed), stop=stop, layout=layout)
     last = next(run)
     try:

@@ -43,7 +43,7 @@ class Best:
 class RunState:
     """Everything that changes during a run, and the run's key."""
 
-    learner: TrainState
+    train_state: TrainState
     key: np.ndarray  # (S, 2) uint32, the run's key, also used by evaluations
     update: np.int64  # updates so far
     evaluated: np.int64  # the update of the last evaluation; -1 before the first
@@ -59,7 +59,7 @@ class RunState:
     @property
     def params(self) -> nnx.State:
         """The agents' parameters."""
-        return self.learner.average_params
+        return self.train_state.average_params
 
 
 class Progress(NamedTuple):
@@ -112,11 +112,11 @@ def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
     return np.array(jax.random.key_data(jax.random.key(seed)))
 
 
-def fresh(learner: TrainState, key: np.ndarray) -> RunState:
+def initial_state(train_state: TrainState, key: np.ndarray) -> RunState:
     """Return the state before the first update; `key` is `(S, 2)` uint32."""
     shape = key.shape[:-1]
     return RunState(
-        learner=learner,
+        train_state=train_state,
         key=key,
         update=np.int64(0),
         evaluated=np.int64(-1),
@@ -133,7 +133,7 @@ def fresh(learner: TrainState, key: np.ndarray) -> RunState:
 
 def after_chunk(
     state: RunState,
-    learner: TrainState,
+    train_state: TrainState,
     metrics: Metrics,
     num_updates: int,
     seconds: float,
@@ -148,7 +148,7 @@ def after_chunk(
     }
     return dataclasses.replace(
         state,
-        learner=learner,
+        train_state=train_state,
         update=state.update + num_updates,
         **counts,
         seconds=state.seconds + seconds,
@@ -186,19 +186,19 @@ def after_evaluation(
 def with_pool(
     state: RunState, numbers: np.ndarray, rng: np.random.Generator
 ) -> RunState:
-    """Return the state whose learner's pool also holds positions, as 64-bit keys.
+    """Return the state whose pool also holds positions, as 64-bit keys.
 
     If there are more than it holds, `rng` draws those that it gets.
 
     Raises:
-        ValueError: the learner has no pool.
+        ValueError: the run has no pool.
     """
-    if state.learner.pool is None:
-        raise ValueError("the learner has no pool")
-    pool = start_positions.with_positions(state.learner.pool, numbers, rng)
+    if state.train_state.pool is None:
+        raise ValueError("the run has no pool")
+    pool = start_positions.with_positions(state.train_state.pool, numbers, rng)
     pool = jax.tree.map(jnp.asarray, pool)
-    learner = dataclasses.replace(state.learner, pool=pool)
-    return dataclasses.replace(state, learner=learner)
+    train_state = dataclasses.replace(state.train_state, pool=pool)
+    return dataclasses.replace(state, train_state=train_state)
 
 
 def better(new: Best, old: Best) -> np.ndarray:
@@ -233,11 +233,9 @@ def on_host(state: RunState) -> dict[str, np.ndarray]:
 
 
 def on_device(state: RunState, layout: Layout) -> RunState:
-    """Return the state with its learner on the devices; what is there is not copied."""
-    learner = jax.tree.map(
+    """Return the state whose arrays are on the devices; what is there is not copied."""
+    train_state = jax.tree.map(
         lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf),
-        state.learner,
+        state.train_state,
     )
-    if layout.mesh is not None:
-        learner = meshes.put(learner, layout.of_state(learner))
-    return dataclasses.replace(state, learner=learner)
+    return dataclasses.replace(state, train_state=layout.put_state(train_state))

@@ -184,7 +184,7 @@ def test_a_state_whose_arrays_are_gone_is_not_saved(begun):
     next(run)
     state = next(run)[0].state
     recorder._note(state)
-    for leaf in jax.tree.leaves(state.learner):
+    for leaf in jax.tree.leaves(state.train_state):
         leaf.delete()
     recorder.save()
     assert updates(path) == []

@@ -444,10 +444,13 @@ def test_the_state_is_checked_against_the_settings(killed):
     found = resume.found_in(killed)
     learner = loop.make_learner(found.checkpoint.plan.config, 1)
     tensors = dict(found.checkpoint.tensors)
-    name = "learner.params.layers.layers.0.bias"
+    name = "train_state.params.layers.layers.0.bias"
     for change, why in (
         ({name: np.zeros(9, np.float32)}, f"{name} is float32 (9,), not float32 (8,)"),
-        ({"learner.update": np.int64(0)}, "learner.update is int64 (), not int32 ()"),
+        (
+            {"train_state.update": np.int64(0)},
+            "train_state.update is int64 (), not int32 ()",
+        ),
         ({"new": np.zeros(1)}, "it has no new"),
         ({name: None}, f"{name} is missing"),
     ):

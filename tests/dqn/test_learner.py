@@ -462,24 +462,29 @@ def test_a_learner_has_ten_numbers_that_are_data():
 @pytest.mark.parametrize("name", OTHER_NUMBERS)
 def test_each_number_that_is_data_counts(name, usual_results):
     config = NUMBERS.replace(**{name: OTHER_NUMBERS[name]})
-    changed = results(_learner_of(NUMBERS).with_numbers(config))
+    changed = results(_learner_of(config))
     assert not are_equal(changed, usual_results)
 
 
-def test_the_same_numbers_in_the_settings_that_are_static_do_not_count(usual_results):
-    """Each learner has the static settings of the other."""
+def test_numbers_of_the_settings_that_a_program_is_compiled_for_do_not_count(
+    usual_results,
+):
+    """Learners of one program, which was compiled for the first, have their own."""
     other = NUMBERS.replace(**OTHER_NUMBERS)
-    mixed = _learner_of(NUMBERS).with_numbers(other)
+    one, two = _learner_of(NUMBERS), _learner_of(other)
+    assert jax.tree.structure(one) == jax.tree.structure(two)
+    assert hash(jax.tree.structure(one)) == hash(jax.tree.structure(two))
+    mixed = jax.tree.unflatten(jax.tree.structure(one), jax.tree.leaves(two))
     assert mixed.config == NUMBERS
-    assert are_equal(results(mixed), results(_learner_of(other)))
-    mixed = _learner_of(other).with_numbers(NUMBERS)
+    assert are_equal(results(mixed), results(two))
+    mixed = jax.tree.unflatten(jax.tree.structure(two), jax.tree.leaves(one))
     assert mixed.config == other
     assert are_equal(results(mixed), usual_results)
 
 
-def test_a_learner_takes_no_numbers_of_settings_that_differ_in_more():
-    with pytest.raises(ValueError, match="differ in more than numbers"):
-        _learner_of(NUMBERS).with_numbers(NUMBERS.replace(num_envs=17))
+def test_learners_that_differ_in_more_than_numbers_have_programs_of_their_own():
+    more = _learner_of(NUMBERS.replace(num_envs=17))
+    assert jax.tree.structure(_learner_of(NUMBERS)) != jax.tree.structure(more)
 
 
 VERSUS = NUMBERS.replace(opponent="scripted", seat="first")

@@ -65,9 +65,9 @@ sys.exit(main(flags))
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [1, 2, 3])
 def test_options_that_xla_does_not_know_cost_at_most_one_warning(number, tmp_path):
-    """There is none while XLA knows one of them."""
+    """There is none while XLA knows one that can stand beside the level."""
     words = [str(number), *tiny.flags(), "--quiet", "--run-dir", "run"]
     done = subprocess.run(
         [sys.executable, "-c", TRAIN, *words],
@@ -81,6 +81,6 @@ def test_options_that_xla_does_not_know_cost_at_most_one_warning(number, tmp_pat
         assert done.stderr == ""
     else:
         assert done.stderr.count("\n") == 1
-        assert done.stderr.startswith("warning: compiling takes twice as long: ")
+        assert done.stderr.startswith("warning: compiling ")
         assert "xla_option_of_another_release" in done.stderr
     assert (tmp_path / "run" / "agent.safetensors").exists()

@@ -15,11 +15,11 @@ def lowered(**options):
 
 
 def test_a_program_needs_its_arguments_and_its_results():
-    assert device_memory.compiled_bytes(lowered()) == 4000 + 4000
+    assert device_memory.compile_and_measure(lowered()) == 4000 + 4000
 
 
 def test_what_is_donated_counts_once():
-    assert device_memory.compiled_bytes(lowered(donate_argnums=0)) == 4000
+    assert device_memory.compile_and_measure(lowered(donate_argnums=0)) == 4000
 
 
 def test_more_than_the_free_memory_is_refused(monkeypatch):

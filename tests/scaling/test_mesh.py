@@ -36,9 +36,7 @@ def begun(config, layout):
     if layout.many:
         learner = loop.make_learners([config] * 4, range(4))
         key = np.stack([run_key(seed) for seed in range(4)])
-    if layout.mesh is not None:
-        return loop.placed(learner, key, layout)
-    return learner, key
+    return layout.put_learner(learner, key)
 
 
 def prepared(config, layout):

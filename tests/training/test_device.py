@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.training.device import Layout, keys
+from jax_ttt.training.device import keys
 from jax_ttt.training.run_state import run_key
 
 
@@ -39,8 +39,3 @@ def offset():
 @pytest.mark.usefixtures("offset")
 def test_an_offset_of_all_seeds_counts():
     assert run_key(1).tolist() == [0, 6]
-
-
-def test_a_single_device_has_no_layout_of_arrays():
-    with pytest.raises(ValueError, match="there is one device"):
-        Layout().of_agents()

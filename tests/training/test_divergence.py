@@ -21,7 +21,7 @@ def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
     names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
     params = {name: np.full(3, np.nan if name in weights else 1.0) for name in names}
     learner = SimpleNamespace(params=params)
-    state = SimpleNamespace(learner=learner, update=np.int64(100))
+    state = SimpleNamespace(train_state=learner, update=np.int64(100))
     return Progress(state, metrics, None)  # type: ignore[arg-type]
 
 
@@ -62,10 +62,10 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges():
             if jax.tree_util.keystr(path).endswith("[2]['bias'].value")
             else leaf
         ),
-        first.learner.params,
+        first.train_state.params,
     )
     state = dataclasses.replace(
-        first, learner=dataclasses.replace(first.learner, params=params)
+        first, train_state=dataclasses.replace(first.train_state, params=params)
     )
     with pytest.raises(FloatingPointError) as error:
         list(loop.train(learner, key, state))

@@ -37,7 +37,7 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
     for step in run_of(config, 3):
         if step.evaluation is None:
             continue
-        weights = step.params, step.state.learner.target_params
+        weights = step.params, step.state.train_state.target_params
         expected, other = (
             network_grades.grade_exactly(network, one, tree, config.seats)
             for one in weights

@@ -49,14 +49,11 @@ def leaves(params):
 
 def test_settings_that_are_data_share_one_program():
     other = CONFIG.replace(learning_rate=1e-2, tau=0.5, gamma=0.9)
-    learner = loop.make_learner(CONFIG, 1)
-    *_, first = loop.train(learner, run_key(1))
+    *_, first = alone(CONFIG, 1)
     with compiled() as steps:
-        *_, last = loop.train(learner.with_numbers(other), run_key(2))
+        *_, last = alone(other, 2)
     assert first.update == last.update == CONFIG.run.num_updates
     assert steps == []
-    with pytest.raises(ValueError, match="differ in more than numbers that are data"):
-        learner.with_numbers(CONFIG.replace(num_envs=8))
 
 
 @pytest.mark.parametrize("field", Hyper._fields)
@@ -143,7 +140,7 @@ def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
 
 
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
-    real = run_state.fresh
+    real = run_state.initial_state
 
     def fresh(state, key):
         seeds = key[..., 1]
@@ -155,7 +152,7 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
         params = jax.tree.map(poison, state.params)
         return real(dataclasses.replace(state, params=params), key)
 
-    monkeypatch.setattr(run_state, "fresh", fresh)
+    monkeypatch.setattr(run_state, "initial_state", fresh)
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]
     for number in (1, 2):
         rows = list(many_agents.train_jobs(jobs, number))

@@ -84,7 +84,7 @@ def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
     ],
 )
 def test_a_run_has_diverged_if_a_value_was_not_finite_once(name, value):
-    state = run_state.fresh(NONE, np.zeros(2, np.uint32))
+    state = run_state.initial_state(NONE, np.zeros(2, np.uint32))
     for metrics, diverged in ((chunk(), False), (chunk(**{name: value}), True)):
         state = run_state.after_chunk(state, NONE, metrics, 10, 0.25)
         assert bool(state.diverged) == diverged
@@ -129,13 +129,13 @@ def evaluated(state, weights, *results):
     """Return a state whose agents have these weights, after their evaluation."""
     params = nnx.State({"w": np.array(weights, np.float32)})
     learner = learned(average_params=params)
-    state = dataclasses.replace(state, learner=learner, update=state.update + 1)
+    state = dataclasses.replace(state, train_state=learner, update=state.update + 1)
     criteria = Criteria(*map(np.array, results))
     return run_state.after_evaluation(state, NOTHING, criteria)
 
 
 def test_the_best_agent_of_each_is_kept():
-    empty = run_state.fresh(NONE, np.array([[0, 1], [0, 2]], np.uint32))
+    empty = run_state.initial_state(NONE, np.array([[0, 1], [0, 2]], np.uint32))
     first = evaluated(empty, [[1, 1], [2, 2]], [False, False], [0.5, 0.5], [0.1, 0.1])
     assert first.best is not None
     assert first.best.update.tolist() == [1, 1]

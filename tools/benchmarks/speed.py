@@ -15,7 +15,7 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.matches import play_seats
 from jax_ttt.players import players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import device, loop, run_state
+from jax_ttt.training import device, loop
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
@@ -74,10 +74,10 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     learner, key = loop.make_learner(config, seed=0), run_key(0)
-    state = run_state.fresh(device.start(learner, key, layout=Layout()), key)
+    state = device.start(learner, key, layout=Layout())
 
     def run() -> object:
-        return jax.block_until_ready(loop.grades(learner, state, tree))
+        return jax.block_until_ready(loop.grades(learner, state, key, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}

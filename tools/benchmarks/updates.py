@@ -89,8 +89,7 @@ def continued(
 
     `key` is that of the run, or those of many agents.
     """
-    if layout.mesh is not None:
-        learner, key = loop.placed(learner, key, layout)
+    learner, key = layout.put_learner(learner, key)
     advance = device.advance.jitted(quickly=loop.is_short(learner.config))
     state = device.start(learner, key, layout=layout)
 
