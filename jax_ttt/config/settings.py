@@ -4,6 +4,7 @@ Imports no JAX, so that bad settings are refused immediately.
 """
 
 import dataclasses
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 
@@ -192,7 +193,7 @@ class Config(Parts):
             tremble=self.target.tremble,
         )
 
-    @property
+    @functools.cached_property
     def compiled_for(self) -> tuple[Setting, ...]:
         """The settings that a program is compiled for: all but those of `hyper`."""
         numbers = {*Hyper._fields}
