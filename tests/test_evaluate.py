@@ -44,6 +44,7 @@ def policy(run_dir, tmp_path_factory):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_json_holds_the_same_decisions(run_dir, policy, tmp_path):
     path = tmp_path / "policy.json"
     assert evaluate.main([str(run_dir), "--policy-json", str(path)]) == 0
@@ -355,6 +356,7 @@ def test_a_certificate_is_of_the_file_that_was_read(
     assert evaluate.main([str(path)]) == 0, "without a certificate it does not matter"
 
 
+@pytest.mark.slow
 def test_an_exam_is_alone_or_beside_the_grades_that_are_asked_for(other_game, capsys):
     assert evaluate.main([str(other_game), "--exam"]) == 0
     out = capsys.readouterr().out

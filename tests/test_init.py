@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import jax_ttt
 
 SOURCE = Path(str(jax_ttt.__file__))
@@ -68,6 +70,7 @@ def test_type_checkers_see_the_same_names():
         )
 
 
+@pytest.mark.slow
 def test_the_command_does_not_hide_the_function():
     """Importing its module would: it sets the module as the package's attribute."""
     code = """

@@ -61,6 +61,7 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     assert "as X, not proven" in drawn
 
 
+@pytest.mark.slow
 def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
     path = tmp_path / "grid.svg"
     grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.002,0.004", "--svg", str(path)]
@@ -192,6 +193,7 @@ def test_eval_every_is_taken_where_the_training_depends_on_it(flags):
     assert {config.evaluation.eval_every for config in configs} == {5}
 
 
+@pytest.mark.slow
 def test_eval_every_changes_the_agents_of_a_falling_learning_rate(capsys):
     flags = ["--num-seeds", "1", "--json", "--learning-rate-decay", "0.01"]
     code, out, _ = run(capsys, *flags, "--grid", "eval_every=1,100")

@@ -48,6 +48,7 @@ def test_without_a_tree_or_a_policy_there_is_no_proof():
         jax_ttt.prove(any_free)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched(
     beaten,
 ):
@@ -71,6 +72,7 @@ def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched
         jax_ttt.prove(beaten, max_positions=0)
 
 
+@pytest.mark.slow
 def test_a_grade_searches_what_an_agent_reaches_in_a_game_without_a_tree(beaten):
     """Its rates are those of the search."""
     found = jax_ttt.grade(beaten)

@@ -126,6 +126,7 @@ def at_once(monkeypatch):
     monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 99)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
 def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
     runs = jax_ttt.train_many([4, 3], "table", **TINY)
@@ -139,6 +140,7 @@ def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
 def test_of_seeds_at_once_one_that_diverges_has_no_run(monkeypatch):
     real = run_state.after_chunk

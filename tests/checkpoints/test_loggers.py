@@ -192,6 +192,7 @@ def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     assert [call[0] for call in fake.calls] == before[broken]
 
 
+@pytest.mark.slow
 def test_a_run_outlives_its_logger(wandb, tmp_path, capsys):
     wandb(broken="log")
     assert run(tmp_path, "--wandb --quiet") == 0
@@ -200,6 +201,7 @@ def test_a_run_outlives_its_logger(wandb, tmp_path, capsys):
     assert [row["update"] for row in rows(tmp_path)] == [0, 2, 2, 4, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])
 def test_loggers_are_closed_however_a_run_ends(
     end, wandb, tmp_path, monkeypatch, capsys

@@ -490,6 +490,7 @@ def test_learners_that_differ_in_more_than_numbers_have_programs_of_their_own():
 VERSUS = NUMBERS.replace(opponent="scripted", seat="first")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [NUMBERS, VERSUS], ids=["self-play", "versus"])
 def test_learners_that_train_at_once_each_do_their_own_update(config):
     """They differ in their numbers and states, and in the moves of their opponents."""

@@ -196,6 +196,7 @@ def test_an_unknown_length_of_a_game_is_an_error():
         pgx_games.max_moves("hex")
 
 
+@pytest.mark.slow
 def test_a_game_is_another_one_with_exchanged_ids():
     env = pgx_games.make_env("tic_tac_toe")
     state = pgx_games.init(env, jax.random.key(0), 2)

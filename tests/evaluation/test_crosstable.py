@@ -41,6 +41,7 @@ def mixed():
     return crosstable.round_robin(pair, ENV, jax.random.key(2), 64)
 
 
+@pytest.mark.slow
 def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
     assert mixed.sampled.tolist() == [[False, True], [True, True]]
     assert mixed.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
@@ -75,6 +76,7 @@ def test_the_order_is_by_strength(table):
     assert scores["random"] == pytest.approx(np.mean(others))
 
 
+@pytest.mark.slow
 def test_a_score_is_the_mean_of_two_different_seats():
     """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
     rates = np.zeros((2, 2, 3))

@@ -23,6 +23,7 @@ def run(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_the_latest_checkpoint_has_the_most_updates(run):
     latest, *older = saved.paths(run)
@@ -33,6 +34,7 @@ def test_the_latest_checkpoint_has_the_most_updates(run):
     assert saved.newest(run).checkpoint.update == 4
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_seconds_are_not_those_of_the_clock(tmp_path, monkeypatch):
     back = itertools.count(2_000_000_000, -1_000_000)

@@ -85,6 +85,7 @@ def test_a_game_is_learned_and_graded_at_the_same_update(config):
     assert run.is_over
 
 
+@pytest.mark.slow
 def test_a_table_counts_the_positions_of_games_that_people_play():
     run = LiveRun(TABLE, 3)
     run.step(TABLE)

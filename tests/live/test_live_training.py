@@ -108,6 +108,7 @@ def settled(training):
     return after
 
 
+@pytest.mark.slow
 def test_a_pause_stops_the_updates_and_continue_goes_on(tiny):
     with contextlib.closing(LiveTraining(speed=0.2)) as training:
         training.command("start", "table")

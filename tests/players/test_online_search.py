@@ -5,6 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jax_ttt.envs import pgx_games
 from jax_ttt.players import lookahead, names, online_search, registry
@@ -82,6 +83,7 @@ def test_a_seed_gives_the_same_trees_and_another_one_others():
     assert (one.child != other.child).any()
 
 
+@pytest.mark.slow
 def test_many_playouts_find_the_values_near_the_end_of_games():
     """Four moves before a full board; the values are those of all lines of play."""
     env = pgx_games.make_env(ENV_ID)

@@ -54,6 +54,7 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(changes=st.dictionaries(st.sampled_from(sorted(ROW)), ANY), kind=st.booleans())
 def test_any_row_is_read_or_refused(changes, kind):
     with contextlib.suppress(ValueError):

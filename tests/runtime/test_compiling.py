@@ -63,6 +63,7 @@ sys.exit(main(flags))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -1,10 +1,12 @@
 """The memory of the process."""
 
 import numpy as np
+import pytest
 
 from jax_ttt.runtime import process
 
 
+@pytest.mark.slow
 def test_the_peak_memory_has_what_was_used():
     before = process.peak_mib()
     assert before is not None

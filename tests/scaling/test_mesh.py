@@ -123,6 +123,7 @@ def test_more_devices_than_there_are_are_refused(spread):
 HALVES = CONFIG.replace(eval_every=3)
 
 
+@pytest.mark.slow
 def test_a_run_on_devices_continues_bit_for_bit(spread):
     mesh = spread(8)
     steps = [
@@ -195,6 +196,7 @@ def test_a_command_refuses_what_the_devices_cannot_share(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_sweep_over_devices_may_have_any_number_of_games(spread):
     """Its agents are split, not their games."""
     job = Job(CONFIG.replace(num_envs=10, num_updates=1), seed=1)
@@ -244,6 +246,7 @@ def test_each_device_has_its_share_of_the_work(spread):
     assert not collectives(alone)
 
 
+@pytest.mark.slow
 def test_agents_at_once_exchange_nothing_but_their_results(spread):
     layout = Layout(many=True, mesh=spread(4))
     start = device.start.jitted().lower(*begun(CONFIG, layout), layout=layout)

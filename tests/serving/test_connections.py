@@ -75,6 +75,7 @@ def is_answered(port):
     return served.body_of(reply) == b"answered"
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_half_a_request_is_refused(port, monkeypatch):
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.2)
@@ -105,6 +106,7 @@ def test_more_requests_than_places_are_refused_and_the_others_answered(port):
     assert is_answered(port)
 
 
+@pytest.mark.slow
 def test_few_large_bodies_at_once(port):
     begun = served.request(port, "POST", "/files", "x" * 2**20)[:-10]
     held = [opened(port, begun) for _ in range(connections.MOST_LARGE)]

@@ -2,12 +2,14 @@
 
 import jax
 import numpy as np
+import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from rule_player import RULE, reached
 
 ENV = "connect_4x4"
 
 
+@pytest.mark.slow
 def test_eight_devices_find_the_same():
     mesh = Mesh(np.array(jax.devices()[:8]), ("devices",))
     over_all = NamedSharding(mesh, PartitionSpec("devices"))

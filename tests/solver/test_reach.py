@@ -200,6 +200,7 @@ def random_policies(tree, count):
         yield np.where(tree.terminal[:, None], 0.0, np.eye(9)[best])
 
 
+@pytest.mark.slow
 def test_random_policies_have_the_results_of_the_tree(host_tree):
     index = boards.index("tic_tac_toe")
     for probs in random_policies(host_tree, 4):
@@ -221,6 +222,7 @@ def symmetric(key, env_state):
     return jnp.where(turned, 3 - column, column)
 
 
+@pytest.mark.slow
 def test_merged_images_have_the_same_results():
     apart = reached("connect_4x4", Partial(symmetric), "second")
     merged = reached("connect_4x4", Partial(symmetric), "second", merged=True)

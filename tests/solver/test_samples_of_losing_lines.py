@@ -48,6 +48,7 @@ def sample(cut, num_positions, seed=0, *on_batch):
     )
 
 
+@pytest.mark.slow
 def test_a_large_sample_has_all_positions(cut, deeper):
     levels = sample(cut, 10**9)
     assert len(levels) == len(deeper) > 5
@@ -55,6 +56,7 @@ def test_a_large_sample_has_all_positions(cut, deeper):
         np.testing.assert_array_equal(level, keys)
 
 
+@pytest.mark.slow
 def test_a_sample_has_positions_of_each_level_in_order(cut, deeper):
     levels = sample(cut, 30)
     assert len(levels) > len(deeper) // 2

@@ -89,6 +89,7 @@ def test_a_first_move_has_to_be_legal():
         loop.check_first_move(config)
 
 
+@pytest.mark.slow
 def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     """It follows from the seed and the update, so a resumed run draws the same one."""
     drawn = []

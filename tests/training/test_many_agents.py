@@ -120,6 +120,7 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
             np.testing.assert_allclose(a[i], b, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_agents_that_train_at_once_continue_bit_for_bit():
     configs, seeds = (CONFIG.replace(eval_every=3),) * 2, (4, 5)
     states = [run_state.on_host(step.state) for step in at_once(configs, seeds)]
@@ -139,6 +140,7 @@ def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
         loop.make_learners([CONFIG, other], [1, 2])
 
 
+@pytest.mark.slow
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     real = run_state.initial_state
 

@@ -49,6 +49,7 @@ def test_agents_are_listed_with_their_proof(client, tmp_path):
     assert [row["name"] for row in found["refused"]] == ["bad"]
 
 
+@pytest.mark.slow
 def test_every_agent_is_listed_with_its_proof_on_a_slow_machine(
     client, tmp_path, monkeypatch
 ):

@@ -119,6 +119,7 @@ def test_a_second_signal_ends_it_while_jax_is_loaded(tmp_path):
         assert set(err.splitlines()) == {"error: interrupted"}
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_another_host_is_warned_of(tmp_path):
     with served.command("--port", "0", "--host", "0.0.0.0", folder=tmp_path) as (
