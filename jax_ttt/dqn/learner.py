@@ -148,7 +148,7 @@ class Learner:
             config=config,
             hyper=Hyper(*map(jnp.float32, config.hyper)),
             opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
-            positions=positions.of_network(config.architecture),
+            positions=positions.positions_for(config.architecture),
         )
 
     @property

@@ -45,7 +45,7 @@ def positions(env_id: EnvId, canonical: bool) -> Positions:
     )
 
 
-def of_network(architecture: Architecture) -> Positions | None:
+def positions_for(architecture: Architecture) -> Positions | None:
     """Return the positions that a network of this architecture needs; None for an MLP.
 
     The first call for a table enumerates its game, so call it outside a trace.

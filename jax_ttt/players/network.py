@@ -28,7 +28,7 @@ def network_of(architecture: Architecture) -> Network:
 
     The first call for a table enumerates its game, so it must be outside a trace.
     """
-    return Network(architecture, positions.of_network(architecture))
+    return Network(architecture, positions.positions_for(architecture))
 
 
 def shapes(network: Network) -> nnx.State:

@@ -78,7 +78,7 @@ def reached_by_agent(
     )
 
 
-def of_round(
+def find(
     config: Config,
     params: nnx.State,
     rng: np.random.Generator,

@@ -217,7 +217,7 @@ def _with_counterexamples(
     """
     params = meshes.gathered(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
-    reached, keys = counterexamples.of_round(config, params, rng, layout.mesh, stop)
+    reached, keys = counterexamples.find(config, params, rng, layout.mesh, stop)
     if int(state.update):
         state = run_state.with_pool(state, keys, rng)
     return state, result._replace(reached=evaluation.reached_bytes(reached))
@@ -276,7 +276,7 @@ def prepare(
     return tree
 
 
-def size(config: Config) -> int:
+def agent_bytes(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
     start = device.start.jitted().lower(learner, key, layout=_ALONE)

@@ -139,6 +139,6 @@ def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) 
         return meshes.num_devices(mesh)
     number, free = most, devices.free_bytes()
     if free is not None:
-        number = int(min(max(0.5 * free // loop.size(config), 1), most))
+        number = int(min(max(0.5 * free // loop.agent_bytes(config), 1), most))
     # The least of the processes, whose free memory differs.
     return meshes.num_devices(mesh) * -processes.max_over_processes(-number)

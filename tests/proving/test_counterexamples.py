@@ -50,7 +50,7 @@ def graded(agent):
 @pytest.fixture(scope="module")
 def found(params):
     """Return the results of a round, and its counterexamples."""
-    return counterexamples.of_round(CONFIG, params, generator(), None, never)
+    return counterexamples.find(CONFIG, params, generator(), None, never)
 
 
 def test_a_round_finds_what_evaluate_finds(found, graded):
@@ -78,7 +78,7 @@ def test_a_search_that_is_stopped_finds_nothing(params):
         calls.append(1)
         return len(calls) > 3
 
-    grades, keys = counterexamples.of_round(CONFIG, params, generator(), None, later)
+    grades, keys = counterexamples.find(CONFIG, params, generator(), None, later)
     assert grades == {}
     assert len(keys) == 0
 
@@ -86,14 +86,14 @@ def test_a_search_that_is_stopped_finds_nothing(params):
 def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
     all_grades, all_keys = found
     config = CONFIG.replace(max_positions=200)
-    grades, keys = counterexamples.of_round(config, params, generator(), None, never)
+    grades, keys = counterexamples.find(config, params, generator(), None, never)
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
     monkeypatch.setattr(reached_grades, "_SAMPLE", 40)
-    few = counterexamples.of_round(config, params, generator(), None, never)[1]
+    few = counterexamples.find(config, params, generator(), None, never)[1]
     assert 0 < len(few) < len(keys)
     assert set(few) < set(keys)
-    again = counterexamples.of_round(config, params, generator(), None, never)[1]
+    again = counterexamples.find(config, params, generator(), None, never)[1]
     np.testing.assert_array_equal(few, again)
 
 

@@ -27,7 +27,7 @@ def run_of(config, seed):
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < loop.size(tiny.CONFIG) < 100 * least
+    assert least < loop.agent_bytes(tiny.CONFIG) < 100 * least
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
@@ -94,12 +94,12 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
     """It follows from the seed and the update, so a resumed run draws the same one."""
     drawn = []
 
-    def of_round(config, params, rng, mesh, stop):
+    def find(config, params, rng, mesh, stop):
         del config, params, mesh, stop
         drawn.append(int(rng.integers(2**60)))
         return {}, np.zeros(0, np.uint64)
 
-    monkeypatch.setattr(counterexamples, "of_round", of_round)
+    monkeypatch.setattr(counterexamples, "find", find)
     fields = {"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1}
     config = Config.of(env_id="connect_4x4", start_share=0.5, eval_games=2, **fields)
     for seed in (0, 1, 0):

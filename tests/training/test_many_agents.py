@@ -229,7 +229,7 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
     stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(many_agents.devices, "current", lambda: device)
-    monkeypatch.setattr(loop, "size", lambda config: 1000)
+    monkeypatch.setattr(loop, "agent_bytes", lambda config: 1000)
     assert many_agents.agents_that_fit(CONFIG, most=100) == fit
 
 
@@ -271,7 +271,7 @@ def room_for_seven(four_devices, monkeypatch):
         many_agents.devices, "current", lambda: SimpleNamespace(platform="gpu")
     )
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: 14_000)
-    monkeypatch.setattr(loop, "size", lambda config: 1000)
+    monkeypatch.setattr(loop, "agent_bytes", lambda config: 1000)
 
 
 @pytest.mark.usefixtures("room_for_seven")
