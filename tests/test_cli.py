@@ -24,6 +24,7 @@ from jax_ttt.config.settings import PART_OF, Config
 train = commands.module_of("train")
 
 ROOT = str(Path(cli.__file__).parents[1])
+TESTS = str(Path(str(commands.__file__)).parent)
 
 
 def exit_code(argv, command=train.main):
@@ -269,8 +270,7 @@ print(json.dumps(texts))
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ
-        | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT}/tests", "COLUMNS": "100"},
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}", "COLUMNS": "100"},
     )
     assert done.stderr == ""
     return json.loads(done.stdout)
