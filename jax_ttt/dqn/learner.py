@@ -123,12 +123,8 @@ class Learner:
         return children, _CompiledFor(self.config)
 
     @classmethod
-    def tree_unflatten(
-        cls,
-        static: _CompiledFor,
-        children: tuple[Hyper, Opponent, Positions | None],
-    ) -> "Learner":
-        """Return the learner of these parts, for JAX."""
+    def tree_unflatten(cls, static: _CompiledFor, children: tuple) -> "Learner":
+        """Return the learner of these parts, for JAX, which also passes axes in it."""
         hyper, opponent, positions = children
         return cls(static.config, hyper, opponent, positions)
 
