@@ -204,6 +204,7 @@ def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, ca
     assert "exact" not in out
 
 
+@pytest.mark.slow
 def test_what_a_player_reaches_is_graded(tmp_path, capsys):
     path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
     assert evaluate.main([str(path)]) == 0

@@ -50,6 +50,7 @@ def said(capsys):
     return streams.out + streams.err
 
 
+@pytest.mark.slow
 def test_a_run_is_drawn_into_its_folder(make, capsys):
     run = make("one")
     assert plot.main([str(run)]) == 0

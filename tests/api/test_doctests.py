@@ -32,6 +32,7 @@ def test_a_functions_example_runs(name):
     check(getattr(jax_ttt, name), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), RETURNED)
 def test_a_types_example_runs(module, name):
     check(getattr(importlib.import_module(f"jax_ttt.api.{module}"), name), name)

@@ -24,6 +24,7 @@ def same(one, other):
     return all(jax.tree.leaves(jax.tree.map(np.array_equal, one, other)))
 
 
+@pytest.mark.slow
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
     *_, last = loop.train(loop.make_learner(config, 3), run_key(3))

@@ -41,6 +41,7 @@ def read(tmp_path):
     return read
 
 
+@pytest.mark.slow
 def test_every_leaf_is_read_as_it_was_saved(checkpoint, content, read):
     found = read(content)
     assert same(found, checkpoint)

@@ -144,6 +144,7 @@ OTHER = CONFIG.replace(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [2, 3])
 def test_the_target_network_is_copied_every_few_updates(every):
     config = OTHER.replace(target_update_every=every)
@@ -366,6 +367,7 @@ REPLAY = TABLE.replace(
 )
 
 
+@pytest.mark.slow
 def test_replay_learns_from_replay_start_on_and_uses_no_key_twice():
     """Exponential epsilon falls with each finished game."""
     state, params = start(0, REPLAY), numbers(start(0, REPLAY).params)

@@ -115,6 +115,7 @@ def random_moves(learner):
     return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", ["self", "second", "both"])
 def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = CONFIG.replace(seat=seat) if seat != "self" else SELF_PLAY

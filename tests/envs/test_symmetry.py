@@ -33,6 +33,7 @@ def test_views_are_permutations_and_the_first_is_the_identity(env_id):
         assert len(np.unique(permutations, axis=0)) == len(permutations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", PLAYED)
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     """Compares boards, legal moves, ends and rewards of random games."""

@@ -42,6 +42,7 @@ def grades(entrant):
     return reached_grades.grade_by_seat(entrant, ENV, HUGE)
 
 
+@pytest.mark.slow
 def test_both_seats_are_graded(grades):
     """The counts are those of test_reach.py."""
     assert list(grades) == list(SEATS)

@@ -94,6 +94,7 @@ def test_a_table_counts_the_positions_of_games_that_people_play():
     assert run.figures["positions_learned"] == 5
 
 
+@pytest.mark.slow
 def test_grades_are_those_after_the_last_game():
     """The proof must not be that of the agent before it learned."""
     run = LiveRun(NETWORK, 3)

@@ -140,6 +140,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     assert training.status()["learner"] == "table"
 
 
+@pytest.mark.slow
 def test_a_reset_forgets_the_run_and_the_sliders(training):
     training.command("start", "table")
     training.change({"gamma": 0.7})
@@ -249,6 +250,7 @@ def test_a_game_that_is_not_one_is_refused(training, moves):
         training.learn_game(moves)
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch):
     learner = "network"
     wide = Slider(("learning_rate", "learning_rate_end"), Range(float, 0, 1000))

@@ -80,6 +80,7 @@ def moves():
     return state.params, jax.tree.map(lambda leaf: leaf[-1], played.transition)
 
 
+@pytest.mark.slow
 def test_losses_and_gradients_of_both_precisions_differ_by_less_than_a_hundredth():
     params, batch = moves()
 

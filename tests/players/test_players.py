@@ -23,6 +23,7 @@ def frequencies(player, states):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -53,6 +53,7 @@ def found(params):
     return counterexamples.find(CONFIG, params, generator(), None, never)
 
 
+@pytest.mark.slow
 def test_a_round_finds_what_evaluate_finds(found, graded):
     assert found[0] == graded
     assert list(graded) == list(SEATS)
@@ -83,6 +84,7 @@ def test_a_search_that_is_stopped_finds_nothing(params):
     assert len(keys) == 0
 
 
+@pytest.mark.slow
 def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
     all_grades, all_keys = found
     config = CONFIG.replace(max_positions=200)

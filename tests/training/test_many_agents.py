@@ -71,6 +71,7 @@ def test_each_hyperparameter_reaches_the_learner(field):
     assert any((a != b).any() for a, b in zip(*map(leaves, agents), strict=True))
 
 
+@pytest.mark.slow
 def test_a_number_as_data_does_what_it_does_as_a_constant():
     config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
     data = params_of(alone(config, 3))
