@@ -106,9 +106,13 @@ def main(argv: Sequence[str] | None) -> int:
             try:
                 train_agents(points, kept, args.at_once or None, request, hardware.mesh)
             finally:  # whatever ended it, show what is finished
-                groups = [Group(*pair, kept.rows(i)) for i, pair in enumerate(points)]
+                groups = [
+                    Group(point=point, config=config, rows=kept.rows(number))
+                    for number, (point, config) in enumerate(points)
+                ]
                 finished = [group for group in groups if group.rows]
-                num_new, seconds = len(kept.agents) - old, time.perf_counter() - begin
+                num_new = len(kept.agents) - old
+                seconds = time.perf_counter() - begin
                 if processes.writes():
                     write(args, hardware.name, kept, finished, num_new, seconds)
                 if len(kept.agents) < args.num_seeds * len(groups):

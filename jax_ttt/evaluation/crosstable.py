@@ -123,10 +123,12 @@ def round_robin(
     pairs = [p for p in np.ndindex(size, size) if not set(p) <= set(known)]
     for row, column in watch(pairs):
         match_key = jax.random.fold_in(key, row * size + column)
-        pair = all_players[row], all_players[column]
-        played, _ = matches.play_seats(
-            pgx_games.make_env(env_id), match_key, *pair, num_games
+        counts[row, column], _ = matches.play_seats(
+            env=pgx_games.make_env(env_id),
+            key=match_key,
+            first=all_players[row],
+            second=all_players[column],
+            num_games=num_games,
         )
-        counts[row, column] = played
         rates[row, column] = counts[row, column] / num_games
     return CrossTable(tuple(e.name for e in entrants), rates, counts)

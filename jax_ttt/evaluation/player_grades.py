@@ -45,8 +45,10 @@ def grade_player(
         raise GameError(f"{entrant.name} in {env_id}: {rule}")
     if num_games:
         env = pgx_games.make_env(env_id)
-        pair = entrant.player, players.random_player
-        sampled = match_counts.sampled(matches.play_match(env, key, *pair, num_games))
+        match = matches.play_match(
+            env, key, entrant.player, players.random_player, num_games
+        )
+        sampled = match_counts.sampled(match)
     if exact is not None and sampled is not None:
         found = grades.disagreements(exact, sampled)
         sampled = dataclasses.replace(sampled, disagreements=found)
