@@ -61,17 +61,17 @@ def root(node):
 
 def private_names(tree):
     """Yield the lines that use what another library keeps private."""
-    names = imported(tree)
-    others = {name for name, top in names.items() if top != "jax_ttt"}
+    others = {name for name, top in imported(tree).items() if top != "jax_ttt"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None) or ""
-            parts = [*module.split("."), *(alias.name for alias in node.names)]
-            words = [word for part in parts for word in part.split(".")]
-            if not module.startswith("jax_ttt") and any(map(is_private, words)):
+            names = ".".join([module, *(alias.name for alias in node.names)])
+            is_own = module.startswith("jax_ttt")
+            if not is_own and any(map(is_private, names.split("."))):
                 yield node.lineno
         elif isinstance(node, ast.Attribute):
-            if is_private(node.attr) and root(node) in others:
+            is_of_library = root(node) in others
+            if is_of_library and is_private(node.attr):
                 yield node.lineno
 
 
@@ -99,8 +99,10 @@ def patches(tree):
 def uses_of_any(tree):
     """Yield the lines with `Any`, also those that give it another name."""
     for node in ast.walk(tree):
-        if "Any" in (getattr(node, "id", None), getattr(node, "attr", None)):
-            yield node.lineno
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if name == "Any":
+                yield node.lineno
 
 
 def late_imports(tree):

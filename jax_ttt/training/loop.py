@@ -46,17 +46,15 @@ _LONG = 1_000_000
 _ALONE = Layout()
 
 
-def make_learner(
-    config: Config, seed: int, opponent: Opponent | None = None
-) -> Learner:
-    """Return the learner of a run; its opponent is by default that of the settings.
+def make_learner(config: Config, seed: int) -> Learner:
+    """Return the learner of the run with this seed, and its opponent.
 
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
     """
     check_first_move(config)
-    return Learner.of(config, opponent or make_opponent(config, seed))
+    return Learner.of(config, make_opponent(config, seed))
 
 
 def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
