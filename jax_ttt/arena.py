@@ -5,7 +5,6 @@ python -m jax_ttt.arena random minimax runs/RUN
 
 import dataclasses
 import inspect
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,8 +18,8 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.drawing import pictures
+from jax_ttt.files import records
 from jax_ttt.players import names
-from jax_ttt.results import plain
 from jax_ttt.results.commands import ArenaResult
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
@@ -107,7 +106,7 @@ def main(argv: Sequence[str] | None) -> int:
             ranking=table.ranking,
             learned_seats={entrant.name: entrant.seats for entrant in entrants},
         )
-        print(json.dumps(plain.to_dict(result)))
+        print(records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
         print(ranking.cross_table_text(env_id, table))
@@ -121,7 +120,7 @@ def main(argv: Sequence[str] | None) -> int:
 def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     """Write the files that are asked for, and say so."""
     if args.csv:
-        rows = [plain.flattened(plain.to_dict(pair), "_") for pair in table.pairs]
+        rows = [records.flattened(records.to_dict(pair), "_") for pair in table.pairs]
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:

@@ -5,7 +5,6 @@ python -m jax_ttt.evaluate RUN_OR_FILE
 
 import dataclasses
 import inspect
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,10 +18,10 @@ from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
 from jax_ttt.config.command_line.arguments import BARE
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
+from jax_ttt.files import records
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.reports import painting
-from jax_ttt.results import plain
 from jax_ttt.results.commands import EvaluateResult
 from jax_ttt.results.grades import FullGrades, Reached
 from jax_ttt.runtime import streams
@@ -208,8 +207,8 @@ def check_outputs(args: Args, spec: Spec) -> None:
         cli.check_output(cli.flag(field), path)
         if field == "certificate" and path.exists() and not path.is_file():
             raise UsageError(f"{cli.flag(field)} {path}: not a regular file")
-        saved = names.saved_file(spec)
-        if saved and path.exists() and path.samefile(saved[1]):
+        saved = spec.saved
+        if saved and path.exists() and path.samefile(saved.path):
             raise UsageError(f"{cli.flag(field)} {path}: the agent's own file")
 
 
@@ -253,7 +252,7 @@ def as_json(
         config=agent and dict(agent.config.as_dict()),
         verdict=verdict,
     )
-    return json.dumps(plain.to_dict(result))
+    return records.to_json(result)
 
 
 if __name__ == "__main__":

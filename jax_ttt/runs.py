@@ -4,7 +4,6 @@ python -m jax_ttt.runs
 """
 
 import dataclasses
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,8 @@ from pathlib import Path
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.results import plain, saved_runs
+from jax_ttt.files import records
+from jax_ttt.results import saved_runs
 from jax_ttt.results.commands import RunsResult, RunSummary
 
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None) -> int:
         raise cli.UsageError(f"{args.folder}: no such folder")
     found = saved_runs.saved_runs(args.folder)
     if args.json:
-        print(json.dumps(plain.to_dict(RunsResult(runs=tuple(found)))))
+        print(records.to_json(RunsResult(runs=tuple(found))))
     elif found:
         print(runs_table(found))
     else:

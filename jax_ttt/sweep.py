@@ -5,7 +5,6 @@ python -m jax_ttt.sweep --num-seeds 64
 
 import contextlib
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -27,9 +26,10 @@ from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
+from jax_ttt.files import records
 from jax_ttt.players import names
 from jax_ttt.reports import sweep_table
-from jax_ttt.results import plain, saved_runs
+from jax_ttt.results import saved_runs
 from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
@@ -276,7 +276,7 @@ def write(
         about = {"preset": args.preset, "first_seed": args.first_seed}
         about |= {"device": device, "file": str(kept.path), "seconds": seconds}
         result = SweepResult(**about, groups=tuple(found))
-        print(json.dumps(plain.to_dict(result)))
+        print(records.to_json(result))
     elif not groups:
         print("no agent was finished")
     else:

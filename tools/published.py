@@ -4,7 +4,6 @@ python -m tools.published
 """
 
 import dataclasses
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.evaluation import agent_groups
-from jax_ttt.results import plain
+from jax_ttt.files import records
 from jax_ttt.results.aligned import wrapped
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
@@ -207,7 +206,7 @@ def as_json(
         for name, rows in results.items()
     }
     result = PublishedResult(device=device, first_seed=args.first_seed, systems=systems)
-    return json.dumps(plain.to_dict(result))
+    return records.to_json(result)
 
 
 if __name__ == "__main__":

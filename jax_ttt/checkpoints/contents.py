@@ -14,8 +14,8 @@ from jax_ttt import __version__
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, Words
 from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
-from jax_ttt.results import plain, tensor_files
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files.records import JsonObject
+from jax_ttt.results import tensor_files
 from jax_ttt.results.tensor_files import AgentError
 
 KIND = "checkpoint"

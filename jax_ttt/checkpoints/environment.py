@@ -9,8 +9,8 @@ from jax_ttt import __version__
 from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.results import plain
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
 from jax_ttt.runtime import devices, process, streams
 
 
@@ -74,7 +74,7 @@ def _relevant(about: JsonObject) -> JsonObject:
     """Return what the bits depend on; of the threads, only their number."""
     device = about.get("device")
     device = device if isinstance(device, dict) else {}
-    flat = plain.flattened({"versions": about.get("versions") or {}}, ".")
+    flat = records.flattened({"versions": about.get("versions") or {}}, ".")
     found = {name.partition(".")[2]: value for name, value in flat.items()}
     found |= {name: device.get(name) for name in ("platform", "kind")}
     if device.get("platform") == "cpu":

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from jax_ttt.results import plain
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
 from jax_ttt.results.free_folders import EVENTS
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
 
@@ -45,7 +45,7 @@ class Loggers:
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics to all loggers."""
-        sent = flat_numbers(plain.to_dict(row))
+        sent = flat_numbers(records.to_dict(row))
         del sent["update"]
         for name, logger in list(self._loggers.items()):
             self._tried(name, logger.write, sent, row.update)
@@ -107,7 +107,7 @@ def flat_numbers(row: JsonObject) -> Numbers:
     are omitted.
     """
     found: Numbers = {}
-    for name, value in plain.flattened(row, "/").items():
+    for name, value in records.flattened(row, "/").items():
         if isinstance(value, int | float):
             found[name] = int(value) if isinstance(value, bool) else value
     return found

@@ -14,9 +14,9 @@ from jax_ttt.checkpoints.contents import Checkpoint, Finished, Plan, Positions
 from jax_ttt.checkpoints.environment import environment
 from jax_ttt.checkpoints.loggers import Loggers
 from jax_ttt.config.catalogue import Seat
+from jax_ttt.files.records import JsonObject
 from jax_ttt.players.agents import Agent
 from jax_ttt.results.grades import Grades, Reached
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.scaling import processes

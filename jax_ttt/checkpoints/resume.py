@@ -12,9 +12,9 @@ from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.command_line.wrong_words import flag
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Setting
+from jax_ttt.files.records import JsonObject
 from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.free_folders import resuming
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Counts
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import files, streams

@@ -83,7 +83,7 @@ def save_checkpoint(run: Path, checkpoint: Checkpoint, keep: int) -> Path:
         OSError: it can't be written.
     """
     path = path_of(run, checkpoint.update)
-    files.write_whole(path, checkpoint_file(checkpoint))
+    files.write_atomic(path, checkpoint_file(checkpoint))
     for old in paths(run)[keep:]:
         with contextlib.suppress(OSError):  # it costs space only
             old.unlink()

@@ -18,8 +18,9 @@ from typing import TextIO, cast
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
-from jax_ttt.results import plain, reading
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
+from jax_ttt.results import reading
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 
@@ -54,7 +55,7 @@ class SweepFile:
 
         It is on the disk when the method returns.
         """
-        _write(self._file, {"group": group, "agent": plain.to_dict(agent)})
+        _write(self._file, {"group": group, "agent": records.to_dict(agent)})
         self.agents[group, agent.seed] = agent
 
     def rows(self, group: int) -> list[AgentResult]:
@@ -156,7 +157,7 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         if not size:
             raise ValueError("it has no whole line")
         first, *others = map(_checked, text[:size].splitlines())
-        agents = [plain.record_from_dict(AgentResult, row["agent"]) for row in others]
+        agents = [records.from_dict(AgentResult, row["agent"]) for row in others]
         pairs = zip(others, agents, strict=True)
         by_place = {(plain.field(row, "group", int), a.seed): a for row, a in pairs}
         return _sweep(first), by_place, size

@@ -7,9 +7,9 @@ from statistics import mean, median
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.results import plain
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
 from jax_ttt.results.commands import GroupResult, Spread
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import AgentResult
 
 
@@ -59,6 +59,6 @@ def as_cells(row: AgentResult) -> JsonObject:
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
     for seat, rates in row.rates.items():
-        of_seat = plain.to_dict(rates).items()
+        of_seat = records.to_dict(rates).items()
         cells |= {f"{seat}_{k}": v for k, v in of_seat if k.endswith("_rate")}
     return cells | {"unbeatable": row.is_proven if row.has_verdict else None}

@@ -13,8 +13,9 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.suggestions import did_you_mean
+from jax_ttt.files import agent_file
+from jax_ttt.files.run_folder import agent_path
 from jax_ttt.players.shipped import ALL
-from jax_ttt.results.reading import saved_game
 
 _SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
 
@@ -70,8 +71,15 @@ class Spec:
 
     @property
     def path(self) -> Path:
-        """The agent's file or folder."""
-        return _SHIPPED.get(self.name, Path(self.name))
+        """The agent's file."""
+        return agent_path(_SHIPPED.get(self.name, Path(self.name)))
+
+    @property
+    def saved(self) -> "Spec | None":
+        """The saved agent that the player is, or has within it; None if it has none."""
+        if self.inner is not None:
+            return self.inner.saved
+        return self if self.kind == "agent" else None
 
 
 def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
@@ -101,8 +109,9 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         return Spec(name, _KIND_OF[name])
     if not name or not _exists(name):
         raise _unknown(name)
-    if Path(name).is_dir() and not _exists(f"{name}/agent.safetensors"):
-        raise PlayerError(f"{Path(name) / 'agent.safetensors'}: no such file")
+    path = agent_path(Path(name))
+    if not path.exists():
+        raise PlayerError(f"{path}: no such file")
     return Spec(name, "agent")
 
 
@@ -115,32 +124,18 @@ def check_opponent(name: str, env_id: EnvId) -> None:
 def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
     """Raise `PlayerError` if a saved agent among the players is of another game."""
     for spec in specs:
-        while spec.inner is not None:
-            spec = spec.inner
-        made = saved_game(spec.path) if spec.kind == "agent" else None
-        if made not in (None, env_id):
-            raise PlayerError(f"{spec.name}: made for {made}, not for {env_id}")
-
-
-def saved_file(spec: Spec) -> tuple[str, Path] | None:
-    """Return the name and file of the saved agent that a player is, or has within it.
-
-    None for other players.
-    """
-    while spec.inner is not None:
-        spec = spec.inner
-    if spec.kind != "agent":
-        return None
-    path = spec.path
-    return spec.name, path / "agent.safetensors" if path.is_dir() else path
+        if (saved := spec.saved) is not None:
+            made = agent_file.env_id(saved.path)
+            if made != env_id:
+                raise PlayerError(f"{saved.name}: made for {made}, not for {env_id}")
 
 
 def stamp(spec: Spec) -> tuple[int, ...]:
     """Return numbers that change when the player's file is replaced."""
-    if (saved := saved_file(spec)) is None:
+    if (saved := spec.saved) is None:
         return ()
-    found = saved[1].stat()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    about = saved.path.stat()
+    return about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def _exists(path: str) -> bool:

@@ -1,7 +1,6 @@
 """What `train` prints: before a run, at each evaluation, and at the end."""
 
 import dataclasses
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,8 @@ from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.latest_games import LatestGames
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.proving import counterexamples
@@ -27,12 +28,10 @@ from jax_ttt.reports.progress_table import (
     RoundTable,
     coloured_verdict,
 )
-from jax_ttt.results import plain
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import Counts
 from jax_ttt.runtime import streams
 from jax_ttt.solver import policies
@@ -302,4 +301,4 @@ def run_as_json(
         stopped=stopped,
         verdict=_verdict(agent, moves),
     )
-    return json.dumps(plain.to_dict(result))
+    return records.to_json(result)

@@ -17,12 +17,12 @@ import numpy as np
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation import certificates
+from jax_ttt.files import records
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.names import Spec, saved_file
+from jax_ttt.players.names import Spec
 from jax_ttt.players.registry import Entrant
 from jax_ttt.reports import text_board
-from jax_ttt.results import plain
 from jax_ttt.results.certificates import Certificate
 from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
@@ -71,7 +71,7 @@ def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
     """Write a list with one position per line."""
-    lines = ",\n".join(json.dumps(plain.to_dict(row), allow_nan=False) for row in rows)
+    lines = ",\n".join(records.to_json(row) for row in rows)
     files.write_output(path, f"[\n{lines}\n]\n".encode())
 
 
@@ -110,10 +110,9 @@ def certified(
         PlayerError: no seat can be certified.
     """
     player, sha256 = spec.name, ""
-    if saved := saved_file(spec):
-        name, path = saved
-        player = f"{player.removesuffix(name)}AGENT"
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    if (saved := spec.saved) is not None:
+        player = f"{player.removesuffix(saved.name)}AGENT"
+        sha256 = hashlib.sha256(saved.path.read_bytes()).hexdigest()
     if tree is None:
         moves, missing = certificates.proven_by_search(entrant, env_id)
     else:
@@ -133,7 +132,7 @@ def write_certificate(
     path: Path, certificate: Certificate, missing: str, as_json: bool
 ) -> None:
     """Write a certificate, and say so; `missing` says why a seat is not in it."""
-    files.write_whole(path, certificate.as_bytes())
+    files.write_atomic(path, certificate.as_bytes())
     size = counted(certificate.num_positions, "position")
     streams.tell_written(path, size, as_json)
     if missing:

@@ -7,7 +7,7 @@ import dataclasses
 import json
 
 from jax_ttt.config.catalogue import Seat
-from jax_ttt.results import plain
+from jax_ttt.files import records
 
 Moves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
@@ -27,4 +27,4 @@ class Certificate:
 
     def as_bytes(self) -> bytes:
         """Return the file's contents: JSON with a line for each position."""
-        return f"{json.dumps(plain.to_dict(self), indent=1)}\n".encode("ascii")
+        return f"{json.dumps(records.to_dict(self), indent=1)}\n".encode("ascii")

@@ -6,10 +6,9 @@ JAX.
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.results import plain
 from jax_ttt.results.exam import Exam
 
 Rate = Literal["win_rate", "draw_rate", "loss_rate"]
@@ -18,8 +17,6 @@ RATES: tuple[Rate, ...] = get_args(Rate)
 
 Interval = tuple[float, float]
 """Lower and upper end of a 95 % interval."""
-
-_OLD_SEATS = {"first": "as_first", "second": "as_second"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,8 +59,6 @@ def is_exact(rates: Rates) -> bool:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Exact(Rates):
     """Exact results against random: the mean of both seats, and each seat."""
-
-    OLD_NAMES: ClassVar = _OLD_SEATS
 
     first: SeatExact
     second: SeatExact
@@ -145,8 +140,6 @@ class Disagreement:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Sampled(SampledRates):
     """A sampled match against random: results of all games, and of each seat."""
-
-    OLD_NAMES: ClassVar = _OLD_SEATS
 
     first: SampledRates
     second: SampledRates
@@ -259,11 +252,3 @@ class FullGrades(Grades):
     exact: FullExact | None = None
     exam: Exam | None = None
 
-
-def read_grades(value: object, where: str = "") -> Grades:
-    """Return the grades of a JSON object of this or an earlier version.
-
-    Raises:
-        ValueError: a field is missing or has the wrong type.
-    """
-    return plain.record_from_dict(Grades, value, where)

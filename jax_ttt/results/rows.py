@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.results import plain
+from jax_ttt.files import records
 from jax_ttt.results.grades import Grades, is_exact
 
 Event = Literal["chunk", "evaluation"]
@@ -62,14 +62,14 @@ class AgentResult(Grades, Counts):
     diverged: bool  # the loss, the gradient or an action value was not finite
 
 
-def read_row(value: object) -> Row:
-    """Return a row of `metrics.jsonl` of this or an earlier version.
+def read_row(line: str | bytes) -> Row:
+    """Return the row in a line of `metrics.jsonl`.
 
     Raises:
-        ValueError: a field is missing or has the wrong type.
+        ValueError: it is not JSON, or a field is missing or has the wrong type.
     """
-    step = plain.record_from_dict(Step, value)
-    return plain.record_from_dict(Chunk if step.event == "chunk" else Evaluated, value)
+    step = records.from_json(Step, line)
+    return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:

@@ -15,8 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jax_ttt.files.records import JsonObject
 from jax_ttt.results import reading
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.serving import replies
 from jax_ttt.serving.replies import Refusal
 

@@ -130,7 +130,7 @@ class AgentList:
             return f"imported/{path.stem}"
         plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name).strip(". ")[:60] or "agent"
         path = self.imported / f"{plain}-{digest}.safetensors"
-        files.write_whole(path, contents, mode=0o600)
+        files.write_atomic(path, contents, mode=0o600)
         return f"imported/{path.stem}"
 
     def _files(self) -> Iterator[tuple[str, Source, str, Path]]:

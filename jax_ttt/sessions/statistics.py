@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files.records import JsonObject
 from jax_ttt.runtime import streams
 
 VERSION = 1

@@ -8,17 +8,22 @@ from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.training.run_state import Progress
 
 
-def with_grades(steps: Iterator[Progress]) -> Iterator[tuple[Progress, Grades]]:
+UNGRADED = Grades()
+
+
+def with_grades(
+    steps: Iterator[Progress], grades: Grades = UNGRADED
+) -> Iterator[tuple[Progress, Grades]]:
     """Yield the steps of an agent's run, each with the grades of its last evaluation.
+
+    `grades` are those before the first step.
 
     Raises:
         FloatingPointError: an action value is not finite.
     """
-    last, grades = None, Grades()
     for progress in steps:
-        if progress.state.last is not None and progress.state.last is not last:
-            last = progress.state.last
-            grades = evaluation.summary(last)
+        if progress.evaluation is not None:
+            grades = evaluation.summary(progress.evaluation)
         yield progress, grades
 
 

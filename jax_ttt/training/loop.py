@@ -22,7 +22,6 @@ from jax_ttt.envs import pgx_games
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.opponents import Opponent, Versus
 from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import evaluation
 from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.players import names, registry
 from jax_ttt.proving import counterexamples
@@ -156,13 +155,12 @@ def _evaluate(
     layout: Layout,
     stop: Callable[[], bool],
 ) -> Progress:
-    """Evaluate the agents, and keep the best parameters of each."""
+    """Evaluate the agents."""
     config = learner.config
     result = jax.device_get(grades(learner, state.train_state, key, tree, layout))
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
-    criteria = evaluation.criteria(result, config.opponent.seat)
-    state = run_state.after_evaluation(state, result, criteria)
+    state = dataclasses.replace(state, evaluated=state.update)
     return Progress(state, None, result)
 
 
@@ -218,7 +216,7 @@ def _with_counterexamples(
     reached, keys = counterexamples.find(config, params, rng, layout.mesh, stop)
     if int(state.update):
         state = run_state.with_pool(state, keys, rng)
-    return state, result._replace(reached=evaluation.reached_bytes(reached))
+    return state, result._replace(reached=reached)
 
 
 def prepare(

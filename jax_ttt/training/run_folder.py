@@ -15,7 +15,7 @@ from pathlib import Path
 from jax_ttt import __version__
 from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.players import agents
-from jax_ttt.results import free_folders, plain
+from jax_ttt.results import free_folders
 from jax_ttt.results.rows import Row
 from jax_ttt.runtime import devices, files, process, streams
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -105,13 +105,13 @@ class RunFolder:
         }
         text = json.dumps(about, indent=2) + "\n"
         with self.times.recording("write"):
-            files.write_whole(self.path / "config.json", text.encode())
+            files.write_atomic(self.path / "config.json", text.encode())
 
     def write_row(self, row: Row) -> None:
         """Append a row to the metrics and hand it to the system."""
         with self.times.recording("write"):
             try:
-                self._metrics.write(json.dumps(plain.to_dict(row)) + "\n")
+                self._metrics.write(records.to_json(row) + "\n")
                 self._metrics.flush()
             except OSError as error:
                 path = str(self.path / "metrics.jsonl")
@@ -161,7 +161,7 @@ class RunFolder:
             "peak_memory_mib": process.peak_mib(),
         }
         text = json.dumps(about, indent=2) + "\n"
-        files.write_whole(self.times_path, text.encode())
+        files.write_atomic(self.times_path, text.encode())
 
     def close(self) -> None:
         """Close the metrics, and unlock the folder."""

@@ -17,25 +17,13 @@ from jaxtyping import UInt32
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.evaluation.evaluation import Criteria, Evaluation
+from jax_ttt.evaluation.evaluation import Evaluation
 from jax_ttt.results.rows import Counts
 from jax_ttt.runtime import pytrees
 from jax_ttt.scaling import mesh as meshes
 from jax_ttt.training.device import Layout
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Best:
-    """The best evaluation so far, and the parameters at that update."""
-
-    update: np.ndarray  # (S,) int64, updates of the agent at the evaluation
-    proven: np.ndarray  # (S,) bool: unbeatable in the seats that it learned
-    loss_rate: np.ndarray  # (S,) float64, as in `evaluation.Criteria`; NaN: none
-    win_rate: np.ndarray  # (S,) float64, 0 to 1; NaN if nothing was evaluated
-    params: nnx.State  # NumPy arrays, since the next chunk takes the learner's
 
 
 @jax.tree_util.register_dataclass
@@ -53,8 +41,6 @@ class RunState:
     env_steps: np.ndarray  # moves so far
     seconds: np.float64  # training all S, excluding compilation and evaluation
     diverged: np.ndarray  # (S,) bool: a loss, gradient or weight was not finite
-    last: Evaluation | None  # of NumPy arrays; None before the first
-    best: Best | None  # None before the first evaluation
 
     @property
     def params(self) -> nnx.State:
@@ -126,8 +112,6 @@ def initial_state(train_state: TrainState, key: np.ndarray) -> RunState:
         env_steps=np.zeros(shape, np.int64),
         seconds=np.float64(0),
         diverged=np.zeros(shape, bool),
-        last=None,
-        best=None,
     )
 
 
@@ -156,33 +140,6 @@ def after_chunk(
     )
 
 
-def after_evaluation(
-    state: RunState, result: Evaluation, criteria: Criteria
-) -> RunState:
-    """Return the state after an evaluation with this result and these criteria.
-
-    The parameters are copied only if an agent improved.
-    """
-    shape = np.shape(state.games)
-    params = meshes.gathered(state.params)
-    new = Best(
-        update=np.broadcast_to(state.update, shape),
-        proven=np.broadcast_to(criteria.proven, shape),
-        loss_rate=np.broadcast_to(criteria.loss_rate, shape),
-        win_rate=np.broadcast_to(criteria.win_rate, shape),
-        params=params,
-    )
-    old = state.best
-    ahead = np.ones(shape, bool) if old is None else better(new, old)
-    if old is not None and not ahead.any():
-        best = old
-    elif old is None or ahead.all():
-        best = dataclasses.replace(new, params=jax.tree.map(np.array, params))
-    else:
-        best = jax.tree.map(lambda a, b: _chosen(ahead, a, b), new, old)
-    return dataclasses.replace(state, evaluated=state.update, last=result, best=best)
-
-
 def with_pool(
     state: RunState, numbers: np.ndarray, rng: np.random.Generator
 ) -> RunState:
@@ -199,31 +156,6 @@ def with_pool(
     pool = jax.tree.map(jnp.asarray, pool)
     train_state = dataclasses.replace(state.train_state, pool=pool)
     return dataclasses.replace(state, train_state=train_state)
-
-
-def better(new: Best, old: Best) -> np.ndarray:
-    """Return whether the new evaluation is better than the old one, `(S,)` bool.
-
-    The order of the criteria is: proven, lower loss rate, higher win rate. If all are
-    equal, the new one is better. NaN is the worst rate.
-    """
-
-    def worth(best: Best) -> tuple[np.ndarray, ...]:
-        wins = np.where(np.isnan(best.win_rate), -np.inf, best.win_rate)
-        losses = np.where(np.isnan(best.loss_rate), np.inf, best.loss_rate)
-        return np.asarray(best.proven), np.asarray(-losses), wins
-
-    ahead = np.ones(np.shape(new.proven), bool)
-    for a, b in reversed(list(zip(worth(new), worth(old), strict=True))):
-        ahead = np.where(a == b, ahead, a > b)
-    return ahead
-
-
-def _chosen(
-    ahead: np.ndarray, new: jax.Array | np.ndarray, old: np.ndarray
-) -> np.ndarray:
-    wanted = ahead.reshape(ahead.shape + (1,) * (np.ndim(new) - ahead.ndim))
-    return np.where(wanted, np.asarray(new), old)
 
 
 def on_host(state: RunState) -> dict[str, np.ndarray]:

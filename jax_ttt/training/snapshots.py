@@ -140,7 +140,7 @@ class SnapshotFile:
         blank = np.float16(self._config.network.initial_value)
         tensors = _stacked([s.tensors for s in kept], blank)
         try:
-            files.write_whole(self.path, tensor_files.as_bytes(about, tensors))
+            files.write_atomic(self.path, tensor_files.as_bytes(about, tensors))
         except OSError as error:
             streams.tell(f"warning: {self.path}: {error.strerror}")
         self._is_written, self._last_write = True, time.monotonic()

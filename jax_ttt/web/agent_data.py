@@ -14,9 +14,9 @@ from jax_ttt.config.choices import NetworkKind
 from jax_ttt.dqn import equations
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.files.records import JsonObject
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.solver import policies, proof
 from jax_ttt.web import tree_data
 

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jax_ttt.config.catalogue import Side
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files.records import JsonObject
 from jax_ttt.serving import static_files
 from jax_ttt.serving.replies import Refusal
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SIDES
+from jax_ttt.files.records import JsonObject
 from jax_ttt.networks import convolution
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import CONNECT_FOUR
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.web import tree_data
 
 COMPUTED = {

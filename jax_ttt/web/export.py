@@ -14,10 +14,10 @@ from jaxtyping import Float
 from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.history import measured_row
+from jax_ttt.files.records import JsonObject
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import files
 from jax_ttt.serving import one_file
 from jax_ttt.training import snapshots
@@ -66,7 +66,7 @@ def write_connect_four(folder: Path) -> Path:
 
 def _write(path: Path, data: JsonObject) -> Path:
     """Write the page of this name with its data, and return its file."""
-    files.write_whole(path, one_file.inlined(STATIC / path.name, data).encode())
+    files.write_atomic(path, one_file.inlined(STATIC / path.name, data).encode())
     return path
 
 

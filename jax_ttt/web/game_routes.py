@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jax_ttt.config.catalogue import SEAT_OF
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files.records import JsonObject
 from jax_ttt.serving import checks
 from jax_ttt.serving.replies import Refusal
 

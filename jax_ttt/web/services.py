@@ -14,9 +14,9 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SIDES
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
+from jax_ttt.files.records import JsonObject
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.players import agents
-from jax_ttt.results.plain import JsonObject
 from jax_ttt.runtime import streams
 from jax_ttt.serving import replies, static_files
 from jax_ttt.serving.replies import Refusal

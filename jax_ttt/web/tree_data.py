@@ -13,7 +13,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
-from jax_ttt.results.plain import JsonObject
+from jax_ttt.files.records import JsonObject
 from jax_ttt.solver import minimax
 
 NOT_OVER = 3

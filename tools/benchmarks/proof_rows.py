@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.results import plain
+from jax_ttt.files import records
 from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Exact
 from jax_ttt.solver import safe_play
@@ -55,7 +55,7 @@ def show_agents(
         spent = [s for row in rows if (s := getattr(row, moment)) is not None]
         counted = () if moment == "end" else units
         figures[moment] = show_spent(f"{name}, {text}", spent, counted)
-    return figures | {"agents": [plain.to_dict(row) for row in rows]}
+    return figures | {"agents": [records.to_dict(row) for row in rows]}
 
 
 def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:

@@ -1,0 +1,1 @@
+"""The files of runs, agents and sweeps."""

@@ -1,0 +1,101 @@
+"""A trained agent's file: its weights, and everything needed to use them.
+
+Saving the same agent gives the same bytes: the file holds no time and no path. Needs no
+JAX.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.settings import Config
+from jax_ttt.files import tensor_file
+from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.results.grades import Grades
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Game:
+    """What a file says first."""
+
+    kind: Literal["agent"] = "agent"
+    env_id: EnvId
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Description(_Game):
+    config: dict[str, Setting]
+    seed: Annotated[int, msgspec.Meta(ge=0, le=SEED_RANGE.high)]
+    num_updates: Annotated[int, msgspec.Meta(ge=0)]
+    score: Grades
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentFile:
+    """What an agent's file holds."""
+
+    config: Config
+    seed: int
+    num_updates: int  # learned from; fewer than in the settings if stopped early
+    score: Grades  # the last evaluation
+    tensors: dict[str, np.ndarray]  # the network's weights by name
+
+
+def as_bytes(agent: AgentFile) -> bytes:
+    """Return the contents of an agent's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+    """
+    for name, tensor in agent.tensors.items():
+        if not np.isfinite(tensor).all():
+            raise FloatingPointError(f"{name} is not finite; the agent was not saved")
+    description = _Description(
+        env_id=agent.config.env_id,
+        config=agent.config.as_dict(),
+        seed=agent.seed,
+        num_updates=agent.num_updates,
+        score=agent.score,
+    )
+    return tensor_file.as_bytes(description, agent.tensors)
+
+
+def load(path: Path) -> AgentFile:
+    """Return what a file holds; whether the weights fit a network is not checked.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote it,
+            or a weight is not finite.
+    """
+    description, tensors = tensor_file.load(path, _Description)
+    try:
+        config = Config.of(**description.config)
+    except ValueError as error:
+        raise AgentError(f"{path}: {error}") from None
+    if config.env_id != description.env_id:
+        raise AgentError(f"{path}: its game does not match its settings")
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise AgentError(f"{path}: {name} has a weight that is not finite")
+    return AgentFile(
+        config=config,
+        seed=description.seed,
+        num_updates=description.num_updates,
+        score=description.score,
+        tensors=tensors,
+    )
+
+
+def env_id(path: Path) -> EnvId:
+    """Return the game that a file's agent is made for; its weights are not read.
+
+    Raises:
+        AgentError: the file is missing or damaged, or another program or version wrote
+            it.
+    """
+    return tensor_file.describe(path, _Game).env_id

@@ -1,0 +1,194 @@
+"""A checkpoint: the state of a run and its plan, as a file. Needs no JAX.
+
+It is a file of tensors (`files/tensor_file.py`): every leaf of the run's state by its
+name, and what the run was asked for.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+import numpy as np
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.settings import Config
+from jax_ttt.files import tensor_file
+from jax_ttt.files.records import JsonObject
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.results.grades import Grades
+
+Finished = Literal["end", "proven"]
+"""Why a run ended by itself: after its last update, or with `--until-proven`."""
+Rank = tuple[bool, int, float]
+"""What compares agents: proven or not, losing ends as a negative number, wins."""
+_LEARNED = tuple(
+    f"train_state.{name}."
+    for name in ("params", "target_params", "average_params", "opt_state")
+)
+"""Leaves that are finite unless the training diverged."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a run was asked for; a run that continues keeps it."""
+
+    config: Config
+    preset: Preset
+    seed: int
+    until_proven: bool = False
+    snapshots: bool = False
+    tensorboard: bool = False
+    wandb: str | None = None  # the id of its run there
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A run at one moment, as plain data and NumPy arrays."""
+
+    plan: Plan
+    update: int  # updates done
+    evaluated: int  # the update of the last evaluation; -1 before the first
+    grades: Grades  # of the last evaluation
+    best: Rank | None  # of the best agent so far, where losing ends are counted
+    finished: Finished | None  # None if there is more to do
+    seconds: dict[str, float]  # of the run's parts
+    total_seconds: float
+    environment: JsonObject  # versions, device, threads and random numbers
+    tensors: dict[str, np.ndarray]  # the leaves of the state
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Description:
+    """What a checkpoint's file says beside its tensors."""
+
+    kind: Literal["checkpoint"] = "checkpoint"
+    config: dict[str, Setting]
+    preset: str
+    seed: int
+    until_proven: bool
+    snapshots: bool
+    tensorboard: bool
+    wandb: str | None = None
+    update: int
+    evaluated: int
+    grades: Grades
+    best: Rank | None = None
+    finished: Finished | None = None
+    seconds: dict[str, float]
+    total_seconds: float
+    environment: JsonObject
+
+
+class Found(NamedTuple):
+    """The newest good checkpoint of a run."""
+
+    run: RunFolder
+    path: Path
+    checkpoint: Checkpoint
+    damaged: dict[Path, str]
+    """Newer files that can't be used, and why."""
+
+
+def as_bytes(checkpoint: Checkpoint) -> bytes:
+    """Return the contents of a checkpoint's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OverflowError: it would be larger than what can be read.
+    """
+    if name := not_finite(checkpoint.tensors):
+        raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
+    plan = checkpoint.plan
+    description = _Description(
+        config=plan.config.as_dict(),
+        preset=plan.preset,
+        seed=plan.seed,
+        until_proven=plan.until_proven,
+        snapshots=plan.snapshots,
+        tensorboard=plan.tensorboard,
+        wandb=plan.wandb,
+        update=checkpoint.update,
+        evaluated=checkpoint.evaluated,
+        grades=checkpoint.grades,
+        best=checkpoint.best,
+        finished=checkpoint.finished,
+        seconds=checkpoint.seconds,
+        total_seconds=checkpoint.total_seconds,
+        environment=checkpoint.environment,
+    )
+    return tensor_file.as_bytes(description, checkpoint.tensors)
+
+
+def load(path: Path) -> Checkpoint:
+    """Return the checkpoint of a file; whether its leaves fit is not checked.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote it,
+            or a weight is not finite.
+    """
+    about, tensors = tensor_file.load(path, _Description)
+    try:
+        config = Config.of(**about.config)
+        SEED_RANGE.check("seed", about.seed)
+    except ValueError as error:
+        raise AgentError(f"{path}: {error}") from None
+    if about.preset not in PRESETS:
+        raise AgentError(f"{path}: there is no preset {about.preset[:40]!r}")
+    if name := not_finite(tensors):
+        raise AgentError(f"{path}: {name} is not finite")
+    plan = Plan(
+        config=config,
+        preset=cast(Preset, about.preset),
+        seed=about.seed,
+        until_proven=about.until_proven,
+        snapshots=about.snapshots,
+        tensorboard=about.tensorboard,
+        wandb=about.wandb,
+    )
+    return Checkpoint(
+        plan=plan,
+        update=about.update,
+        evaluated=about.evaluated,
+        grades=about.grades,
+        best=about.best,
+        finished=about.finished,
+        seconds=about.seconds,
+        total_seconds=about.total_seconds,
+        environment=about.environment,
+        tensors=tensors,
+    )
+
+
+def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
+    """Return the name of a leaf that is finite in every good state, but not here."""
+    for name, tensor in tensors.items():
+        if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
+            return name
+    return None
+
+
+def newest(run: RunFolder) -> Found:
+    """Return the newest good checkpoint in a run's folder.
+
+    Raises:
+        UsageError: there is no such folder, or no good checkpoint in it.
+    """
+    if not run.path.is_dir():
+        raise UsageError(f"--resume {run.path}: no such folder")
+    damaged: dict[Path, str] = {}
+    for path in run.checkpoints():
+        try:
+            return Found(run, path, load(path), damaged)
+        except AgentError as error:
+            damaged[path] = str(error)
+    if damaged:
+        first, *others = damaged.values()
+        older = "; nor can an older one be used" if others else ""
+        raise UsageError(f"{first}{older}")
+    why = "no checkpoint in this folder"
+    if run.agent.exists():
+        why += "; its agent can be used, but the run can't be continued"
+    raise UsageError(f"--resume {run.path}: {why}")

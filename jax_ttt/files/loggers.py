@@ -1,0 +1,149 @@
+"""Loggers of a run's metrics: TensorBoard and Weights & Biases.
+
+Importing this module imports neither. Loggers receive exactly the numbers of
+`metrics.jsonl`, each at its update. A logger that fails is dropped with a warning on
+stderr, and the run continues.
+"""
+
+import os
+import secrets
+from collections.abc import Callable
+from typing import Protocol
+
+from jax_ttt.files import records
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.records import JsonObject
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.results.rows import Row
+from jax_ttt.runtime import streams
+
+Numbers = dict[str, int | float]
+"""The numbers of a row by name."""
+
+
+class Logger(Protocol):
+    """One destination of rows."""
+
+    def write(self, numbers: Numbers, update: int) -> None:
+        """Write the numbers of a row."""
+        ...
+
+    def close(self) -> None:
+        """Write everything out."""
+        ...
+
+
+class TensorBoard:
+    """Writes to the run's folder for TensorBoard; numbers become float32."""
+
+    def __init__(self, run: RunFolder, first_update: int) -> None:
+        """Open a file; TensorBoard ignores earlier files from `first_update` on."""
+        from tensorboardX import SummaryWriter
+
+        self._writer = SummaryWriter(str(run.tensorboard), purge_step=first_update)
+
+    def write(self, numbers: Numbers, update: int) -> None:
+        """Write the numbers of a row."""
+        for name, number in numbers.items():
+            self._writer.add_scalar(name, number, update)
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write everything out."""
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """Logs to a run of Weights & Biases, with its files in the run's folder.
+
+    The mode is $WANDB_MODE, offline by default.
+    """
+
+    def __init__(self, run: RunFolder, about: JsonObject, number: str) -> None:
+        """Begin or continue the run of this id; `about` is its config."""
+        # Not an argument of init: W&B would report the start of the run to its server.
+        os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
+        import wandb  # type: ignore[import-not-found]
+
+        self._run = wandb.init(
+            project="jax_ttt",
+            name=run.path.resolve().name,
+            id=number,
+            resume="allow",
+            dir=str(run.path),
+            config=about,
+            # Without these, W&B captures and adds to the command's output.
+            settings=wandb.Settings(console="off", silent=True),
+        )
+
+    def write(self, numbers: Numbers, update: int) -> None:
+        """Log the numbers of a row."""
+        self._run.log(numbers, step=update)
+
+    def close(self) -> None:
+        """Write everything out."""
+        self._run.finish()
+
+
+class Loggers:
+    """Sends rows to all loggers that have not failed."""
+
+    def __init__(self, run: RunFolder, plan: Plan, update: int | None) -> None:
+        """Open the loggers that a run is asked for.
+
+        If the run continues, `update` is that of its checkpoint.
+        """
+        self._loggers: dict[str, Logger] = {}
+        first_update = 0 if update is None else update + 1
+        if plan.tensorboard:
+            self._open("tensorboard", lambda: TensorBoard(run, first_update))
+        if (number := plan.wandb) is not None:
+            about = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
+            self._open("wandb", lambda: WeightsAndBiases(run, about, number))
+
+    def _open(self, name: str, opener: Callable[[], Logger]) -> None:
+        try:
+            self._loggers[name] = opener()
+        except Exception as error:  # no failure of a logger may end the run
+            _tell_dropped(name, error)
+
+    def write_row(self, row: Row) -> None:
+        """Send a row of the metrics to all loggers."""
+        numbers = flat_numbers(records.to_dict(row))
+        del numbers["update"]
+        for name, logger in list(self._loggers.items()):
+            try:
+                logger.write(numbers, row.update)
+            except Exception as error:  # as above
+                del self._loggers[name]
+                _tell_dropped(name, error)
+
+    def close(self) -> None:
+        """Close all loggers."""
+        for name, logger in self._loggers.items():
+            try:
+                logger.close()
+            except Exception as error:  # as above
+                _tell_dropped(name, error)
+
+
+def _tell_dropped(name: str, error: Exception) -> None:
+    streams.tell(f"warning: logging to {name} stopped: {error!r}")
+
+
+def wandb_number() -> str:
+    """Return a new id for a run of Weights & Biases."""
+    return secrets.token_hex(4)
+
+
+def flat_numbers(row: JsonObject) -> Numbers:
+    """Return the numbers of a row by flat names, for instance `exact/first/win_rate`.
+
+    Booleans become 0 or 1. An interval becomes two numbers, `_low` and `_high`. Texts
+    are omitted.
+    """
+    numbers: Numbers = {}
+    for name, value in records.flattened(row, "/").items():
+        if isinstance(value, int | float):
+            numbers[name] = int(value) if isinstance(value, bool) else value
+    return numbers

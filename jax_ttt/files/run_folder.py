@@ -1,0 +1,358 @@
+"""A run's folder: its files, its lock, and the folders of all runs. Needs no JAX.
+
+| file | holds |
+|---|---|
+| `config.json` | the settings, the seed, the command and the environment |
+| `metrics.jsonl` | a row for each chunk of updates and each evaluation |
+| `checkpoint-N.safetensors` | the state after N updates, to continue from |
+| `snapshots/N.safetensors` | the agent at an evaluation, after N updates |
+| `agent.safetensors` | the trained agent |
+| `best.safetensors` | the agent with the fewest losing ends, if these are counted |
+| `times.json` | the seconds of the run's parts |
+| `tensorboard/`, `wandb/` | what these loggers write |
+| `.lock` | while a process writes to the folder: its number |
+"""
+
+import contextlib
+import dataclasses
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import filelock
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.settings import Config
+from jax_ttt.files import records
+from jax_ttt.results import rows
+from jax_ttt.results.commands import RunSummary
+from jax_ttt.results.rows import Evaluated, Row
+from jax_ttt.runtime import files
+
+RUNS = Path("runs")
+"""Where `train` makes its folders."""
+MOST_METRICS = 2**28
+"""Bytes of the longest metrics that are read, about half a million rows."""
+_AGENT = "agent.safetensors"
+_CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
+_SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
+
+
+class Settings(NamedTuple):
+    """What `config.json` says of a run."""
+
+    config: Config
+    preset: Preset
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _ConfigFile:
+    """The part of `config.json` that is read."""
+
+    config: dict[str, Setting]
+    preset: str
+    seed: int
+
+
+class InUseError(OSError):
+    """Another process is writing; the message names the file and the process."""
+
+
+class Lock:
+    """A lock on what a file stands for, until it is closed or the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock it; the file, which is made, holds the number of the process.
+
+        Raises:
+            InUseError: another process has locked it.
+            OSError: the file can't be made.
+        """
+        self._path = path
+        self._lock = filelock.FileLock(path, timeout=0)
+        try:
+            self._lock.acquire()
+        except filelock.Timeout:
+            number = path.read_text("ascii").strip()
+            raise InUseError(f"in use by process {number}") from None
+        with contextlib.suppress(OSError):  # a full disk: the number only informs
+            path.write_text(f"{os.getpid()}\n", "ascii")
+
+    def close(self) -> None:
+        """Unlock it, and remove the file."""
+        # While it is locked, or a file that another process has locked could go.
+        with contextlib.suppress(OSError):  # Windows removes no file that is open
+            self._path.unlink()
+        self._lock.release()
+
+
+def check_unlocked(path: Path) -> None:
+    """Raise `InUseError` if a process holds the lock of a file."""
+    if path.exists():
+        Lock(path).close()
+
+
+def agent_path(path: Path) -> Path:
+    """Return the path of an agent's file; `path` may be the folder of its run."""
+    return path / _AGENT if path.is_dir() else path
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFolder:
+    """The files of one run."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The settings."""
+        return self.path / "config.json"
+
+    @property
+    def metrics(self) -> Path:
+        """The rows of metrics."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def agent(self) -> Path:
+        """The trained agent."""
+        return self.path / _AGENT
+
+    @property
+    def best(self) -> Path:
+        """The agent with the fewest losing ends."""
+        return self.path / "best.safetensors"
+
+    @property
+    def times(self) -> Path:
+        """The seconds of the run's parts."""
+        return self.path / "times.json"
+
+    @property
+    def tensorboard(self) -> Path:
+        """The folder of TensorBoard's files."""
+        return self.path / "tensorboard"
+
+    @property
+    def lock(self) -> Path:
+        """The file of the lock."""
+        return self.path / ".lock"
+
+    @property
+    def snapshots(self) -> Path:
+        """The folder of the agents at evaluations."""
+        return self.path / "snapshots"
+
+    def snapshot(self, update: int) -> Path:
+        """Return the path of the agent after this many updates."""
+        return self.snapshots / f"{update:05}.safetensors"
+
+    def checkpoint(self, update: int) -> Path:
+        """Return the path of the state after this many updates."""
+        return self.path / f"checkpoint-{update}.safetensors"
+
+    def checkpoints(self) -> list[Path]:
+        """Return the states from which the run can continue, the latest first.
+
+        The latest is the one with the most updates, whatever the times of the files.
+        """
+        numbered = numbered_files(self.path, _CHECKPOINT)
+        return [path for _, path in sorted(numbered.items(), reverse=True)]
+
+    def files(self) -> list[str]:
+        """Return the names of the files for people, sorted."""
+        return sorted(path.name for path in self.path.glob("[!.]*"))
+
+    def settings(self) -> Settings:
+        """Return what `config.json` says.
+
+        Raises:
+            UsageError: there is no such file, or it is no run's settings.
+        """
+        return read_settings(self.config)
+
+    def rows(self) -> list[Row]:
+        """Return the rows of metrics; the half of one after the last line is left out.
+
+        Raises:
+            ValueError: there are none, or a line is not a row.
+        """
+        text = files.read_bounded(self.metrics, MOST_METRICS)
+        return [rows.read_row(line) for line in text.split(b"\n")[:-1]]
+
+    def last_evaluation(self) -> Evaluated | None:
+        """Return the last row with grades.
+
+        Raises:
+            ValueError: there are no metrics, or a line is not a row.
+        """
+        text = files.read_bounded(self.metrics, MOST_METRICS)
+        for line in reversed(text.split(b"\n")[:-1]):
+            row = rows.read_row(line)
+            if isinstance(row, Evaluated):
+                return row
+        return None
+
+    def summary(self) -> RunSummary | None:
+        """Return the run in short; None if the folder is no run's."""
+        try:
+            config, preset, seed = self.settings()
+            last = self.last_evaluation()
+        except ValueError:
+            return None
+        summary = RunSummary(
+            run_dir=str(self.path),
+            saved=self.agent.exists(),
+            env_id=config.env_id,
+            preset=preset,
+            seed=seed,
+        )
+        if last is None:
+            return summary
+        rates = last.mean(config.seats)
+        return dataclasses.replace(
+            summary,
+            update=last.update,
+            seconds=last.seconds,
+            proven=last.is_proven if last.has_verdict else None,
+            win_rate=None if rates is None else rates.win_rate,
+        )
+
+    def resuming(self) -> str:
+        """Return the command that continues the run."""
+        return f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
+
+    def how_to_continue(self) -> str:
+        """Return how to continue the run, if it has a checkpoint."""
+        if self.checkpoints():
+            return f"to continue: {self.resuming()}"
+        return "there is no checkpoint, so the run can't be continued"
+
+    def check_free(self) -> None:
+        """Raise `UsageError` if no run can begin in the folder, which need not exist.
+
+        A run that saved neither an agent nor a checkpoint may be replaced. It has a
+        `config.json`, since a run writes that first.
+        """
+        try:
+            check_unlocked(self.lock)
+            reason = self._why_taken()
+        except (OSError, ValueError) as error:  # ValueError: no possible path
+            reason = getattr(error, "strerror", None) or str(error)
+        if reason:
+            rule = "a folder that can be made and holds no run"
+            text = f"--run-dir must be {rule}, got '{self.path}': {reason}"
+            raise UsageError(text)
+
+    def _why_taken(self) -> str:
+        above = (self.path, *self.path.absolute().parents)
+        nearest = next(path for path in above if path.exists())
+        if not nearest.is_dir():
+            return f"{nearest} is a file"
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            return f"no permission to write to {nearest}"
+        if not self.path.exists():
+            return ""
+        if self.checkpoints():
+            return f"it holds a run; to continue it: {self.resuming()}"
+        if self.agent.exists():
+            return f"{self.agent} exists"
+        taken = [path for path in self._replaceable() if path.exists()]
+        if taken and not self._is_a_run():
+            return f"{taken[0]} exists"
+        return ""
+
+    def _replaceable(self) -> list[Path]:
+        """Return what a new run in the folder replaces, the settings last."""
+        return [
+            *(self.metrics, self.best, self.times),
+            *numbered_files(self.snapshots, _SNAPSHOT).values(),
+            *self.tensorboard.glob("events.out.tfevents.*"),
+            self.config,
+        ]
+
+    def _is_a_run(self) -> bool:
+        try:
+            self.settings()
+        except UsageError:
+            return False
+        return True
+
+    def clear(self) -> bool:
+        """Remove the files of a run that may be replaced; return whether there is one.
+
+        The folder must have passed `check_free`.
+        """
+        is_replaced = self.config.exists()
+        for path in self._replaceable():
+            path.unlink(missing_ok=True)
+        return is_replaced
+
+
+def numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
+    """Return the files of a folder whose names match, by the number in their names."""
+    if not folder.is_dir():
+        return {}
+    matches = {path: name.fullmatch(path.name) for path in folder.iterdir()}
+    numbered = {int(match[1]): path for path, match in matches.items() if match}
+    return dict(sorted(numbered.items()))
+
+
+def snapshots_in(folder: Path) -> dict[int, Path]:
+    """Return the agents in a folder of snapshots, by their updates, ascending."""
+    return numbered_files(folder, _SNAPSHOT)
+
+
+def read_settings(path: Path) -> Settings:
+    """Return what a run's `config.json`, or the one in its folder, says.
+
+    Raises:
+        UsageError: there is no such file, or it is no run's settings.
+    """
+    path = RunFolder(path).config if path.is_dir() else path
+    try:
+        about = records.read(_ConfigFile, path)
+        SEED_RANGE.check("seed", about.seed)
+        if about.preset not in PRESETS:
+            raise ValueError(f"there is no preset {about.preset[:40]!r}")
+        return Settings(Config.of(**about.config), about.preset, about.seed)
+    except files.UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: not a run's settings ({error})") from None
+
+
+def runs_in(folder: Path = RUNS) -> list[RunFolder]:
+    """Return the folders that a run has written to, the newest last."""
+    times: dict[RunFolder, float] = {}
+    for path in folder.glob("*/"):
+        run = RunFolder(path)
+        for file in (run.agent, run.config):
+            try:
+                times.setdefault(run, file.stat().st_mtime)
+            except OSError:  # not there, or not ours to read
+                continue
+    return sorted(times, key=lambda run: (times[run], run.path.name))
+
+
+def newest_run(folder: Path = RUNS) -> RunFolder:
+    """Return the run whose agent was saved last.
+
+    Raises:
+        UsageError: no agent is saved there.
+    """
+    saved = [run for run in runs_in(folder) if run.agent.exists()]
+    if not saved:
+        raise UsageError(f"no agent below {folder}/: train one, or name another folder")
+    return saved[-1]
+
+
+def summaries(folder: Path = RUNS) -> list[RunSummary]:
+    """Return a summary of each run, the newest last; other folders are ignored."""
+    every = [run.summary() for run in runs_in(folder)]
+    return [summary for summary in every if summary is not None]

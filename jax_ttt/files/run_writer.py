@@ -1,0 +1,208 @@
+"""Writing the files of a run. Needs no JAX."""
+
+import contextlib
+import json
+import sys
+import time
+from pathlib import Path
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
+from jax_ttt.files import agent_file, checkpoint, records, tensor_file
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.checkpoint import Checkpoint, Found
+from jax_ttt.files.records import JsonObject
+from jax_ttt.files.run_folder import (
+    RUNS,
+    Lock,
+    RunFolder,
+    snapshots_in,
+)
+from jax_ttt.results.rows import Evaluated, Row, read_row
+from jax_ttt.runtime import files, process, streams
+from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime.time_spans import TimeSpans
+
+MOST_SNAPSHOTS = 32
+"""About as many snapshots are kept of a run."""
+_ASIDE = ".damaged"
+
+
+class RunWriter:
+    """Writes the files of one run, whose folder it locks.
+
+    Where several processes train one run, all but one have a writer that writes nothing
+    (`writes` is False), so that they go the same way.
+    """
+
+    def __init__(
+        self, run: RunFolder, times: TimeSpans, *, writes: bool = True
+    ) -> None:
+        """Lock the folder, which is made if need be.
+
+        `times` are the run's; the time of writing is added to them.
+
+        Raises:
+            InUseError: another process is writing to it.
+            OSError: it can't be made.
+        """
+        self.run, self.times, self._writes = run, times, writes
+        self._lock: Lock | None = None
+        if writes:
+            run.path.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(run.lock)
+            files.remove_temporary(run.path)
+            files.remove_temporary(run.snapshots)
+
+    def begin(self, config: Config, preset: str, seed: int, about: JsonObject) -> None:
+        """Replace a run that left nothing to continue; write the settings.
+
+        `about` tells where the run takes place: versions, device, threads.
+        """
+        if self._writes and self.run.clear():
+            why = "it left neither an agent nor a checkpoint"
+            streams.tell(f"replacing the run in {self.run.path}: {why}")
+        self.write_settings(config, preset, seed, about)
+
+    def resume(self, found: Found) -> None:
+        """Drop what was written after a checkpoint, from which the run continues."""
+        if not self._writes:
+            return
+        for path in found.damaged:
+            path.replace(path.with_name(path.name + _ASIDE))
+        evaluated = found.checkpoint.evaluated
+        kept = [
+            line
+            for line in self._lines()
+            if _is_before(read_row(line), found.checkpoint.update, evaluated)
+        ]
+        self._write(self.run.metrics, b"".join(kept))
+        for update, path in snapshots_in(self.run.snapshots).items():
+            if update > evaluated:
+                path.unlink()
+
+    def _lines(self) -> list[bytes]:
+        if not self.run.metrics.exists():
+            return []
+        lines = self.run.metrics.read_bytes().splitlines(keepends=True)
+        return [line for line in lines if line.endswith(b"\n")]
+
+    def write_settings(
+        self, config: Config, preset: str, seed: int, about: JsonObject
+    ) -> None:
+        """Write the settings, the seed, the command and where the run takes place."""
+        fields = {
+            "format_version": tensor_file.FORMAT_VERSION,
+            "config": config.as_dict(),
+            "preset": preset,
+            "seed": seed,
+            "command": sys.orig_argv,
+            **about,
+        }
+        text = json.dumps(fields, indent=2) + "\n"
+        self._write(self.run.config, text.encode())
+
+    def write_row(self, row: Row) -> None:
+        """Append a row to the metrics, and hand it to the system."""
+        if not self._writes:
+            return
+        with self.times.recording("write"):
+            try:
+                with self.run.metrics.open("a", encoding="utf-8") as file:
+                    file.write(records.to_json(row) + "\n")
+            except OSError as error:
+                path = str(self.run.metrics)
+                raise WriteError(error.errno, error.strerror, path) from None
+
+    def save_agent(self, agent: AgentFile) -> None:
+        """Write the agent, replacing an earlier one."""
+        self._write(self.run.agent, agent_file.as_bytes(agent))
+
+    def save_best(self, agent: AgentFile) -> None:
+        """Write the best agent so far, replacing an earlier one."""
+        self._write(self.run.best, agent_file.as_bytes(agent))
+
+    def save_snapshot(self, agent: AgentFile) -> None:
+        """Write the agent of an evaluation; a failure is only a warning."""
+        path = self.run.snapshot(agent.num_updates)
+        try:
+            if self._writes:
+                path.parent.mkdir(exist_ok=True)
+            self._write(path, agent_file.as_bytes(agent))
+        except (OSError, FloatingPointError) as error:
+            streams.tell(f"warning: {error}")
+
+    def save_checkpoint(self, saved: Checkpoint, keep: int) -> Path:
+        """Write a checkpoint, then remove all but the latest `keep`; return its path.
+
+        Raises:
+            FloatingPointError: a weight is not finite.
+            OverflowError: it is too large.
+            OSError: it can't be written.
+        """
+        path = self.run.checkpoint(saved.update)
+        self._write(path, checkpoint.as_bytes(saved))
+        if self._writes:
+            for old in self.run.checkpoints()[keep:]:
+                with contextlib.suppress(OSError):  # it costs space only
+                    old.unlink()
+        return path
+
+    def write_times(self) -> None:
+        """Write the seconds of the run's parts, their total, and the peak memory."""
+        about = {
+            "seconds": self.times.seconds(),
+            "total_seconds": self.times.total(),
+            "peak_memory_mib": process.peak_mib(),
+        }
+        text = json.dumps(about, indent=2) + "\n"
+        self._write(self.run.times, text.encode())
+
+    def _write(self, path: Path, content: bytes) -> None:
+        if self._writes:
+            with self.times.recording("write"):
+                files.write_atomic(path, content)
+
+    def close(self) -> None:
+        """Unlock the folder."""
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _is_before(row: Row, update: int, evaluated: int) -> bool:
+    """Return whether a run's state has a row: that of its last evaluation or earlier.
+
+    A run that is interrupted adds an evaluation, which its checkpoint does not have.
+    """
+    return row.update <= (evaluated if isinstance(row, Evaluated) else update)
+
+
+def is_kept(config: Config, update: int) -> bool:
+    """Return whether the snapshot of a regular evaluation at this update is kept.
+
+    If a run has more evaluations than `MOST_SNAPSHOTS`, every second, fourth, ... is.
+    """
+    every = config.evaluation.eval_every
+    step = 1
+    while config.run.num_updates // (every * step) >= MOST_SNAPSHOTS:
+        step *= 2
+    return update % (every * step) == 0 or update == config.run.num_updates
+
+
+def new_run(preset: str, seed: int) -> RunFolder:
+    """Make `<time>-<preset>-seed<seed>` in `runs`; a number is added if it exists.
+
+    Raises:
+        UsageError: it can't be made.
+    """
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{preset}-seed{seed}"
+    try:
+        RUNS.mkdir(parents=True, exist_ok=True)
+        for count in range(1, 1000):
+            path = RUNS / (name if count == 1 else f"{name}.{count}")
+            with contextlib.suppress(FileExistsError):
+                path.mkdir()
+                return RunFolder(path)
+    except OSError as error:
+        raise UsageError(f"{RUNS / name}: {error.strerror}") from None
+    raise UsageError(f"{RUNS / name}: too many runs of this name")

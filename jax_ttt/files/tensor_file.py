@@ -1,0 +1,130 @@
+"""Files of tensors with a description: the format of agents and checkpoints.
+
+They are safetensors files, and the same contents give the same bytes. The library
+checks what a header says of its tensors; added are a limit of the size, a description
+as JSON, a SHA-256 of everything, and one error. Needs no JAX.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from jax_ttt import __version__
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
+from jax_ttt.runtime import files
+
+FORMAT_VERSION = 4
+MAX_BYTES = 2**30
+"""Bytes of the largest file that is read; an agent's has about 100,000."""
+_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
+Record = TypeVar("Record")
+
+
+class AgentError(PlayerError):
+    """A file of tensors is unusable; the message names the file and the reason."""
+
+
+def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
+    """Return a file of a description, which is a record, and of tensors.
+
+    Raises:
+        OverflowError: it would be larger than what can be read.
+    """
+    about = {
+        "format_version": FORMAT_VERSION,
+        "version": __version__,
+        **records.to_dict(description),
+    }
+    about["sha256"] = _digest(about, tensors)
+    content = safetensors.numpy.save(tensors, {_KEY: _text(about)})
+    if len(content) > MAX_BYTES:
+        raise OverflowError(f"it has {len(content):,} bytes; at most {MAX_BYTES:,}")
+    return content
+
+
+def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]:
+    """Return a file's description, a record of this kind, and its tensors.
+
+    Raises:
+        AgentError: the file is missing or damaged, is of another kind or version, or
+            was changed after it was saved.
+    """
+    with _opened(path) as file:
+        about = _description(path, file)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    if about.pop("sha256", None) != _digest(about, tensors):
+        raise AgentError(f"{path}: its contents were changed after they were saved")
+    return _record(path, kind, about), tensors
+
+
+def describe(path: Path, kind: type[Record]) -> Record:
+    """Return a file's description, a record of this kind; no tensor is read.
+
+    Raises:
+        AgentError: the file is missing or damaged, or of another kind or version.
+    """
+    with _opened(path) as file:
+        return _record(path, kind, _description(path, file))
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[safetensors.safe_open]:
+    try:
+        files.check_readable(path, MAX_BYTES)
+    except files.UnreadableError as error:
+        raise AgentError(f"{path}: {error}") from None
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            yield file
+    except (safetensors.SafetensorError, OSError, TypeError, ValueError) as error:
+        if isinstance(error, AgentError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise AgentError(f"{path}: damaged, or no file of jax_ttt ({reason})") from None
+
+
+def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
+    text = (file.metadata() or {}).get(_KEY)
+    if text is None:
+        raise AgentError(f"{path}: not saved by jax_ttt")
+    about = records.from_json(dict[str, object], text)
+    if (version := about.get("format_version")) != FORMAT_VERSION:
+        raise AgentError(
+            f"{path}: format version {str(version)[:20]}; this program reads "
+            f"{FORMAT_VERSION}"
+        )
+    return about
+
+
+def _record(path: Path, kind: type[Record], about: JsonObject) -> Record:
+    try:
+        return records.from_dict(kind, about)
+    except ValueError as error:
+        raise AgentError(f"{path}: {error}") from None
+
+
+def _text(about: JsonObject) -> str:
+    return json.dumps(about, sort_keys=True)
+
+
+def _digest(about: JsonObject, tensors: dict[str, np.ndarray]) -> str:
+    """Return the SHA-256 of a description and of tensors with their names and shapes.
+
+    The description is written again, so that it may come from a file.
+    """
+    digest = hashlib.sha256(_text(about).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        head = json.dumps([name, tensor.dtype.str, tensor.shape])
+        digest.update(f"\n{head}\n".encode())
+        digest.update(np.ascontiguousarray(tensor).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,48 @@
+"""What the bits of a run depend on besides its settings and its seed."""
+
+import os
+import sys
+
+import jax
+
+from jax_ttt import __version__
+from jax_ttt.config.errors import UsageError
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
+from jax_ttt.runtime import devices, process
+
+_WITHOUT_EFFECT = ("python", "device.count")
+
+
+def environment() -> JsonObject:
+    """Return the versions, the device, the threads and the random number generator."""
+    keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
+    partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
+    return {
+        "device": devices.described(),
+        "python": sys.version.split()[0],
+        "versions": {"jax_ttt": __version__} | process.versions(),
+        "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
+        "random_numbers": {"keys": keys, "partitionable": bool(partitionable)},
+    }
+
+
+def check_random_numbers(saved: JsonObject) -> None:
+    """Raise `UsageError` if a run's keys are of another generator than ours."""
+    then, now = saved.get("random_numbers"), environment()["random_numbers"]
+    if then != now:
+        raise UsageError(
+            f"the run was trained with the random numbers of {then}, but those here "
+            f"are of {now}: set JAX_DEFAULT_PRNG_IMPL and "
+            "JAX_THREEFRY_PARTITIONABLE as they were then"
+        )
+
+
+def differences(saved: JsonObject) -> list[str]:
+    """Return what the bits depend on and has changed, each as `name: then -> now`."""
+    then, now = (records.flattened(about, ".") for about in (saved, environment()))
+    return [
+        f"{name.removeprefix('versions.')}: {then.get(name)} -> {value}"
+        for name, value in now.items()
+        if then.get(name) != value and name not in _WITHOUT_EFFECT
+    ]

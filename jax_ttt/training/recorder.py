@@ -1,0 +1,246 @@
+"""What a run writes as it trains: rows, snapshots, loggers, and checkpoints."""
+
+import dataclasses
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import jax
+
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.files import run_writer
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.checkpoint import Checkpoint, Finished, Found, Plan, Rank
+from jax_ttt.files.loggers import Loggers
+from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.players import agents
+from jax_ttt.players.agents import Agent
+from jax_ttt.results.grades import Grades, Reached
+from jax_ttt.runtime import streams
+from jax_ttt.runtime.interrupts import StopRequest
+from jax_ttt.scaling import processes
+from jax_ttt.training import environment, graded_steps, run_state
+from jax_ttt.training.run_state import Progress, RunState
+
+
+class Schedule(NamedTuple):
+    """When checkpoints are saved, and how many stay."""
+
+    every: float  # seconds; 0: never while the run goes on
+    keep: int
+
+
+@runtime_checkable
+class Shown(Protocol):
+    """What shows the steps of a run."""
+
+    def show(self, progress: Progress, grades: Grades) -> None:
+        """Show a step."""
+        ...
+
+
+class Recorder:
+    """Follows a run: writes and shows its steps, and saves its state and its agent.
+
+    An interruption adds an evaluation that the schedule does not have. The state that
+    is saved is the one before it, so that the run continues as if nothing had happened.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        writer: RunWriter,
+        shown: Shown,
+        loggers: Loggers,
+        schedule: Schedule,
+    ) -> None:
+        """Begin a run; call `resume` if it continues."""
+        self._plan, self._writer = plan, writer
+        self._shown, self._loggers, self._schedule = shown, loggers, schedule
+        self._due: float | None = None  # from the first step on
+        self._saveable: tuple[RunState, Grades] | None = None  # of the schedule
+        self._is_saved = False
+        self._best: Rank | None = None
+        self._progress: Progress | None = None
+        self._environment = environment.environment()
+        self.grades = graded_steps.UNGRADED
+        """Those of the last evaluation."""
+        self.latest: Path | None = None
+        """The path of the latest checkpoint, if there is one."""
+
+    def resume(self, found: Found, state: RunState) -> None:
+        """Continue from the state of a checkpoint; a new plan is saved at once.
+
+        Only now can nothing refuse the run, so its files are cut back.
+        """
+        self._writer.resume(found)
+        checkpoint = found.checkpoint
+        self.latest, self.grades = found.path, checkpoint.grades
+        self._best = checkpoint.best
+        self._progress = Progress(state, None, None)
+        self._saveable, self._is_saved = (state, self.grades), True
+        if checkpoint.plan != self._plan:
+            plan, self._is_saved = self._plan, False
+            self.save()
+            self._writer.write_settings(
+                plan.config, plan.preset, plan.seed, self._environment
+            )
+
+    @property
+    def progress(self) -> Progress:
+        """The last step; raises `ValueError` before the first one."""
+        if self._progress is None:
+            raise ValueError("the run has not begun")
+        return self._progress
+
+    @property
+    def agent(self) -> Agent:
+        """The agent after the last step."""
+        config, seed = self._plan.config, self._plan.seed
+        params, update = self.progress.params, self.progress.update
+        return Agent(config, params, seed, update, self.grades)
+
+    @property
+    def _agent_file(self) -> AgentFile:
+        return agents.file_of(self.agent)
+
+    def follow(
+        self, steps: Iterable[tuple[Progress, Grades]], request: StopRequest
+    ) -> None:
+        """Follow the run to its end, which may be requested.
+
+        Raises:
+            FloatingPointError: the training diverged.
+            OSError: a file or the output can't be written.
+        """
+        try:
+            for self._progress, self.grades in steps:
+                self._take(self._progress)
+                if processes.max_over_processes(bool(request)):
+                    self.save()
+        except OSError:  # the reader of our output has ended, or the disk is full
+            if self._progress is not None:
+                if processes.count() == 1:  # the others do not know of it
+                    self.save()
+                self._writer.save_agent(self._agent_file)
+            raise
+        except FloatingPointError as error:
+            good = f"; the last good checkpoint is {self.latest}" if self.latest else ""
+            raise FloatingPointError(f"{error}{good}") from None
+        self._writer.save_agent(self._agent_file)
+        interrupted = processes.max_over_processes(bool(request))
+        self.save(self._finished(bool(interrupted)))
+
+    def add_proof(self, reached: dict[Seat, Reached]) -> None:
+        """Add results against every opponent to the agent's grades, in all files."""
+        self.grades = dataclasses.replace(self.grades, reached=reached)
+        self._write_row(Progress(self.progress.state, None, None))
+        self._writer.save_agent(self._agent_file)
+
+    def _finished(self, interrupted: bool) -> Finished | None:
+        if self.progress.update >= self._plan.config.run.num_updates:
+            return "end"
+        return None if interrupted else "proven"
+
+    def _take(self, progress: Progress) -> None:
+        """Write down and show a step, and save the run's state if that is due."""
+        self._write_row(progress)
+        is_scheduled = self._is_scheduled(progress)
+        if is_scheduled:
+            if progress.evaluation is not None:
+                self._keep_agent(progress.update)
+            self._saveable, self._is_saved = (progress.state, self.grades), False
+        self._shown.show(progress, self.grades)
+        if is_scheduled:
+            self._save_if_due()
+
+    def _write_row(self, progress: Progress) -> None:
+        row = graded_steps.row(progress, self.grades)
+        self._writer.write_row(row)
+        self._loggers.write_row(row)
+
+    def _keep_agent(self, update: int) -> None:
+        """Write the agent of an evaluation as a snapshot, and as the best one so far.
+
+        Nearly all lines of play beat the untrained agent, so it is never the best one.
+        """
+        config = self._plan.config
+        if self._plan.snapshots and run_writer.is_kept(config, update):
+            self._writer.save_snapshot(self._agent_file)
+        rank = _rank(self.grades) if config.finds_counterexamples else None
+        if rank is not None and (self._best is None or rank >= self._best):
+            self._best = rank
+            if update:
+                self._writer.save_best(self._agent_file)
+
+    def _save_if_due(self) -> None:
+        every, now = self._schedule.every, time.monotonic()
+        if self._due is None:
+            self._due = now + every
+        elif processes.max_over_processes(bool(every and now >= self._due)):
+            self.save()
+
+    def _is_scheduled(self, progress: Progress) -> bool:
+        """Return whether a step is one of the run that nothing interrupts."""
+        config, update = self._plan.config, progress.update
+        if progress.evaluation is None:
+            return True
+        if config.finds_counterexamples and self.grades.reached is None:
+            return False  # a signal ended the search
+        regular = update % config.evaluation.eval_every == 0
+        return regular or update >= config.run.num_updates
+
+    def save(self, finished: Finished | None = None) -> None:
+        """Save the latest state of the schedule; a failure is only a warning.
+
+        Raises:
+            FloatingPointError: a weight is not finite.
+        """
+        wanted = self._saveable and not (self._is_saved and finished is None)
+        if not processes.max_over_processes(bool(wanted)) or self._saveable is None:
+            return
+        state, grades = self._saveable
+        # The next chunk takes the arrays of a state, so they may be gone.
+        if any(_is_gone(leaf) for leaf in jax.tree.leaves(state.train_state)):
+            return
+        try:
+            # First, since all processes take part; writing may fail in one of them.
+            checkpoint = self._checkpoint(state, grades, finished)
+            self.latest = self._writer.save_checkpoint(checkpoint, self._schedule.keep)
+            self._is_saved = True
+        except (OSError, OverflowError, MemoryError) as error:
+            why = str(error) or "out of memory"
+            streams.tell(f"warning: no checkpoint was saved: {why}")
+        self._due = time.monotonic() + self._schedule.every
+
+    def _checkpoint(
+        self, state: RunState, grades: Grades, finished: Finished | None
+    ) -> Checkpoint:
+        times = self._writer.times
+        return Checkpoint(
+            plan=self._plan,
+            update=int(state.update),
+            evaluated=int(state.evaluated),
+            grades=grades,
+            best=self._best,
+            finished=finished,
+            seconds={**times.seconds()},
+            total_seconds=times.total(),
+            environment=self._environment,
+            tensors=run_state.on_host(state),
+        )
+
+
+def _is_gone(leaf: object) -> bool:
+    return isinstance(leaf, jax.Array) and leaf.is_deleted()
+
+
+def _rank(grades: Grades) -> Rank | None:
+    """Return what compares an agent; None if its losing ends are not all counted."""
+    seats = list((grades.reached or {}).values())
+    if not seats or not all(seat.is_complete for seat in seats):
+        return None
+    losing_ends = sum(seat.losing_ends for seat in seats)
+    wins = sum(seat.win_rate for seat in seats) / len(seats)
+    return grades.is_proven, -losing_ends, wins
