@@ -27,7 +27,7 @@ from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Words
 from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
-from jax_ttt.results.saved_settings import read_settings
+from jax_ttt.files.run_folder import read_settings
 from jax_ttt.runtime import process, streams
 from jax_ttt.runtime.interrupts import SecondSignal
 from jax_ttt.scaling.flags import Devices
@@ -227,10 +227,10 @@ def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") 
     """
     if name is not None:
         return name
-    from jax_ttt.results import saved_runs
+    from jax_ttt.files import run_folder
 
     try:
-        newest = str(saved_runs.newest_run())
+        newest = str(run_folder.newest_run().path)
     except UsageError:
         if otherwise:
             return otherwise

@@ -19,10 +19,10 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
 from jax_ttt.drawing.themes import Theme
+from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.players import names
-from jax_ttt.results import reading, rows
+from jax_ttt.results import rows
 from jax_ttt.results.rows import Chunk, Evaluated, Row
-from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.game or args.values is not None:
         picture = of_agent(args)
     else:
-        runs = {run: read_metrics(run / "metrics.jsonl") for run in args.runs}
+        runs = {run: read_metrics(run) for run in args.runs}
         cli.require("matplotlib", "plots", "plot")
         picture = of_runs(args, runs)
     picture.save(path)
@@ -86,20 +86,17 @@ def default_path(args: Args) -> Path:
     return run / f"{name}.svg"
 
 
-def read_metrics(path: Path) -> list[Row]:
+def read_metrics(run: Path) -> list[Row]:
     """Return the rows of a run's metrics.
 
     Raises:
-        UsageError: there is no such file, or it holds no training.
+        UsageError: there are none, or no training is in them.
     """
+    path = RunFolder(run).metrics
     try:
-        with reading.open_bounded(path, reading.MOST_METRICS) as file:
-            lines = file.read().split(b"\n")
-        # What stands after the last line break is the half of a line at most.
-        found = [rows.read_row(reading.strict_json(line)) for line in lines[:-1]]
-    except (OSError, ValueError) as error:
-        reason = reading.one_line(error)
-        raise cli.UsageError(f"{path}: not a run's metrics ({reason})") from None
+        found = RunFolder(run).rows()
+    except ValueError as error:
+        raise cli.UsageError(f"{path}: not a run's metrics ({error})") from None
     if not any(isinstance(row, Chunk) for row in found):
         raise cli.UsageError(f"{path}: no training in it")
     graded = [row for row in found if isinstance(row, Evaluated)]

@@ -11,8 +11,7 @@ from pathlib import Path
 import tyro
 
 from jax_ttt import cli
-from jax_ttt.files import records
-from jax_ttt.results import saved_runs
+from jax_ttt.files import records, run_folder
 from jax_ttt.results.commands import RunsResult, RunSummary
 
 
@@ -25,7 +24,7 @@ class Args:
     compilation and evaluation. Exit codes: 0 done, 2 bad flags.
     """
 
-    folder: tyro.conf.Positional[Path] = saved_runs.FOLDER
+    folder: tyro.conf.Positional[Path] = run_folder.RUNS
     """The folder that holds the runs."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
@@ -35,9 +34,9 @@ class Args:
 def main(argv: Sequence[str] | None) -> int:
     """Run the command and return its exit code."""
     args = cli.parse(Args, argv, "runs")
-    if args.folder != saved_runs.FOLDER and not args.folder.is_dir():
+    if args.folder != run_folder.RUNS and not args.folder.is_dir():
         raise cli.UsageError(f"{args.folder}: no such folder")
-    found = saved_runs.saved_runs(args.folder)
+    found = run_folder.summaries(args.folder)
     if args.json:
         print(records.to_json(RunsResult(runs=tuple(found))))
     elif found:

@@ -15,8 +15,6 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
-from jax_ttt.checkpoints import sweeps
-from jax_ttt.checkpoints.sweeps import Sweep, SweepFile
 from jax_ttt.config import grid
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.command_line import parsing
@@ -26,10 +24,11 @@ from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
-from jax_ttt.files import records
+from jax_ttt.files import records, sweep_file
+from jax_ttt.files.run_folder import RUNS
+from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.players import names
 from jax_ttt.reports import sweep_table
-from jax_ttt.results import saved_runs
 from jax_ttt.results.commands import SweepResult
 from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
@@ -128,7 +127,7 @@ def sweep_to_continue(path: Path, words: Sequence[str]) -> Sweep:
     for name in sorted(given - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
         raise UsageError(f"{name} must be {rule}")
-    return sweeps.read_sweep(path)
+    return sweep_file.read_sweep(path)
 
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
@@ -142,17 +141,21 @@ def file_of(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
     from jax_ttt.scaling import processes
 
-    sweep = Sweep(args.config, args.preset, args.grid, args.first_seed, args.num_seeds)
-    if not processes.writes():
-        return sweeps.Unwritten(sweep, args.resume)
     if args.resume is not None:
-        return sweeps.continued(args.resume)
+        return sweep_file.continued(args.resume, writes=processes.writes())
+    sweep = Sweep(
+        config=args.config,
+        preset=args.preset,
+        grid=args.grid,
+        first_seed=args.first_seed,
+        num_seeds=args.num_seeds,
+    )
     try:
-        return sweeps.new_file(saved_runs.FOLDER, sweep)
+        return sweep_file.new_file(sweep, writes=processes.writes())
     except files.WriteError:  # a full disk
         raise
     except OSError as error:
-        path = error.filename or saved_runs.FOLDER
+        path = error.filename or RUNS
         raise UsageError(f"{path}: {error.strerror}") from None
 
 

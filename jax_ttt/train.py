@@ -5,7 +5,6 @@ python -m jax_ttt.train --seed 1
 
 import contextlib
 import dataclasses
-import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,27 +13,25 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from jax_ttt import __version__, cli
-from jax_ttt.checkpoints import resume
-from jax_ttt.checkpoints.contents import LOGGERS, Plan
-from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
 from jax_ttt.config.command_line import parsing
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
+from jax_ttt.files import checkpoint, loggers
+from jax_ttt.files.checkpoint import Found, Plan
+from jax_ttt.files.run_folder import RunFolder, check_unlocked
+from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import names
-from jax_ttt.results import free_folders
-from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
-    from jax_ttt.players.agents import Agent
+    from jax_ttt.files.run_writer import RunWriter
     from jax_ttt.scaling.mesh import Hardware
-    from jax_ttt.training.run_folder import RunFolder
-    from jax_ttt.training.run_state import Progress
+    from jax_ttt.training.recorder import Recorder
 
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
@@ -98,17 +95,32 @@ class Args(cli.Run, Spread):
     seconds: tyro.conf.Suppress[float | None] = 30.0
 
     @classmethod
-    def resumed(cls, run: Path) -> "Args":
-        """Return the arguments of the run in a folder."""
-        return dataclasses.replace(cls(), **resume.arguments_of(resume.found_in(run)))
-
-    @property
-    def plan(self) -> Plan:
-        """What the run is asked for; raises `SettingError`."""
-        fields = ("preset", "seed", "until_proven", "snapshots")
-        asked = {field: getattr(self, field) for field in fields}
-        used = tuple(name for name in LOGGERS if getattr(self, name))
-        return Plan(config=self.config, loggers=used, **asked)
+    def resumed(cls, path: Path) -> "Args":
+        """Return the arguments of the run in a folder, or of one of its files."""
+        run = RunFolder(path.parent if path.is_file() else path)
+        try:
+            check_unlocked(run.lock)
+        except OSError as error:
+            raise UsageError(f"--resume {run.path}: {error}") from None
+        found = checkpoint.newest(run)
+        for reason in found.damaged.values():
+            streams.tell(f"warning: {reason}; going back to {found.path}")
+        plan, finished = found.checkpoint.plan, found.checkpoint.finished
+        config = plan.config
+        if finished == "proven":  # a flag must say how far it goes on
+            config = config.replace(num_updates=max(found.checkpoint.update, 1))
+        return dataclasses.replace(
+            cls(),
+            **config.parts,
+            preset=plan.preset,
+            seed=plan.seed,
+            until_proven=plan.until_proven and finished is None,
+            snapshots=plan.snapshots,
+            tensorboard=plan.tensorboard,
+            wandb=plan.wandb is not None,
+            source=str(found.path),
+            found=found,
+        )
 
 
 @cli.guarded
@@ -121,30 +133,19 @@ def main(argv: Sequence[str] | None) -> int:
         return 0
     if "--prove" in parsing.words(argv):
         args = dataclasses.replace(args, seconds=None)
-    config = checked_config(args)
-    text = resume.ended(args.found, args.plan, "num_updates" in args.given)
-    if args.found and text:
-        resume.tidy(args.found.run)
-        if not args.json:
-            print(text)
-            return 0
-        streams.tell(text)
-        cli.set_up(args)
-        print(result_of_ended(args.found))
-        return 0
+    check(args)
+    plan = plan_of(args)
+    if args.found is not None and (text := why_ended(args.found, args.config)):
+        return tell_ended(args, args.found, text)
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
             hardware = cli.set_up(args)
-            from jax_ttt.scaling import processes
-
-        if not processes.writes():  # nor is anything printed
-            args = dataclasses.replace(args, tensorboard=False, wandb=False)
-        return train_in_folder(args, config, hardware, request, times)
+        return train_in_folder(args, plan, hardware, request, times)
 
 
-def checked_config(args: Args) -> Config:
-    """Return the settings; refuse what can't be done, before JAX is loaded.
+def check(args: Args) -> None:
+    """Refuse what can't be done, before JAX is loaded.
 
     Raises:
         Refused: a setting or a flag is wrong, or a package is absent.
@@ -172,139 +173,250 @@ def checked_config(args: Args) -> Config:
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
     if args.found is not None:
-        resume.check_same(args.found, args.plan, args.run_dir)
-    else:
-        free_folders.check_run_dir(args.run_dir)
-    return config
+        check_same(args, args.found)
+    elif args.run_dir is not None:
+        RunFolder(args.run_dir).check_free()
 
 
-def result_of_ended(found: Found) -> str:
-    """Return the result of a run that ended by itself as JSON, from its files.
+def plan_of(args: Args) -> Plan:
+    """Return what the run is asked for."""
+    before = None if args.found is None else args.found.checkpoint.plan.wandb
+    return Plan(
+        config=args.config,
+        preset=args.preset,
+        seed=args.seed,
+        until_proven=args.until_proven,
+        snapshots=args.snapshots,
+        tensorboard=args.tensorboard,
+        wandb=(before or loggers.new_id()) if args.wandb else None,
+    )
 
-    Raises:
-        AgentError: the run's agent is missing or damaged, or not the one of its end.
+
+def check_same(args: Args, found: Found) -> None:
+    """Raise `UsageError` if flags change more than the end of a run that continues.
+
+    Only a longer `num_updates` and other loggers are allowed.
     """
+    before, now = (
+        {
+            "preset": plan.preset,
+            "seed": plan.seed,
+            "snapshots": plan.snapshots,
+            **plan.config.as_dict(),
+        }
+        for plan in (found.checkpoint.plan, plan_of(args))
+    )
+    planned = found.checkpoint.plan.config.run.num_updates
+    if args.config.run.num_updates > planned or why_ended(found, args.config):
+        del now["num_updates"]
+    changed = [
+        f"{cli.flag(name)} is {before[name]} in this run, got {value}"
+        for name, value in now.items()
+        if value != before[name]
+    ]
+    if args.run_dir is not None:
+        changed.append("--run-dir must be left out")
+    if changed:
+        path = found.run.path
+        raise UsageError(
+            f"--resume {path}: {'; '.join(changed)}. Leave out what changes the run, "
+            f"or begin another one with --config {path}"
+        )
+
+
+def why_ended(found: Found, config: Config) -> str | None:
+    """Return the message for a run that has ended; None if there is more to do."""
+    finished, update = found.checkpoint.finished, found.checkpoint.update
+    if finished is None or config.run.num_updates > max(update, 1):
+        return None
+    planned = found.checkpoint.plan.config.run.num_updates
+    why = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
+    more = 2 * planned if finished == "end" else planned
+    return (
+        f"the run in {found.run.path} ended at update {update:,}{why[finished]}; to go "
+        f"on: {found.run.resuming()} --num-updates {more}"
+    )
+
+
+def tell_ended(args: Args, found: Found, text: str) -> int:
+    """Tell that a run has ended, with `--json` also its result; return 0."""
+    if not args.json:
+        print(text)
+        return 0
+    streams.tell(text)
+    cli.set_up(args)
+
     from jax_ttt.players import agents
     from jax_ttt.reports import console
+    from jax_ttt.training import loop, resume
+    from jax_ttt.training.run_state import Progress, run_key
 
-    checkpoint = found.checkpoint
-    if checkpoint.finished is None:
-        raise ValueError("the run has not ended")
-    agent = agents.load_agent(found.run)
-    if agent.num_updates != checkpoint.update:
+    agent = agents.load_agent(found.run.path)
+    if agent.num_updates != found.checkpoint.update:
         raise AgentError(
-            f"{found.run / 'agent.safetensors'}: after {agent.num_updates:,} updates, "
-            f"but the run ended at update {checkpoint.update:,}"
+            f"{found.run.agent}: after {agent.num_updates:,} updates, but the run "
+            f"ended at update {found.checkpoint.update:,}"
         )
-    return console.run_as_json(
-        run=found.run,
-        preset=checkpoint.plan.preset,
-        agent=agent,
-        counts=resume.counts_of(found),
-        moves=checkpoint.tensors.get("last.moves"),
-        stopped=checkpoint.finished,
+    learner = loop.make_learner(args.config, args.seed)
+    state = resume.restored(found, learner, run_key(args.seed))
+    print(
+        console.run_as_json(
+            run=found.run,
+            preset=args.preset,
+            agent=agent,
+            counts=Progress(state, None, None).counts(),
+            stopped=found.checkpoint.finished or "end",
+        )
     )
+    return 0
 
 
 def train_in_folder(
     args: Args,
-    config: Config,
+    plan: Plan,
     hardware: "Hardware",
     request: StopRequest,
     times: TimeSpans,
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.checkpoints import environment, loggers, run_folders, structure
-        from jax_ttt.checkpoints.recorder import Recorder, Schedule
         from jax_ttt.reports import console
         from jax_ttt.scaling import mesh as meshes
         from jax_ttt.scaling import processes
-        from jax_ttt.training import graded_steps, loop
+        from jax_ttt.training import environment, graded_steps, loop, resume
         from jax_ttt.training.device import Layout
+        from jax_ttt.training.recorder import Recorder, Schedule
         from jax_ttt.training.run_state import Progress, run_key
 
-    meshes.check_shares(config, hardware.mesh)
-    learner = loop.make_learner(config, args.seed)
+    found = args.found
+    meshes.check_shares(plan.config, hardware.mesh)
+    learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
     if number := processes.max_over_processes(request.number):
         return cli.interrupted(number)
-    found, is_loud = args.found, not (args.quiet or args.json)
     if found is not None:
-        environment.tell_changes(found, config)
-    folder = run_folders.folder_of(found, args.run_dir, args.preset, args.seed, times)
+        tell_changes(found, plan)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.closing(folder))
-        begin_files(args, config, folder)
-        if is_loud:
-            about = console.banner(
-                config, args.preset, args.seed, hardware.name, folder.path
-            )
-            print(about, flush=True)  # before it compiles
-        shown_at, logged_at = resume.output_positions(found)
-        shown = console.Console(config, is_loud, args.details, shown_at)
-        stack.enter_context(contextlib.closing(shown))
-        named = {"preset": args.preset, "seed": args.seed, **config.as_dict()}
-        open_loggers = loggers.loggers_of(
-            folder.path, named, args.tensorboard, args.wandb, logged_at
+        writer = writer_of(args, times)
+        stack.callback(writer.close)
+        if found is None:
+            about = environment.environment()
+            writer.begin(plan.config, plan.preset, plan.seed, about)
+        is_loud = not (args.quiet or args.json)
+        if is_loud:  # before it compiles
+            print(console.banner(plan, hardware.name, writer.run.path), flush=True)
+        state, counts = None, None
+        if found is not None:
+            state = resume.restored(found, learner, key)
+            counts = Progress(state, None, None).counts()
+        shown = console.Console(plan.config, is_loud, args.details, counts)
+        stack.callback(shown.close)
+        open_loggers = loggers.Loggers(
+            writer.run,
+            plan,
+            update=None if found is None else found.checkpoint.update,
+            writes=processes.writes(),
         )
-        stack.enter_context(contextlib.closing(open_loggers))
+        stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
-        recorder = Recorder(args.plan, folder, shown, open_loggers, schedule, found)
+        recorder = Recorder(plan, writer, shown, open_loggers, schedule)
+        if found is not None and state is not None:
+            recorder.resume(found, state)
 
         def stop() -> bool:
             proven = args.until_proven and recorder.grades.is_proven
             return bool(processes.max_over_processes(bool(request) or proven))
 
-        layout = Layout(mesh=hardware.mesh)
-        key = run_key(args.seed)
-        state = None if found is None else structure.restored(found, learner, key)
-        steps = loop.train(learner, key, state, stop=stop, times=times, layout=layout)
-        if state is not None:
-            steps = itertools.chain([Progress(state, None, None)], steps)
-        recorder.follow(graded_steps.with_grades(steps), request)
+        steps = loop.train(
+            learner,
+            key,
+            state,
+            stop=stop,
+            times=times,
+            layout=Layout(mesh=hardware.mesh),
+        )
+        recorder.follow(graded_steps.with_grades(steps, recorder.grades), request)
         if args.prove and processes.count() == 1 and not request:
             shown.close()
             console.prove_agent(
                 recorder, args.seconds, lambda: bool(request), hardware.mesh
             )
-    return finish(args, folder, recorder.agent, recorder.progress, request)
+        try:
+            writer.write_times()
+        except OSError as error:  # the agent is saved: it must not cost the run
+            streams.tell(f"warning: {error}")
+    number = processes.max_over_processes(request.number)
+    return finish(args, writer.run, recorder, number)
 
 
-def begin_files(args: Args, config: Config, folder: "RunFolder") -> None:
-    """Write the settings of a new run to its folder, and keep snapshots if asked."""
-    if args.found is None:
-        if folder.replaced:
-            why = "it left neither an agent nor a checkpoint"
-            streams.tell(f"replacing the run in {folder.path}: {why}")
-        folder.write_config(config, args.seed, args.preset)
-    if args.snapshots:
-        before = resume.evaluations_before(args.found)
-        folder.keep_snapshots(config, args.seed, before)
+def tell_changes(found: Found, plan: Plan) -> None:
+    """Say what differs from the run as it was, and what that means.
+
+    Raises:
+        UsageError: the run's keys are of another random number generator.
+    """
+    from jax_ttt.training import environment
+
+    saved = found.checkpoint
+    environment.check_random_numbers(saved.environment)
+    if changed := environment.differences(saved.environment):
+        streams.tell(
+            f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
+            "the run continues, but its bits may differ"
+        )
+    then, now = (p.config.run.num_updates for p in (saved.plan, plan))
+    if now != then:
+        streams.tell(
+            f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
+            f"learning rate follow the schedules of {now:,} updates, so the agent "
+            f"differs from that of a run with --num-updates {now} from its beginning"
+        )
 
 
-def finish(
-    args: Args,
-    folder: "RunFolder",
-    agent: "Agent",
-    progress: "Progress",
-    request: StopRequest,
-) -> int:
-    """Write the times, print the result, and return the exit code."""
-    from jax_ttt.reports import console
+def writer_of(args: Args, times: TimeSpans) -> "RunWriter":
+    """Return what writes the run's files, whose folder is made and locked.
+
+    Raises:
+        UsageError: it can't be made, or another process writes to it.
+    """
+    from jax_ttt.files.run_writer import RunWriter, new_run
     from jax_ttt.scaling import processes
 
+    found = args.found
+    if not processes.writes():
+        return RunWriter(RunFolder(args.run_dir or Path()), times, writes=False)
+    if found is None and args.run_dir is None:
+        return RunWriter(new_run(args.preset, args.seed), times)
+    run = found.run if found else RunFolder(args.run_dir or Path())
+    name = "--run-dir" if found is None else "--resume"
     try:
-        folder.write_times()
-    except OSError as error:  # the agent is saved: it must not cost the run
-        streams.tell(f"warning: {folder.times_path}: {error.strerror}")
+        writer = RunWriter(run, times)
+    except OSError as error:
+        raise UsageError(f"{name} {run.path}: {error.strerror or error}") from None
+    try:
+        if found is None:
+            run.check_free()
+        elif run.checkpoints()[:1] != [*found.damaged, found.path][:1]:
+            raise UsageError(f"--resume {run.path}: another process has continued it")
+    except UsageError:
+        writer.close()
+        raise
+    if found is not None:
+        times.include(found.checkpoint.seconds, found.checkpoint.total_seconds)
+    return writer
+
+
+def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
+    """Print the result, and return the exit code; `number` is that of a signal."""
+    from jax_ttt.reports import console
+
+    agent = recorder.agent
     complete = agent.num_updates == agent.config.run.num_updates
-    number = processes.max_over_processes(request.number)
     stopped = "end" if complete else "interrupted" if number else "proven"
     text = console.end_text(
-        folder=folder,
+        run=run,
         preset=args.preset,
         agent=agent,
-        progress=progress,
+        progress=recorder.progress,
         stopped=stopped,
         as_json=args.json,
         quiet=args.quiet,
@@ -313,8 +425,8 @@ def finish(
     print(text)
     if stopped == "interrupted":
         streams.tell(
-            f"interrupted at update {agent.num_updates:,}: saved {folder.agent_path}; "
-            f"{free_folders.how_to_continue(folder.path)}"
+            f"interrupted at update {agent.num_updates:,}: saved {run.agent}; "
+            f"{run.how_to_continue()}"
         )
         return 128 + number
     return 0

@@ -18,10 +18,10 @@ from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades, reached_grades
 from jax_ttt.exams import marks, questions
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 from jax_ttt.results.grades import FullExact, Rates
-from jax_ttt.training import snapshots
 
 _MOST = 10**6  # positions; the agent reaches fewer
 HEAD = ("agent", "trained with", "size")
@@ -90,9 +90,10 @@ def train() -> None:
             command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
             subprocess.run([*command, "--run-dir", str(run)], check=True)
             path.parent.mkdir(exist_ok=True)
-            shutil.copyfile(run / "agent.safetensors", path)
+            shutil.copyfile(RunFolder(run).agent, path)
             if name in SNAPSHOTS:
-                shutil.copyfile(run / snapshots.FILE, SNAPSHOTS[name])
+                shutil.rmtree(SNAPSHOTS[name], ignore_errors=True)
+                shutil.copytree(RunFolder(run).snapshots, SNAPSHOTS[name])
 
 
 def certify() -> None:

@@ -155,11 +155,8 @@ def _game(who: PlayerLike) -> str | None:
         return who.config.env_id
     if not isinstance(who, str | os.PathLike):
         return None
-    spec = names.read_name(os.fspath(who), catalogue.DEFAULT)
-    innermost = spec
-    while innermost.inner is not None:
-        innermost = innermost.inner
-    return agents.game([spec], None) if innermost.kind == "agent" else None
+    saved = names.read_name(os.fspath(who), catalogue.DEFAULT).saved
+    return None if saved is None else agents.game([saved], None)
 
 
 def _name(who: PlayerLike) -> str:

@@ -55,9 +55,6 @@ class Game:
     action may be to pass), or a column. None: boards are not drawn in text."""
     symmetries: tuple[Symmetry, ...] = ()
     """The symmetric views, the identity first; empty if they are not listed."""
-    symmetries_since: int = 1
-    """The first format version of agents' files that uses these symmetries. Agents of
-    earlier versions have no canonical views."""
     max_moves: int | None = None
     """The maximum number of moves in a game. If it is None (not listed), `--backward`
     is refused."""
@@ -147,7 +144,6 @@ GAMES: dict[str, Game] = {
         stones=True,
         moves_on="columns",
         symmetries=mirrored_columns(6, 7),
-        symmetries_since=2,
         packing="columns",
         exam=_EXAM,
     ),

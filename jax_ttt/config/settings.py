@@ -24,9 +24,6 @@ from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.parts.target import TargetSettings
 from jax_ttt.config.ranges import Conflict, Part, Setting, without_effect
 
-FORMAT_VERSION = 3  # of agents' files and of config.json
-READABLE = (1, 2, 3)  # format versions that this program reads
-
 PARTS: dict[str, type[Part]] = {
     "run": RunSettings,
     "opponent": OpponentSettings,

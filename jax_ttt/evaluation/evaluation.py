@@ -1,25 +1,19 @@
 """An agent's evaluation: exact where a tree is given, else by sampling."""
 
-import json
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import UInt8
 
-from jax_ttt.config.catalogue import Seat, SeatSetting
-from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.evaluation import match_counts
 from jax_ttt.evaluation.match_counts import Match
-from jax_ttt.files import records
 from jax_ttt.results.grades import (
     Exact,
     Grades,
     Reached,
     SeatExact,
     mean_rates,
-    read_grades,
 )
 from jax_ttt.solver.outcomes import Report, SeatResults
 

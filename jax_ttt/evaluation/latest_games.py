@@ -1,7 +1,6 @@
 """The training games between two evaluations."""
 
 import dataclasses
-from collections.abc import Mapping
 
 from jax_ttt.results.rows import Counts
 
@@ -16,16 +15,6 @@ class LatestGames:
     best: float = 0.0  # highest share of games won between two evaluations
     epsilon: float = 0.0  # of the last chunk, like `rows`
     rows: int = 0  # rows of a table visited so far
-
-    @classmethod
-    def at(cls, position: Mapping[str, object]) -> "LatestGames":
-        """Return those at the position where an earlier process left off."""
-        latest = cls()
-        for name, usual in vars(latest).copy().items():
-            value = position.get(name)
-            if isinstance(value, int | float):
-                setattr(latest, name, type(usual)(value))
-        return latest
 
     def shares(self, counts: Counts) -> tuple[float, float] | None:
         """Return the shares of wins and losses since the last call; None if no games.

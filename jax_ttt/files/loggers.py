@@ -88,12 +88,16 @@ class WeightsAndBiases:
 class Loggers:
     """Sends rows to all loggers that have not failed."""
 
-    def __init__(self, run: RunFolder, plan: Plan, update: int | None) -> None:
-        """Open the loggers that a run is asked for.
+    def __init__(
+        self, run: RunFolder, plan: Plan, update: int | None, *, writes: bool = True
+    ) -> None:
+        """Open the loggers that a run is asked for; none unless it `writes`.
 
         If the run continues, `update` is that of its checkpoint.
         """
         self._loggers: dict[str, Logger] = {}
+        if not writes:
+            return
         first_update = 0 if update is None else update + 1
         if plan.tensorboard:
             self._open("tensorboard", lambda: TensorBoard(run, first_update))
@@ -131,7 +135,7 @@ def _tell_dropped(name: str, error: Exception) -> None:
     streams.tell(f"warning: logging to {name} stopped: {error!r}")
 
 
-def wandb_number() -> str:
+def new_id() -> str:
     """Return a new id for a run of Weights & Biases."""
     return secrets.token_hex(4)
 

@@ -60,7 +60,7 @@ def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]
     """
     with _opened(path) as file:
         about = _description(path, file)
-        tensors = {name: file.get_tensor(name) for name in file.keys()}
+        tensors = file.get_tensors()
     if about.pop("sha256", None) != _digest(about, tensors):
         raise AgentError(f"{path}: its contents were changed after they were saved")
     return _record(path, kind, about), tensors

@@ -11,10 +11,8 @@ SHIPPED: dict[str, Path] = {
     name: _FOLDER / f"{name}.safetensors" for name in ("network", "table")
 }
 """The agents' files by name, all of tic-tac-toe; the first is the default agent."""
-SNAPSHOTS: dict[str, Path] = {
-    name: _FOLDER / f"{name}-snapshots.safetensors" for name in SHIPPED
-}
-"""The snapshots of their trainings, by the same names."""
+SNAPSHOTS: dict[str, Path] = {name: _FOLDER / f"{name}-snapshots" for name in SHIPPED}
+"""The folders of the snapshots of their trainings, by the same names."""
 CERTIFICATES: dict[str, Path] = {
     name: _FOLDER / f"{name}.certificate.json" for name in SHIPPED
 }

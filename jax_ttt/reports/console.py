@@ -1,6 +1,5 @@
 """What `train` prints: before a run, at each evaluation, and at the end."""
 
-import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
-from jaxtyping import Int
 from tqdm import tqdm
 
 from jax_ttt import __version__
@@ -18,7 +16,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.latest_games import LatestGames
 from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.proving import counterexamples
@@ -30,12 +29,9 @@ from jax_ttt.reports.progress_table import (
 )
 from jax_ttt.results.commands import Stopped, TrainResult
 from jax_ttt.results.counting import counted
-from jax_ttt.results.free_folders import how_to_continue
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.rows import Counts
 from jax_ttt.runtime import streams
-from jax_ttt.solver import policies
-from jax_ttt.training.run_folder import RunFolder
 from jax_ttt.training.run_state import Progress
 
 
@@ -47,15 +43,17 @@ class Console:
         config: Config,
         loud: bool,
         details: bool,
-        before: JsonObject | None = None,
+        before: Counts | None = None,
     ) -> None:
         """Begin; unless `loud` nothing is shown, with `details` more.
 
-        `before` is the position at which an earlier process left off.
+        `before` are the counts where the run continues.
         """
         self._config, self._loud, self._details = config, loud, details
         self._is_headed = False
-        self._at = LatestGames.at(before or {})
+        self._at = LatestGames()
+        if before is not None:
+            self._at.shares(before)
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
@@ -71,11 +69,6 @@ class Console:
     def close(self) -> None:
         """Remove the bar."""
         self._bar.close()
-
-    @property
-    def position(self) -> JsonObject:
-        """What a later process needs to continue here, as plain data."""
-        return dataclasses.asdict(self._at)
 
     def show(self, progress: Progress, grades: Grades) -> None:
         """Show where the run stands; `grades` are of its last evaluation."""
@@ -140,13 +133,14 @@ def start_values(config: Config, params: nnx.State) -> list[str]:
     ]
 
 
-def banner(config: Config, preset: str, seed: int, device: str, folder: Path) -> str:
+def banner(plan: Plan, device: str, folder: Path) -> str:
     """Return what is about to run."""
+    config = plan.config
     updates = counted(config.run.num_updates, "update")
     games = f"{counted(config.run.num_envs, 'game')} at once"
     return (
-        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {preset}, "
-        f"seed {seed}\n"
+        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {plan.preset}, "
+        f"seed {plan.seed}\n"
         f"{updates} of {games} {config.opponent.pairing}; writing to {folder}"
     )
 
@@ -191,7 +185,7 @@ def prove_agent(
 
 
 def end_text(
-    folder: RunFolder,
+    run: RunFolder,
     preset: str,
     agent: Agent,
     progress: Progress,
@@ -201,70 +195,67 @@ def end_text(
     details: bool,
 ) -> str:
     """Return what is printed at the end of a run: a report, a verdict or JSON."""
-    last = progress.state.last
-    moves = None if last is None or last.moves is None else np.asarray(last.moves)
     if as_json:
         return run_as_json(
-            run=folder.path,
+            run=run,
             preset=preset,
             agent=agent,
             counts=progress.counts(),
-            moves=moves,
             stopped=stopped,
         )
-    verdict = _verdict(agent, moves)
+    verdict = _verdict(agent)
     if quiet:
         return verdict
-    text = closing(folder.path, agent, progress, verdict, stopped)
+    text = closing(run, agent, progress, verdict, stopped)
     game = agent.config.env_id
-    probs = _policy(game, moves)
-    if details and probs is not None:
+    probs = _policy(agent) if details else None
+    if probs is not None:
         example = result_text.likeliest_game(game, trees.enumerated(game), probs)
         text += f"\n\nan example game\n{example}"
     return text
 
 
-def _policy(game: EnvId, moves: Int[np.ndarray, " D"] | None) -> np.ndarray | None:
-    """Return the policy that plays these moves; None if the game is not enumerable."""
-    tree = trees.host_tree(game)
-    if tree is None or moves is None:
+def _policy(agent: Agent) -> np.ndarray | None:
+    """Return the agent's policy; None if the game is not enumerable."""
+    tree = trees.game_tree(agent.config.env_id)
+    if tree is None:
         return None
-    return policies.deterministic(tree, moves)
+    return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
 
 
-def _verdict(agent: Agent, moves: Int[np.ndarray, " D"] | None) -> str:
-    """Return whether an agent that plays these moves is unbeatable, or how it loses."""
+def _verdict(agent: Agent) -> str:
+    """Return whether an agent is unbeatable, or how it loses."""
     game = agent.config.env_id
     return result_text.verdict(
         env_id=game,
         grades=agent.score,
         tree=trees.host_tree(game),
-        probs=_policy(game, moves),
+        probs=_policy(agent),
         seats=agent.config.seats,
     )
 
 
 def closing(
-    folder: Path, agent: Agent, progress: Progress, verdict: str, stopped: str
+    run: RunFolder, agent: Agent, progress: Progress, verdict: str, stopped: str
 ) -> str:
     """Return what came of the run, its files and the next command."""
     game = agent.config.env_id
     if painting.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
-    files = ", ".join(sorted(path.name for path in folder.glob("[!.]*")))
+    files = ", ".join(run.files())
     updates, games = counted(progress.update, "update"), int(progress.games)
     first = (
         f"stopped at update {agent.num_updates:,}, at the first proof, as "
         "--until-proven asks\n"
     )
-    more = f"{how_to_continue(folder)}\n" if stopped == "interrupted" else ""
+    more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
     return (
         f"{first if stopped == 'proven' else ''}"
         f"\n{_results(game, agent.score)}\n\n{verdict}\n\n"
         f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
-        f"saved in {folder}: {files}\n{more}"
-        f"next: python -m jax_ttt.evaluate {folder}"
+        f"saved in {run.path}: {files}\n{more}"
+        f"next: python -m jax_ttt.evaluate {run.path}"
     )
 
 
@@ -279,26 +270,17 @@ def _results(game: EnvId, grades: Grades) -> str:
 
 
 def run_as_json(
-    run: Path,
-    preset: str,
-    agent: Agent,
-    counts: Counts,
-    moves: Int[np.ndarray, " D"] | None,
-    stopped: Stopped,
+    run: RunFolder, preset: str, agent: Agent, counts: Counts, stopped: Stopped
 ) -> str:
-    """Return a run's result as one JSON object.
-
-    `run` is its folder, `moves` are the agent's in the positions to decide, if the game
-    is enumerable.
-    """
+    """Return a run's result as one JSON object."""
     result = TrainResult(
         **vars(counts),
         **vars(agent.score),
         preset=preset,
         seed=agent.seed,
-        run_dir=str(run),
-        agent=str(run / "agent.safetensors"),
+        run_dir=str(run.path),
+        agent=str(run.agent),
         stopped=stopped,
-        verdict=_verdict(agent, moves),
+        verdict=_verdict(agent),
     )
     return records.to_json(result)

@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import hashlib
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -251,4 +251,3 @@ class FullGrades(Grades):
 
     exact: FullExact | None = None
     exam: Exam | None = None
-

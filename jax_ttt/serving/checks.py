@@ -15,8 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
-from jax_ttt.results import reading
 from jax_ttt.serving import replies
 from jax_ttt.serving.replies import Refusal
 
@@ -142,10 +142,10 @@ def read_json(body: bytes) -> object:
     """Return the value of a JSON text.
 
     Raises:
-        Refusal: it is not strict JSON, see `reading.strict_json`.
+        Refusal: it is not JSON.
     """
     try:
-        return reading.strict_json(body)
+        return records.from_json(object, body)
     except ValueError as error:
         raise Refusal(400, f"the body is not JSON: {str(error)[:200]}") from None
 

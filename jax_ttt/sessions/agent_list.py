@@ -4,7 +4,6 @@ Everything here may take a moment, so it runs in a thread of its own, never whil
 request holds the server.
 """
 
-import collections
 import dataclasses
 import hashlib
 import re
@@ -13,26 +12,22 @@ from pathlib import Path
 from typing import Literal
 
 from jax_ttt.config import catalogue
+from jax_ttt.config.errors import UsageError
+from jax_ttt.files import run_folder
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
-from jax_ttt.results import reading
-from jax_ttt.results.saved_runs import saved_in
 from jax_ttt.runtime import files
 from jax_ttt.serving.replies import Refusal
-from jax_ttt.training import snapshots
-from jax_ttt.training.snapshots import Snapshots
 
 Source = Literal["shipped", "run", "live", "imported"]
 MOST_BYTES = 16 * 2**20
 """The largest file that is read; an agent of a page's game has about 0.1 MB."""
-MOST_SNAPSHOTS = 16
-"""Files of snapshots kept in memory, those used latest; each has about 0.5 MB."""
 Stamp = tuple[int, int, int]
 """A file's time of change, size and number, to see whether it was replaced."""
 IMPORTED = "agents"
 """The folder of imported agents in the data folder."""
-_FILE = "agent.safetensors"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,10 +55,6 @@ class AgentList:
         self.imported = None if data is None else data / IMPORTED
         self._known: dict[str, Entry] = {}
         self._refused: dict[str, tuple[Stamp, str]] = {}
-        self._updates: dict[str, tuple[Stamp, tuple[int, ...]]] = {}
-        self._snapshots: collections.OrderedDict[
-            str, tuple[Stamp, Snapshots | None]
-        ] = collections.OrderedDict()
 
     def scan(self) -> tuple[list[Entry], list[dict[str, str]]]:
         """Return the agents, and the files that can't be used, each with the reason."""
@@ -87,34 +78,17 @@ class AgentList:
         except KeyError:
             raise Refusal(404, "no such agent") from None
 
-    def snapshots(self, entry: Entry) -> Snapshots | None:
-        """Return a training's snapshots; None if it has none that can be read."""
-        path, stamp = _snapshots_of(entry)
-        if stamp is None:
-            return None
-        kept = self._snapshots.get(entry.id)
-        if kept is None or kept[0] != stamp:
-            try:
-                found = snapshots.read_snapshots(path)
-            except (AgentError, OSError):
-                found = None
-            kept = self._snapshots[entry.id] = (stamp, found)
-            self._updates[entry.id] = (stamp, found.updates if found else ())
-        self._snapshots.move_to_end(entry.id)
-        while len(self._snapshots) > MOST_SNAPSHOTS:
-            self._snapshots.popitem(last=False)
-        return kept[1]
-
     def updates(self, entry: Entry) -> tuple[int, ...]:
-        """Return the updates of a training's snapshots; each file is read only once."""
-        stamp = _snapshots_of(entry)[1]
-        if stamp is None:
-            return ()
-        known = self._updates.get(entry.id)
-        if known is not None and known[0] == stamp:
-            return known[1]
-        found = self.snapshots(entry)
-        return found.updates if found else ()
+        """Return the updates of a training's snapshots, ascending."""
+        return tuple(_snapshots_of(entry))
+
+    def snapshot(self, entry: Entry, update: int) -> Agent | None:
+        """Return the agent of a training after this many updates, if it can be read."""
+        path = _snapshots_of(entry).get(update)
+        try:
+            return None if path is None else read_agent(path)
+        except (AgentError, OSError):
+            return None
 
     def add(self, name: str, contents: bytes) -> str | None:
         """Keep an imported agent; return its id, None if there is no data folder.
@@ -130,15 +104,15 @@ class AgentList:
             return f"imported/{path.stem}"
         plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name).strip(". ")[:60] or "agent"
         path = self.imported / f"{plain}-{digest}.safetensors"
-        files.write_atomic(path, contents, mode=0o600)
+        files.write_atomic(path, contents)
         return f"imported/{path.stem}"
 
     def _files(self) -> Iterator[tuple[str, Source, str, Path]]:
         for name, path in SHIPPED.items():
             yield f"shipped/{name}", "shipped", name, path
-        for run in saved_in(self.runs):
-            if (run / _FILE).exists():  # a run that trains has none yet
-                yield f"run/{run.name}", "run", run.name, run / _FILE
+        for run in run_folder.runs_in(self.runs):
+            if run.agent.exists():  # a run that trains has none yet
+                yield f"run/{run.path.name}", "run", run.path.name, run.agent
         if self.imported is not None:
             for path in sorted(self.imported.glob("*.safetensors")):
                 name = path.stem.rpartition("-")[0]
@@ -160,7 +134,7 @@ class AgentList:
             reason = str(error).replace(str(path), path.name).splitlines()[0][:300]
             self._refused[agent_id] = (stamp, reason)
             return reason
-        preset = _preset(path.with_name("config.json")) if source == "run" else None
+        preset = _preset(RunFolder(path.parent)) if source == "run" else None
         self._known[agent_id] = Entry(
             agent_id, name, source, path, stamp, agent, preset
         )
@@ -178,13 +152,13 @@ def read_agent(path: Path) -> Agent:
     return agents.load_agent(path, catalogue.DEFAULT)
 
 
-def _snapshots_of(entry: Entry) -> tuple[Path, Stamp | None]:
-    """Return the file of a training's snapshots; no stamp if it can't be used."""
-    path = entry.path.with_name(snapshots.FILE)
+def _snapshots_of(entry: Entry) -> dict[int, Path]:
+    """Return the snapshots of an agent's training, by their updates."""
+    if entry.source == "imported":
+        return {}
     if entry.source == "shipped":
-        path = SNAPSHOTS[entry.name]
-    stamp = None if entry.source == "imported" else _stamp(path)
-    return path, None if stamp is None or stamp[1] > MOST_BYTES else stamp
+        return run_folder.snapshots_in(SNAPSHOTS[entry.name])
+    return run_folder.snapshots_in(RunFolder(entry.path.parent).snapshots)
 
 
 def _stamp(path: Path) -> Stamp | None:
@@ -195,10 +169,8 @@ def _stamp(path: Path) -> Stamp | None:
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
-def _preset(path: Path) -> str | None:
+def _preset(run: RunFolder) -> str | None:
     try:
-        settings = reading.json_file(path)
-    except ValueError:
+        return run.settings().preset
+    except UsageError:
         return None
-    preset = settings.get("preset") if isinstance(settings, dict) else None
-    return preset[:60] if isinstance(preset, str) else None

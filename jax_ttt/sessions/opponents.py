@@ -67,10 +67,10 @@ class Opponents:
         entry = self.listed.find(agent_id)
         if update is None or update == entry.agent.num_updates:
             return entry.agent
-        kept = self.listed.snapshots(entry)
-        if kept is None or update not in kept.updates:
+        snapshot = self.listed.snapshot(entry, update)
+        if snapshot is None:
             raise Refusal(404, f"this agent has no snapshot of update {update}")
-        return kept.agent(update)
+        return snapshot
 
     def policy(
         self, agent_id: str, update: int | None = None

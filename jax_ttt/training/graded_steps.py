@@ -7,7 +7,6 @@ from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.training.run_state import Progress
 
-
 UNGRADED = Grades()
 
 

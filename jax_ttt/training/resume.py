@@ -1,6 +1,7 @@
 """The state of a run from a checkpoint, whose leaves are checked."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.dqn.learner import Learner
@@ -26,7 +27,7 @@ def restored(found: Found, learner: Learner, key: np.ndarray) -> RunState:
 
 def state_shapes(learner: Learner, key: np.ndarray) -> RunState:
     """Return a run's state with shapes in place of the arrays of training."""
-    shapes = jax.eval_shape(learner.init, jax.random.wrap_key_data(key))
+    shapes = jax.eval_shape(learner.init, jax.random.wrap_key_data(jnp.asarray(key)))
     return run_state.initial_state(shapes, key)
 
 

@@ -18,7 +18,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
-from jax_ttt.results import saved_runs
+from jax_ttt.files.run_folder import RUNS
 from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Args(cli.Machine):
     """Open the page in a browser."""
     export: Path | None = None
     """Write the pages as static files to this folder, and end: they need no server."""
-    runs: Path = saved_runs.FOLDER
+    runs: Path = RUNS
     """The folder of the runs whose agents are offered."""
     data_dir: Path | None = None
     """The folder of statistics and imported agents; by default one in the user's data

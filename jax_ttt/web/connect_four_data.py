@@ -75,9 +75,9 @@ def _layers(
     """Return the layers in their order; a layer's number stands in its name."""
     names = {name.rpartition(".")[0] for name in tensors if name.startswith("layers.")}
     names = sorted(names, key=lambda name: int(name.split(".")[-1]))
-    layers = [(tensors[f"{name}.kernel"], tensors[f"{name}.bias"]) for name in names]
+    layers = [(tensors[f"{name}.kernel"].T, tensors[f"{name}.bias"]) for name in names]
     if "convolution.filters.kernel" in tensors:
-        kernel = convolution.as_linear(tensors["convolution.filters.kernel"], shape)
+        kernel = convolution.as_linear(tensors["convolution.filters.kernel"].T, shape)
         layers.insert(0, (kernel, tensors["convolution.bias"].reshape(-1)))
     encoded = ([tree_data.encoded(x, "<f4") for x in layer] for layer in layers)
     return [{"kernel": kernel, "bias": bias} for kernel, bias in encoded]

@@ -15,11 +15,13 @@ from jax_ttt.envs import tree as trees
 from jax_ttt.envs.tree import Tree
 from jax_ttt.evaluation.history import HistoryRow, history_row, measured_row
 from jax_ttt.files.records import JsonObject
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.live.job import FullStatus
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results import reading, rows
+from jax_ttt.results import rows
 from jax_ttt.results.grades import Rates
 from jax_ttt.results.rows import Chunk
+from jax_ttt.runtime import files
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Key, Opponents, Trained
@@ -96,20 +98,20 @@ class Descriptions:
         measured = self._measured(entry)
         if entry.source != "run":
             return list(measured.values())
-        found = read_history(entry.path.with_name("metrics.jsonl"))
+        found = read_history(RunFolder(entry.path.parent).metrics)
         return [_with_optimal(row, measured.get(row["update"])) for row in found]
 
     def _measured(self, entry: Entry) -> dict[int, HistoryRow]:
         """Return a row for each snapshot of a training, by its update."""
-        kept = self._opponents.listed.snapshots(entry)
-        if kept is None:
-            return {}
-        key = (entry.id, entry.stamp, kept.updates)
+        updates = self._opponents.listed.updates(entry)
+        key = (entry.id, entry.stamp, updates)
         if key not in self._rows:
             tree = trees.enumerated(catalogue.DEFAULT)
+            agents = {u: self._opponents.listed.snapshot(entry, u) for u in updates}
             self._rows[key] = {
-                update: measured_row(tree, update, _policy(tree, kept.agent(update)))
-                for update in kept.updates
+                update: measured_row(tree, update, _policy(tree, agent))
+                for update, agent in agents.items()
+                if agent is not None
             }
             while len(self._rows) > MOST_HISTORIES:
                 self._rows.pop(next(iter(self._rows)))
@@ -157,10 +159,8 @@ def read_history(metrics: Path) -> list[HistoryRow]:
     history: list[HistoryRow] = []
     loss = None
     try:
-        with reading.open_bounded(metrics, MOST_METRICS) as file:
-            lines = file.read(MOST_METRICS).splitlines()
-        for line in lines:
-            row = rows.read_row(reading.strict_json(line))
+        for line in files.read_bounded(metrics, MOST_METRICS).splitlines():
+            row = rows.read_row(line)
             if isinstance(row, Chunk):
                 loss = row.loss
             elif row.exact is not None:

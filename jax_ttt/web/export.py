@@ -15,12 +15,12 @@ from jax_ttt.config import catalogue
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation.history import measured_row
 from jax_ttt.files.records import JsonObject
+from jax_ttt.files.run_folder import snapshots_in
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
 from jax_ttt.runtime import files
 from jax_ttt.serving import one_file
-from jax_ttt.training import snapshots
 from jax_ttt.web import agent_data, connect_four_data, tree_data
 
 STATIC = Path(__file__).parent / "static"
@@ -75,10 +75,11 @@ def shipped() -> list[Exported]:
     found = []
     for name, path in SHIPPED.items():
         agent = agents.load_agent(path)
-        kept = snapshots.read_snapshots(SNAPSHOTS[name])
-        # The last one is the agent itself, with rounded weights.
-        earlier = [update for update in kept.updates if update < agent.num_updates]
-        past = {update: kept.agent(update) for update in earlier}
+        past = {
+            update: agents.load_agent(snapshot)
+            for update, snapshot in snapshots_in(SNAPSHOTS[name]).items()
+            if update < agent.num_updates
+        }
         found.append(Exported(f"shipped/{name}", name, "shipped", agent, past))
     return found
 

@@ -122,7 +122,7 @@ class Services:
     def _files(self) -> Iterator[tuple[str, bytes]]:
         """Yield the names and files of all agents but the shipped ones."""
         if (trained := self.training.agent()) is not None:
-            yield self._trained_name(), agents.agent_file(trained)
+            yield self._trained_name(), agents.as_bytes(trained)
         entries, _ = self.opponents.listed.scan()
         for entry in reversed(entries):
             if entry.source == "shipped":
@@ -157,7 +157,7 @@ class Services:
         try:
             with contextlib.suppress(OSError, FloatingPointError):
                 if (trained := self.training.agent()) is not None:
-                    file = agents.agent_file(trained)
+                    file = agents.as_bytes(trained)
                     self.opponents.listed.add(self._trained_name(), file)
         finally:  # a second Ctrl-C must not leave threads that wait for ever
             self.training.close()

@@ -1,1 +1,0 @@
-"""What a run or a sweep needs to continue, as files."""

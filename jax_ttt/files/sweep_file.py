@@ -1,0 +1,214 @@
+"""A sweep's file: its settings, and a line for each agent that is done. Needs no JAX.
+
+The first line describes the sweep. A line without its end, of a process that was
+killed, is dropped.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import itertools
+import os
+import time
+from pathlib import Path
+from typing import Literal, cast
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import Setting, check_seeds
+from jax_ttt.config.settings import Config
+from jax_ttt.files import records
+from jax_ttt.files.run_folder import RUNS, Lock
+from jax_ttt.files.tensor_file import FORMAT_VERSION
+from jax_ttt.results.rows import AgentResult
+from jax_ttt.runtime import files
+from jax_ttt.runtime.files import WriteError
+
+_MOST = 2**30
+"""Bytes of the largest file that is read; an agent's line has about a thousand."""
+Agents = dict[tuple[int, int], AgentResult]
+"""Finished agents, by the index of their combination of settings, and their seed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """What a sweep trains."""
+
+    config: Config
+    preset: Preset
+    grid: tuple[str, ...]  # as the flag --grid
+    first_seed: int
+    num_seeds: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Head:
+    """The first line."""
+
+    format_version: Literal[4] = FORMAT_VERSION
+    config: dict[str, Setting]
+    preset: str
+    grid: tuple[str, ...]
+    first_seed: int
+    num_seeds: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Line:
+    """A finished agent."""
+
+    group: int  # index of its combination of settings
+    agent: AgentResult
+
+
+class SweepFile:
+    """The file of a sweep that is running: each finished agent is written at once.
+
+    Where several processes train one sweep, all but one have a file that they don't
+    write (`writes` is False).
+    """
+
+    def __init__(
+        self, path: Path, sweep: Sweep, agents: Agents, *, writes: bool = True
+    ) -> None:
+        """Lock the file.
+
+        Raises:
+            InUseError: another process is writing to it.
+            OSError: it can't be locked.
+        """
+        self.path, self.sweep, self.agents = path, sweep, agents
+        self._writes = writes
+        self._lock = Lock(path.with_name(f".{path.name}.lock")) if writes else None
+
+    def add(self, group: int, agent: AgentResult) -> None:
+        """Add a finished agent; `group` is the index of its combination of settings.
+
+        It is on the disk when the method returns.
+        """
+        if self._writes:
+            _append(self.path, _Line(group=group, agent=agent))
+        self.agents[group, agent.seed] = agent
+
+    def rows(self, group: int) -> list[AgentResult]:
+        """Return the finished agents of a combination, in the order of their seeds."""
+        agents = (agent for (g, _), agent in self.agents.items() if g == group)
+        return sorted(agents, key=lambda agent: agent.seed)
+
+    def missing(self, num_groups: int) -> list[tuple[int, int]]:
+        """Return the combination and the seed of each agent that is not finished.
+
+        `num_groups` is the number of combinations.
+        """
+        begin = self.sweep.first_seed
+        seeds = range(begin, begin + self.sweep.num_seeds)
+        places = itertools.product(range(num_groups), seeds)
+        return [place for place in places if place not in self.agents]
+
+    def close(self) -> None:
+        """Unlock the file; another process may then continue the sweep."""
+        if self._lock is not None:
+            self._lock.close()
+
+
+def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
+    """Make the file `<time>-sweep-<preset>.jsonl` in `runs`.
+
+    A number is added to the name if there is such a file.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-sweep-{sweep.preset}"
+    if not writes:
+        return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, writes=False)
+    RUNS.mkdir(parents=True, exist_ok=True)
+    head = _Head(
+        config=sweep.config.as_dict(),
+        preset=sweep.preset,
+        grid=sweep.grid,
+        first_seed=sweep.first_seed,
+        num_seeds=sweep.num_seeds,
+    )
+    path = _new_path(name)
+    file = SweepFile(path, sweep, {})
+    _append(path, head)
+    return file
+
+
+def _new_path(name: str) -> Path:
+    """Make an empty file of this name in `runs`; return its path."""
+    for count in range(1, 1000):
+        path = RUNS / (f"{name}.jsonl" if count == 1 else f"{name}.{count}.jsonl")
+        with contextlib.suppress(FileExistsError):
+            path.touch(exist_ok=False)
+            return path
+    raise FileExistsError(errno.EEXIST, "too many files of this name", RUNS / name)
+
+
+def read_sweep(path: Path) -> Sweep:
+    """Return what the sweep of a file trains.
+
+    Raises:
+        UsageError: there is no such file, or it is damaged or no sweep's.
+    """
+    return _contents(path)[0]
+
+
+def continued(path: Path, *, writes: bool = True) -> SweepFile:
+    """Open the file of a sweep to continue it; the half of a last line is dropped.
+
+    Raises:
+        UsageError: there is no such file, it is damaged or no sweep's, or another
+            process is writing to it.
+    """
+    sweep, _, _ = _contents(path)  # before a file is made by locking it
+    try:
+        file = SweepFile(path, sweep, {}, writes=writes)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    _, file.agents, size = _contents(path)  # another process may have gone on
+    if writes:
+        os.truncate(path, size)
+    return file
+
+
+def _contents(path: Path) -> tuple[Sweep, Agents, int]:
+    """Return the sweep, its finished agents, and the bytes of the whole lines."""
+    try:
+        text = files.read_bounded(path, _MOST)
+        whole = text[: text.rfind(b"\n") + 1]
+        if not whole:
+            raise ValueError("it has no whole line")
+        first, *others = whole.splitlines()
+        lines = [records.from_json(_Line, line) for line in others]
+        agents = {(line.group, line.agent.seed): line.agent for line in lines}
+        return _sweep(records.from_json(_Head, first)), agents, len(whole)
+    except files.UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: damaged, or no sweep's file ({error})") from None
+
+
+def _sweep(head: _Head) -> Sweep:
+    check_seeds(head.first_seed, head.num_seeds)
+    if head.preset not in PRESETS:
+        raise ValueError(f"there is no preset {head.preset[:40]!r}")
+    return Sweep(
+        config=Config.of(**head.config),
+        preset=cast(Preset, head.preset),
+        grid=head.grid,
+        first_seed=head.first_seed,
+        num_seeds=head.num_seeds,
+    )
+
+
+def _append(path: Path, line: _Head | _Line) -> None:
+    """Append a line; it is on the disk when the function returns."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(records.to_json(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise WriteError(error.errno, error.strerror, str(path)) from error
