@@ -154,9 +154,6 @@ def check(args: Args) -> None:
     args.check_spread()
     args.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
-    rules = ("seed", SEED_RANGE), ("checkpoint_every", EVERY), ("keep", KEEP)
-    for field, rule in rules:
-        rule.check(field, getattr(args, field))
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)

@@ -11,7 +11,7 @@ import jax_ttt
 PACKAGE = Path(jax_ttt.__file__).parent
 
 LOWER = (
-    *("config", "runtime", "results", "envs"),
+    *("config", "runtime", "results", "files", "envs"),
     *("networks", "solver", "dqn", "players", "drawing"),
 )
 MAY_IMPORT = {
@@ -19,27 +19,27 @@ MAY_IMPORT = {
     "runtime": (),
     "scaling": ("config", "runtime"),
     "results": ("config",),
+    "files": ("config", "runtime", "results"),
     "envs": ("config", "runtime"),
     "networks": ("config", "runtime", "envs"),
     "solver": ("config", "envs"),
     "dqn": ("config", "envs", "networks"),
     "players": (
-        *("config", "runtime", "results", "envs"),
+        *("config", "runtime", "results", "files", "envs"),
         *("networks", "dqn", "solver"),
     ),
-    "evaluation": ("config", "runtime", "results", "envs", "solver", "players"),
+    "evaluation": (
+        *("config", "runtime", "results", "files", "envs"),
+        *("solver", "players"),
+    ),
     "exams": ("config", "results", "envs", "evaluation"),
     "proving": (
         *("config", "runtime", "scaling", "results", "solver"),
         *("players", "evaluation"),
     ),
     "training": (
-        *("config", "runtime", "scaling", "results", "envs"),
+        *("config", "runtime", "scaling", "results", "files", "envs"),
         *("networks", "dqn", "players", "evaluation", "proving"),
-    ),
-    "checkpoints": (
-        *("config", "runtime", "scaling", "results", "envs"),
-        *("dqn", "players", "evaluation", "training"),
     ),
     "drawing": ("config", "runtime"),
     "reports": (*LOWER, "evaluation", "exams", "proving", "training"),
@@ -50,10 +50,10 @@ MAY_IMPORT = {
     ),
     "api": (*LOWER, "evaluation", "training", "reports", "plotting"),
     "live": (*LOWER, "evaluation", "training", "plotting"),
-    "serving": ("results",),
+    "serving": ("files",),
     "sessions": (
-        *("config", "runtime", "results", "envs", "solver"),
-        *("players", "training", "serving"),
+        *("config", "runtime", "results", "files", "envs", "solver"),
+        *("players", "serving"),
     ),
     "web": (
         *(*LOWER, "evaluation", "training", "reports"),

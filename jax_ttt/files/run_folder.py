@@ -28,9 +28,8 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.results import rows
 from jax_ttt.results.commands import RunSummary
-from jax_ttt.results.rows import Evaluated, Row
+from jax_ttt.results.rows import Chunk, Evaluated, Row, Step
 from jax_ttt.runtime import files
 
 RUNS = Path("runs")
@@ -183,7 +182,7 @@ class RunFolder:
             ValueError: there are none, or a line is not a row.
         """
         text = files.read_bounded(self.metrics, MOST_METRICS)
-        return [rows.read_row(line) for line in text.split(b"\n")[:-1]]
+        return [read_row(line) for line in text.split(b"\n")[:-1]]
 
     def last_evaluation(self) -> Evaluated | None:
         """Return the last row with grades.
@@ -193,7 +192,7 @@ class RunFolder:
         """
         text = files.read_bounded(self.metrics, MOST_METRICS)
         for line in reversed(text.split(b"\n")[:-1]):
-            row = rows.read_row(line)
+            row = read_row(line)
             if isinstance(row, Evaluated):
                 return row
         return None
@@ -292,6 +291,16 @@ class RunFolder:
         for path in self._replaceable():
             path.unlink(missing_ok=True)
         return is_replaced
+
+
+def read_row(line: str | bytes) -> Row:
+    """Return the row in a line of the metrics.
+
+    Raises:
+        ValueError: it is not JSON, or a field is missing or has the wrong type.
+    """
+    step = records.from_json(Step, line)
+    return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:

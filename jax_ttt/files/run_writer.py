@@ -16,9 +16,10 @@ from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
     RunFolder,
+    read_row,
     snapshots_in,
 )
-from jax_ttt.results.rows import Evaluated, Row, read_row
+from jax_ttt.results.rows import Evaluated, Row
 from jax_ttt.runtime import files, process, streams
 from jax_ttt.runtime.files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import hashlib
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,8 +131,12 @@ def certified(
 def write_certificate(
     path: Path, certificate: Certificate, missing: str, as_json: bool
 ) -> None:
-    """Write a certificate, and say so; `missing` says why a seat is not in it."""
-    files.write_atomic(path, certificate.as_bytes())
+    """Write a certificate as JSON with a line for each position, and say so.
+
+    `missing` says why a seat is not in it.
+    """
+    text = json.dumps(records.to_dict(certificate), indent=1)
+    files.write_atomic(path, f"{text}\n".encode("ascii"))
     size = counted(certificate.num_positions, "position")
     streams.tell_written(path, size, as_json)
     if missing:

@@ -4,10 +4,8 @@ The same player gives the same bytes: there is no time, path or version. Imports
 """
 
 import dataclasses
-import json
 
 from jax_ttt.config.catalogue import Seat
-from jax_ttt.files import records
 
 Moves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
@@ -24,7 +22,3 @@ class Certificate:
     result: str = "never loses"
     num_positions: int
     moves: Moves  # in each seat that is proven
-
-    def as_bytes(self) -> bytes:
-        """Return the file's contents: JSON with a line for each position."""
-        return f"{json.dumps(records.to_dict(self), indent=1)}\n".encode("ascii")

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.files import records
 from jax_ttt.results.grades import Grades, is_exact
 
 Event = Literal["chunk", "evaluation"]
@@ -60,16 +59,6 @@ class AgentResult(Grades, Counts):
 
     seed: int
     diverged: bool  # the loss, the gradient or an action value was not finite
-
-
-def read_row(line: str | bytes) -> Row:
-    """Return the row in a line of `metrics.jsonl`.
-
-    Raises:
-        ValueError: it is not JSON, or a field is missing or has the wrong type.
-    """
-    step = records.from_json(Step, line)
-    return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:

@@ -4,7 +4,6 @@ The methods compute with JAX, so they run in the worker thread.
 """
 
 import collections
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -18,10 +17,8 @@ from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.live.job import FullStatus
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results import rows
 from jax_ttt.results.grades import Rates
 from jax_ttt.results.rows import Chunk
-from jax_ttt.runtime import files
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Key, Opponents, Trained
@@ -30,8 +27,6 @@ from jax_ttt.web.agent_data import SideProof
 
 MOST_PROOFS = 1000
 MOST_HISTORIES = 100
-MOST_METRICS = 32 * 2**20
-"""The largest metrics that are read, in bytes."""
 
 
 class Watched(Trained, Protocol):
@@ -98,7 +93,7 @@ class Descriptions:
         measured = self._measured(entry)
         if entry.source != "run":
             return list(measured.values())
-        found = read_history(RunFolder(entry.path.parent).metrics)
+        found = read_history(RunFolder(entry.path.parent))
         return [_with_optimal(row, measured.get(row["update"])) for row in found]
 
     def _measured(self, entry: Entry) -> dict[int, HistoryRow]:
@@ -154,29 +149,29 @@ class Descriptions:
         }
 
 
-def read_history(metrics: Path) -> list[HistoryRow]:
-    """Return the evaluations in a run's metrics; those before the first bad line."""
+def read_history(run: RunFolder) -> list[HistoryRow]:
+    """Return the evaluations in a run's metrics; none if these can't be read."""
     history: list[HistoryRow] = []
     loss = None
     try:
-        for line in files.read_bounded(metrics, MOST_METRICS).splitlines():
-            row = rows.read_row(line)
-            if isinstance(row, Chunk):
-                loss = row.loss
-            elif row.exact is not None:
-                rates: dict[Seat, Rates] = {s: row.exact.seat(s) for s in SEATS}
-                history.append(
-                    history_row(
-                        row.update,
-                        rates,
-                        row.exact.unbeatable,
-                        games=row.games,
-                        loss=loss,
-                        seconds=row.seconds,
-                    )
-                )
+        rows = run.rows()
     except ValueError:
-        pass  # a run that is being written ends with half a line
+        return history
+    for row in rows:
+        if isinstance(row, Chunk):
+            loss = row.loss
+        elif row.exact is not None:
+            rates: dict[Seat, Rates] = {s: row.exact.seat(s) for s in SEATS}
+            history.append(
+                history_row(
+                    row.update,
+                    rates,
+                    row.exact.unbeatable,
+                    games=row.games,
+                    loss=loss,
+                    seconds=row.seconds,
+                )
+            )
     return history
 
 

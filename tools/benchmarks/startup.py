@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax_ttt
-from jax_ttt.results.rows import Evaluated, read_row
+from jax_ttt.files.run_folder import read_row
+from jax_ttt.results.rows import Evaluated
 from jax_ttt.terminal import words
 from tools.benchmarks import processes
 from tools.benchmarks.processes import Child
@@ -184,6 +185,6 @@ def run_train_command(run_dir: Path, cache: Path) -> Run:
 def proven(run_dir: Path) -> bool:
     """Return whether a run saved an agent that its last evaluation proves."""
     *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
-    last = read_row(json.loads(line))
+    last = read_row(line)
     saved = (run_dir / "agent.safetensors").exists()
     return saved and isinstance(last, Evaluated) and last.is_proven
