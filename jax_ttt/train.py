@@ -20,7 +20,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Found, Plan
-from jax_ttt.files.run_folder import RunFolder, check_unlocked
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import names
 from jax_ttt.runtime import interrupts, streams
@@ -98,10 +98,7 @@ class Args(cli.Run, Spread):
     def resumed(cls, path: Path) -> "Args":
         """Return the arguments of the run in a folder, or of one of its files."""
         run = RunFolder(path.parent if path.is_file() else path)
-        try:
-            check_unlocked(run.lock)
-        except OSError as error:
-            raise UsageError(f"--resume {run.path}: {error}") from None
+        run.check_unlocked("--resume")
         found = checkpoint.newest(run)
         for reason in found.damaged.values():
             streams.tell(f"warning: {reason}; going back to {found.path}")
@@ -172,7 +169,9 @@ def check(args: Args) -> None:
     if args.found is not None:
         check_same(args, args.found)
     elif args.run_dir is not None:
-        RunFolder(args.run_dir).check_free()
+        run = RunFolder(args.run_dir)
+        run.check_free()
+        run.check_unlocked("--run-dir")
 
 
 def plan_of(args: Args) -> Plan:

@@ -90,12 +90,6 @@ class Lock:
         self._lock.release()
 
 
-def check_unlocked(path: Path) -> None:
-    """Raise `InUseError` if a process holds the lock of a file."""
-    if path.exists():
-        Lock(path).close()
-
-
 def agent_path(path: Path) -> Path:
     """Return the path of an agent's file; `path` may be the folder of its run."""
     return path / _AGENT if path.is_dir() else path
@@ -232,6 +226,14 @@ class RunFolder:
             return f"to continue: {self.resuming()}"
         return "there is no checkpoint, so the run can't be continued"
 
+    def check_unlocked(self, flag: str) -> None:
+        """Raise `UsageError` if a process writes to the folder, which `flag` names."""
+        if self.lock.exists():
+            try:
+                Lock(self.lock).close()
+            except OSError as error:
+                raise UsageError(f"{flag} {self.path}: {error}") from None
+
     def check_free(self) -> None:
         """Raise `UsageError` if no run can begin in the folder, which need not exist.
 
@@ -239,7 +241,6 @@ class RunFolder:
         `config.json`, since a run writes that first.
         """
         try:
-            check_unlocked(self.lock)
             reason = self._why_taken()
         except (OSError, ValueError) as error:  # ValueError: no possible path
             reason = getattr(error, "strerror", None) or str(error)
