@@ -12,6 +12,8 @@ from pathlib import Path
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
+from jax_ttt.config.errors import UsageError
 from jax_ttt.results import plain, saved_runs
 from jax_ttt.results.commands import RunsResult, RunSummary
 
@@ -31,12 +33,10 @@ class Args:
     """Print one JSON object instead of the table."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "runs")
     if args.folder != saved_runs.FOLDER and not args.folder.is_dir():
-        raise cli.UsageError(f"{args.folder}: no such folder")
+        raise UsageError(f"{args.folder}: no such folder")
     found = saved_runs.saved_runs(args.folder)
     if args.json:
         print(json.dumps(plain.to_dict(RunsResult(runs=tuple(found)))))
@@ -73,5 +73,15 @@ def _cells(run: RunSummary) -> list[str]:
     return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.runs",
+    args_type=Args,
+    main=main,
+    examples={
+        "": "List the runs below runs/.",
+        "--json": "List them as JSON.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

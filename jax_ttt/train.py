@@ -7,18 +7,17 @@ import contextlib
 import dataclasses
 import itertools
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
 from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
-from jax_ttt.config.command_line import parsing
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
@@ -38,10 +37,12 @@ if TYPE_CHECKING:
 
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
+PROOF_SECONDS = 30.0
+"""Of an enumeration at the end that is not asked for."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Run, Spread):
+class Args(cli.Training, Spread):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -50,7 +51,7 @@ class Args(cli.Run, Spread):
     """
 
     seed: Annotated[int, SEED_RANGE] = 1
-    """Seed of all random numbers. 0 to 4,294,967,295."""
+    """Seed of all random numbers."""
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same device gives the same agent again."""
@@ -63,10 +64,12 @@ class Args(cli.Run, Spread):
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
-    prove: bool = True
+    prove: tyro.conf.FlagCreatePairsOff[bool] = False
     """At the end, enumerate what the agent reaches against every opponent, in games of
-    stones whose tree is too large: by default for half a minute at most, with --prove
-    as long as memory lasts; not over processes. Ctrl-C ends it with what is known."""
+    stones whose tree is too large, as long as memory lasts; without this flag for half
+    a minute at most; not over processes. Ctrl-C ends it with what is known."""
+    no_prove: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Enumerate nothing at the end."""
     snapshots: bool = True
     """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
     folder. Off by default where the game is not enumerable."""
@@ -94,8 +97,6 @@ class Args(cli.Run, Spread):
     found: tyro.conf.Suppress[Found | None] = (
         None  # the checkpoint where the run continues
     )
-    # Of a proof at the end; None: no limit.
-    seconds: tyro.conf.Suppress[float | None] = 30.0
 
     @classmethod
     def resumed(cls, run: Path) -> "Args":
@@ -111,16 +112,12 @@ class Args(cli.Run, Spread):
         return Plan(config=self.config, loggers=used, **asked)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
     times = TimeSpans()
-    args = cli.parse_settings(Args, argv, "train")
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    if "--prove" in parsing.words(argv):
-        args = dataclasses.replace(args, seconds=None)
     config = checked_config(args)
     text = resume.ended(args.found, args.plan, "num_updates" in args.given)
     if args.found and text:
@@ -153,15 +150,12 @@ def checked_config(args: Args) -> Config:
     args.check_spread()
     args.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
-    rules = ("seed", SEED_RANGE), ("checkpoint_every", EVERY), ("keep", KEEP)
-    for field, rule in rules:
-        rule.check(field, getattr(args, field))
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
-    if args.seconds is None and (reason := why_not_searched(config.env_id)):
+    if args.prove and (reason := why_not_searched(config.env_id)):
         raise SettingError("prove", f"left out: {reason}", True)
-    if args.seconds is None and args.distributed:
+    if args.prove and args.distributed:
         raise SettingError("prove", "left out with --distributed", True)
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(ENUMERABLE)
@@ -262,11 +256,10 @@ def train_in_folder(
         if state is not None:
             steps = itertools.chain([Progress(state, None, None)], steps)
         recorder.follow(graded_steps.with_grades(steps), request)
-        if args.prove and processes.count() == 1 and not request:
+        if not args.no_prove and processes.count() == 1 and not request:
             shown.close()
-            console.prove_agent(
-                recorder, args.seconds, lambda: bool(request), hardware.mesh
-            )
+            seconds = None if args.prove else PROOF_SECONDS
+            console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
     return finish(args, folder, recorder.agent, recorder.progress, request)
 
 
@@ -320,5 +313,18 @@ def finish(
     return 0
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.train",
+    args_type=Args,
+    main=main,
+    examples={
+        "--seed 2": "Train the default agent with another seed.",
+        "--preset table --until-proven": "Train a table until it is proven unbeatable.",
+        "--opponent minimax --num-updates 2000": "Train against best play.",
+        "--config runs/RUN/config.json --seed 3": "Train again, with another seed.",
+        "--resume runs/RUN": "Continue a run that was interrupted.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.published.records import Result
@@ -49,9 +50,9 @@ class Args(cli.Machine):
     only: tuple[SystemName, ...] = tuple(SYSTEMS)
     """Systems to train, by their presets."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 20
-    """Agents to train of each system. 1 to 100,000."""
+    """Agents to train of each system."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    """The first seed; the others follow it."""
     csv: Path | None = None
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -78,11 +79,8 @@ class PublishedResult:
     systems: dict[str, SystemResult]  # by preset
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = tyro.cli(Args, args=argv, prog="python -m tools.published")
-    _NUM_SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
     device = cli.set_up(args).name
@@ -210,5 +208,7 @@ def as_json(
     return json.dumps(plain.to_dict(result))
 
 
+COMMAND = cli.Command(module="tools.published", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

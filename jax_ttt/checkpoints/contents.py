@@ -6,14 +6,14 @@ its name, and a description, which the checksum covers too. Imports no JAX.
 
 import dataclasses
 from pathlib import Path
-from typing import Literal, TypedDict, cast, get_args
+from typing import Literal, TypedDict, cast
 
 import numpy as np
 
 from jax_ttt import __version__
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import SEED_RANGE, Range, Words
-from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
+from jax_ttt.config.ranges import SEED_RANGE, Range, check
+from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.results import plain, tensor_files
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.tensor_files import AgentError
@@ -126,7 +126,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         update = plain.field(about, "update", int)
         finished = about["finished"]
         if finished is not None:
-            Words(get_args(Finished)).check("finished", finished)
+            check("finished", Finished, finished)
         positions = _positions(plain.field(about, "positions", dict))
         times = _times(plain.field(about, "times", dict))
         environment = plain.field(about, "environment", dict)
@@ -154,12 +154,12 @@ def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
 def _plan(about: JsonObject) -> Plan:
     """Return what a description says of a run; raises `ValueError` and the like."""
     SEED_RANGE.check("seed", about["seed"])
-    Words(tuple(PRESETS)).check("preset", about["preset"])
+    check("preset", Literal[tuple(PRESETS)], about["preset"])
     loggers = plain.field(about, "loggers", list)
     for name in loggers:
-        Words(LOGGERS).check("loggers", name)
+        check("loggers", Literal[LOGGERS], name)
     return Plan(
-        config=config_from_dict(plain.field(about, "config", dict)),
+        config=Config.of(**plain.field(about, "config", dict)),
         preset=cast(Preset, about["preset"]),
         seed=plain.field(about, "seed", int),
         until_proven=plain.field(about, "until_proven", bool),

@@ -9,8 +9,7 @@ from pathlib import Path
 from jax_ttt.checkpoints import saved
 from jax_ttt.checkpoints.contents import Plan
 from jax_ttt.checkpoints.saved import Found
-from jax_ttt.config.command_line.wrong_words import flag
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import UsageError, flag
 from jax_ttt.config.ranges import Setting
 from jax_ttt.results import free_folders, tensor_files
 from jax_ttt.results.free_folders import resuming
@@ -62,7 +61,7 @@ def arguments_of(found: Found) -> dict[str, object]:
     plan = found.checkpoint.plan
     until_proven = plan.until_proven and found.checkpoint.finished is None
     return {
-        **plan.config.parts,
+        "config": plan.config,
         "preset": plan.preset,
         "seed": plan.seed,
         "until_proven": until_proven,  # not if it ended with a proof and goes on

@@ -17,7 +17,7 @@ from typing import TextIO, cast
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config, config_from_dict
+from jax_ttt.config.settings import FORMAT_VERSION, READABLE, Config
 from jax_ttt.results import plain, reading
 from jax_ttt.results.plain import JsonObject
 from jax_ttt.results.rows import AgentResult
@@ -174,7 +174,7 @@ def _sweep(fields: JsonObject) -> Sweep:
     if preset not in PRESETS:
         raise ValueError(f"preset {preset!r}")
     return Sweep(
-        config=config_from_dict(plain.field(fields, "config", dict)),
+        config=Config.of(**plain.field(fields, "config", dict)),
         preset=cast(Preset, preset),
         grid=tuple(plain.field(fields, "grid", list)),
         first_seed=plain.field(fields, "first_seed", int),

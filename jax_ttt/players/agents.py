@@ -16,7 +16,7 @@ from jax_ttt import __version__
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Range
-from jax_ttt.config.settings import FORMAT_VERSION, Config, config_from_dict
+from jax_ttt.config.settings import FORMAT_VERSION, Config
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network
 from jax_ttt.players.names import Spec
@@ -72,7 +72,6 @@ def agent_file(agent: Agent) -> bytes:
         "version": __version__,
         "env_id": agent.config.env_id,
         "network": agent.config.network.network,
-        "architecture": agent.config.architecture.as_dict(),
         "config": agent.config.as_dict(),
         "seed": agent.seed,
         "num_updates": agent.num_updates,
@@ -170,9 +169,6 @@ def _described(path: Path, about: JsonObject, env_id: str | None) -> _Descriptio
         raise AgentError(f"{path}: its game does not match its settings")
     if about.get("network") != config.network.network:
         raise AgentError(f"{path}: its network does not match its settings")
-    architecture = config.architecture.as_dict()
-    if about.get("architecture", architecture) != architecture:
-        raise AgentError(f"{path}: its architecture does not match its settings")
     return _Description(config, seed, updates, score)
 
 
@@ -183,7 +179,7 @@ def settings_of(about: JsonObject) -> Config:
         SettingError: a field is unknown or outside its range.
         KeyError, TypeError, ValueError: there are no settings.
     """
-    config = config_from_dict(plain.field(about, "config", dict))
+    config = Config.of(**plain.field(about, "config", dict))
     version = plain.field(about, "format_version", int)
     if version < GAMES[config.env_id].symmetries_since:
         return config.replace(canonical=False)

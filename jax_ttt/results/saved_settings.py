@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE
-from jax_ttt.config.settings import READABLE, Config, config_from_dict
+from jax_ttt.config.settings import READABLE, Config
 from jax_ttt.results import reading
 
 
@@ -36,7 +36,7 @@ def read_settings(path: Path) -> SavedSettings:
         SEED_RANGE.check("seed", seed)
         if preset not in PRESETS:
             raise ValueError(f"preset {preset!r}")
-        return SavedSettings(config_from_dict(settings["config"]), preset, seed)
+        return SavedSettings(Config.of(**settings["config"]), preset, seed)
     except UsageError:
         raise
     except reading.UnreadableError as error:

@@ -10,8 +10,8 @@ from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 
-_PROCESSES = Range(int, 1, 100_000)
-_IDS = Range(int, 0, 99_999)
+_PROCESSES = Range(int, 1, 100_000, optional=True)
+_IDS = Range(int, 0, 99_999, optional=True)
 _ADDRESS = re.compile(r"(.+):(\d{1,5})")
 _NEEDED = ("coordinator", "num_processes", "process_id")
 
@@ -60,9 +60,6 @@ class Spread(Devices):
     def check_spread(self) -> None:
         """Raise `Refused` if the flags can't be followed, or don't fit together."""
         self.check_devices()
-        for name, rule in (("num_processes", _PROCESSES), ("process_id", _IDS)):
-            if getattr(self, name) is not None:
-                rule.check(name, getattr(self, name))
         given = [name for name in _NEEDED if getattr(self, name) is not None]
         if not self.distributed:
             for name in given:

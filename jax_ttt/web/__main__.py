@@ -9,13 +9,13 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.results import saved_runs
@@ -38,8 +38,7 @@ class Args(cli.Machine):
     """
 
     port: Annotated[int, PORTS] = 8000
-    """Port of the page; the next free one if it is taken, any free one if 0. 0 to
-    65,535."""
+    """Port of the page; the next free one if it is taken, any free one if 0."""
     host: str = "127.0.0.1"
     """Address to serve at. Others than this machine's own let everyone in the network
     use the page."""
@@ -54,11 +53,8 @@ class Args(cli.Machine):
     folder."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "web")
-    PORTS.check("port", args.port)
     if args.export is not None:
         return _export(args, args.export)
     for module in ("starlette", "uvicorn"):
@@ -182,5 +178,7 @@ def _export(args: Args, folder: Path) -> int:
     return 0
 
 
+COMMAND = cli.Command(module="jax_ttt.web", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))
