@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Play a round robin: each player against every other player, in both seats.
 
     Results are exact where the game is enumerable and both players' policies are
@@ -54,6 +55,7 @@ class Args(cli.Machine):
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
@@ -68,7 +70,7 @@ def main(args: Args) -> int:
     pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args).name
+    device = cli.set_up(args.machine).name
 
     import jax
 

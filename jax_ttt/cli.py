@@ -9,6 +9,7 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
@@ -21,7 +22,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
-from jax_ttt.scaling.flags import Devices
+from jax_ttt.scaling.flags import Devices, Spread
 
 if TYPE_CHECKING:
     from jax_ttt.scaling.mesh import Hardware
@@ -42,7 +43,7 @@ class Command(Generic[ArgsT]):
     """Do what the arguments say, and return the exit code."""
     notes: str = ""
     """What the help says after the docstring."""
-    examples: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    examples: Mapping[str, str] = field(default_factory=dict)
     """Words of command lines, with what they do."""
 
     @property
@@ -71,7 +72,7 @@ class Machine:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Training(Machine):
+class Training:
     """What a command trains, and where."""
 
     preset: Preset = "default"
@@ -79,6 +80,8 @@ class Training(Machine):
     self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
     preset is refused. This help shows the values of the preset."""
     config: Config = PRESETS["default"]
+    spread: Spread = field(default_factory=Spread)
+    machine: Machine = field(default_factory=Machine)
     given: tyro.conf.Suppress[tuple[str, ...]] = ()
     """The fields whose flags are given."""
     source: tyro.conf.Suppress[str] = ""
@@ -188,7 +191,7 @@ def _usual(args_type: type[TrainingT], basis: Basis) -> TrainingT:
         usual = dataclasses.replace(usual, **{"seed": seed})
     else:
         grids = [word.partition("=") for word in basis.grid]
-        swept = [text.split(",") for field, _, text in grids if field == "opponent"]
+        swept = [text.split(",") for name, _, text in grids if name == "opponent"]
         opponents = [basis.opponent, *itertools.chain(*swept)]
         preset = basis.preset or presets.usual(basis.env_id, *opponents)
         preset = preset if preset in PRESETS else "default"  # tyro refuses it
@@ -256,8 +259,10 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def set_up(machine: Machine) -> "Hardware":
+def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
     """Make JAX ready to compute, and return what it computes on.
+
+    That is one device, or those of `spread`.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
@@ -266,7 +271,6 @@ def set_up(machine: Machine) -> "Hardware":
         from jax_ttt.runtime import compile_cache
         from jax_ttt.scaling import mesh
 
-        spread = machine if isinstance(machine, Devices) else Devices()
-        hardware = mesh.use_devices(machine.device, spread)
+        hardware = mesh.use_devices(machine.device, spread or Devices())
         compile_cache.use(not machine.no_compile_cache)
     return hardware

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +49,7 @@ _FILE_OR_BARE = PrimitiveConstructorSpec(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine, Devices):
+class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
@@ -88,6 +89,8 @@ class Args(cli.Machine, Devices):
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
+    spread: Devices = field(default_factory=Devices)
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
@@ -99,8 +102,7 @@ def main(args: Args) -> int:
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
-    args.check_devices()
-    hardware = cli.set_up(args)
+    hardware = cli.set_up(args.machine, args.spread)
 
     import jax
 
@@ -204,23 +206,23 @@ def files(args: Args) -> dict[str, Path]:
 
 def check_outputs(args: Args, spec: Spec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
-    for field, path in files(args).items():
-        if spec.kind != "agent" and field != "certificate":
-            raise SettingError(field, "used with a saved agent", spec.name)
-        cli.check_output(flag(field), path)
-        if field == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{flag(field)} {path}: not a regular file")
+    for name, path in files(args).items():
+        if spec.kind != "agent" and name != "certificate":
+            raise SettingError(name, "used with a saved agent", spec.name)
+        cli.check_output(flag(name), path)
+        if name == "certificate" and path.exists() and not path.is_file():
+            raise UsageError(f"{flag(name)} {path}: not a regular file")
         saved = names.saved_file(spec)
         if saved and path.exists() and path.samefile(saved[1]):
-            raise UsageError(f"{flag(field)} {path}: the agent's own file")
+            raise UsageError(f"{flag(name)} {path}: the agent's own file")
 
 
 def check_files(args: Args, env_id: EnvId) -> None:
     """Refuse to write a policy or a certificate of a game that has none."""
-    for field in files(args):
-        games = CERTIFIED if field == "certificate" else ENUMERABLE
+    for name in files(args):
+        games = CERTIFIED if name == "certificate" else ENUMERABLE
         if env_id not in games:
-            raise SettingError(field, f"used with {', '.join(games)}", env_id)
+            raise SettingError(name, f"used with {', '.join(games)}", env_id)
 
 
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:

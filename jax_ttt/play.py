@@ -6,6 +6,7 @@ python -m jax_ttt.play --side o
 import dataclasses
 import secrets
 import sys
+from dataclasses import field
 from typing import Annotated, Literal
 
 import tyro
@@ -25,7 +26,7 @@ _SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Play against a saved agent, a level or any other player, in a terminal.
 
     Type the number of a square, or a command: undo, hint, values, review, new, quit,
@@ -45,6 +46,7 @@ class Args(cli.Machine):
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
@@ -54,7 +56,7 @@ def main(args: Args) -> int:
     name = cli.named_or_newest(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
-    cli.set_up(args)
+    cli.set_up(args.machine)
 
     import jax
 

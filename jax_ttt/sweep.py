@@ -34,7 +34,6 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -50,7 +49,7 @@ WITH_RESUME = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training, Spread):
+class Args(cli.Training):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU the agents train one after another, in one compiled program, and each is
@@ -92,7 +91,7 @@ def main(args: Args) -> int:
         args = with_settings(args, sweep)
     points = checked_points(args)
     with interrupts.stop_request() as request:
-        hardware = cli.set_up(args)
+        hardware = cli.set_up(args.machine, args.spread)
         from jax_ttt.scaling import processes
 
         check_shares(points, hardware.mesh)
@@ -154,7 +153,6 @@ def file_of(args: Args) -> SweepFile:
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train; refuse those that can't be trained."""
-    args.check_spread()
     check_seeds(args.first_seed, args.num_seeds)
     settings = grid.read_grid(args.grid)
     points = grid.points(args.config, settings)
@@ -162,7 +160,7 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
         if config.finds_counterexamples:  # trains alone, so its games are split
-            args.check_shares(config)
+            args.spread.check_shares(config)
     cli.check_output("--csv", args.csv)
     cli.check_output("--svg", args.svg)
     pictures.check_file("--svg", args.svg)

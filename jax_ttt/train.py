@@ -27,7 +27,6 @@ from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax_ttt.players.agents import Agent
@@ -42,7 +41,7 @@ PROOF_SECONDS = 30.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training, Spread):
+class Args(cli.Training):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -126,13 +125,13 @@ def main(args: Args) -> int:
             print(text)
             return 0
         streams.tell(text)
-        cli.set_up(args)
+        cli.set_up(args.machine, args.spread)
         print(result_of_ended(args.found))
         return 0
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
-            hardware = cli.set_up(args)
+            hardware = cli.set_up(args.machine, args.spread)
             from jax_ttt.scaling import processes
 
         if not processes.writes():  # nor is anything printed
@@ -147,15 +146,14 @@ def checked_config(args: Args) -> Config:
         Refused: a setting or a flag is wrong, or a package is absent.
     """
     config = args.config
-    args.check_spread()
-    args.check_shares(config)
+    args.spread.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
     if args.prove and (reason := why_not_searched(config.env_id)):
         raise SettingError("prove", f"left out: {reason}", True)
-    if args.prove and args.distributed:
+    if args.prove and args.spread.distributed:
         raise SettingError("prove", "left out with --distributed", True)
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(ENUMERABLE)

@@ -8,6 +8,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -50,7 +51,7 @@ _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Make the figures of the README and the docs, as NAME-light.svg and NAME-dark.svg.
 
     The agents in the figures are trained first. Pictures of the web page are PNG files.
@@ -69,6 +70,7 @@ class Args(cli.Machine):
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
     """Number of seeds in the figures of several runs."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
@@ -79,7 +81,7 @@ def main(args: Args) -> int:
     cli.require("matplotlib", "plots", "figures")
     if "web" in args.only:
         cli.require("playwright", "dev", "--only web")
-    cli.set_up(args)
+    cli.set_up(args.machine)
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):

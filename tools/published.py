@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -37,7 +38,7 @@ _NUM_SEEDS = Range(int, 1, 100_000)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Reproduce the published systems, and compare the results with the published ones.
 
     All figures of our agents are exact. An agent that diverges is named, and counts as
@@ -57,6 +58,7 @@ class Args(cli.Machine):
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -83,7 +85,7 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
-    device = cli.set_up(args).name
+    device = cli.set_up(args.machine).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:

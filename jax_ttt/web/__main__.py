@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import webbrowser
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +32,7 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Serve the page to play on and to watch agents learn.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C, 143 terminated.
@@ -51,6 +52,7 @@ class Args(cli.Machine):
     data_dir: Path | None = None
     """The folder of statistics and imported agents; by default one in the user's data
     folder."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
@@ -106,12 +108,12 @@ def _load(args: Args, data: Path | None) -> "Services":
     from jax_ttt.runtime import devices
 
     try:
-        devices.choose_device(args.device)
+        devices.choose_device(args.machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
     from jax_ttt.runtime import compile_cache
 
-    compile_cache.use(not args.no_compile_cache)
+    compile_cache.use(not args.machine.no_compile_cache)
     from jax_ttt.live.live_training import LiveTraining
     from jax_ttt.web.services import make_services
 
@@ -165,7 +167,7 @@ def _data_folder(folder: Path | None) -> Path | None:
 
 def _export(args: Args, folder: Path) -> int:
     """Write the page with the shipped agents as static files."""
-    cli.set_up(args)
+    cli.set_up(args.machine)
 
     from jax_ttt.web import export
 
