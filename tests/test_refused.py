@@ -13,12 +13,12 @@ from pathlib import Path
 
 import commands
 import pytest
+from jax_ttt.config.command_line.arguments import arguments
 
 import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.command_line.arguments import arguments
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.web import __main__ as web

@@ -6,11 +6,12 @@ import json
 import signal
 from pathlib import Path
 
+import commands
 import made
 import pytest
 import tiny
 
-from jax_ttt import cli, sweep
+from jax_ttt import sweep
 from jax_ttt.checkpoints import sweeps
 from jax_ttt.checkpoints.sweeps import Sweep
 from jax_ttt.config.presets import PRESETS
@@ -29,7 +30,7 @@ def own_folder(monkeypatch, tmp_path):
 
 
 def run(capsys, *flags):
-    code = sweep.main(tiny.joined(TINY, flags))
+    code = commands.run(sweep, tiny.joined(TINY, flags))
     return code, *capsys.readouterr()
 
 
@@ -121,7 +122,7 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
             yield made.agent(job.seed, EXACT)
 
     monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
-    assert sweep.main(["--resume", str(path)]) == 0
+    assert commands.run(sweep, ["--resume", str(path)]) == 0
     assert trained == []
     assert run(capsys, "--num-seeds", "2") == (0, "", "")
     assert trained == [7, 8]
@@ -159,19 +160,19 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(
         lambda *args, **options: calls.append(1) or real(*args, **options),
     )
     again = ["--resume", str(path), "--json"]
-    assert sweep.main(again) == 0
+    assert commands.run(sweep, again) == 0
     continued = capsys.readouterr().out
     assert agents_in(continued) == agents_in(out)
     assert len(calls) == 1
     calls.clear()
-    assert sweep.main(again[:2]) == 0
+    assert commands.run(sweep, again[:2]) == 0
     assert "3 agents, 0 of them trained now;" in capsys.readouterr().out
     assert calls == []
 
 
 @pytest.mark.parametrize("flag", ["--tau 0.1", "--num-seeds 9", "--preset=table"])
 def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
-    code = sweep.main(["--resume", "sweep.jsonl", *flag.split()])
+    code = commands.run(sweep, ["--resume", "sweep.jsonl", *flag.split()])
     name = flag.partition(" ")[0].partition("=")[0]
     rule = "must be left out with --resume, which has the settings of sweep.jsonl"
     assert (code, capsys.readouterr().err) == (2, f"error: {name} {rule}\n")
@@ -188,7 +189,7 @@ def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
     ],
 )
 def test_eval_every_is_taken_where_the_training_depends_on_it(flags):
-    args = cli.parse_settings(sweep.Args, flags.split(), "sweep")
+    args = commands.parse(sweep, flags.split())
     configs = [config for _, config in sweep.checked_points(args)]
     assert {config.evaluation.eval_every for config in configs} == {5}
 
@@ -261,7 +262,7 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"
     again = ["--resume", str(file.path)]
     files = ["--csv", str(table), "--svg", str(drawing)]
-    assert sweep.main([*again, *files]) == 0
+    assert commands.run(sweep, [*again, *files]) == 0
     out = capsys.readouterr().out
     assert "1 of 2 (" in out
     assert "not proven, connect-4x4: 8" in out
@@ -272,6 +273,6 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     assert "1 of 2 proven unbeatable" in drawn
     assert "as first, not proven" in drawn
     assert "against random, exact" in drawn
-    assert sweep.main([*again, "--json"]) == 0
+    assert commands.run(sweep, [*again, "--json"]) == 0
     (group,) = json.loads(capsys.readouterr().out)["groups"]
     assert (group["proven"], group["not_proven"]) == (1, [8])

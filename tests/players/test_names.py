@@ -146,8 +146,7 @@ def test_a_path_is_compared_with_those_beside_it(tmp_path):
 
 @pytest.mark.parametrize("command", ["arena", "play", "evaluate"])
 def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, capsys):
-    with pytest.raises(SystemExit):
-        commands.module_of(command).main(["--help"])
+    assert commands.run(commands.module_of(command), ["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     texts = {}
     for name, path in ALL.items():

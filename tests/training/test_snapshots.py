@@ -44,12 +44,11 @@ def run(tmp_path):
 def params(config=tiny.CONFIG, seed=0):
     """Return the weights of an untrained network, as NumPy arrays."""
     network = network_of(config.architecture)
-    value = config.network.initial_value
-    made = _init_params(network, jax.random.key(seed), value)
+    made = _init_params(network, jax.random.key(seed))
     return jax.tree.map(np.asarray, made)
 
 
-_init_params = jax.jit(q_network.init_params, static_argnums=2)
+_init_params = jax.jit(q_network.init_params)
 
 
 @pytest.fixture
