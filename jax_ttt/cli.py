@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import inspect
 import itertools
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
+_UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of Unicode: controls, bytes that are not UTF-8, ends of lines."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,8 +148,8 @@ def _given(words: Sequence[str]) -> list[str]:
     """Return the fields of the flags among the words.
 
     Raises:
-        UsageError: a flag is given twice, of which tyro would take the last, or a word
-            is empty, which would be the current folder.
+        UsageError: a flag is given twice, of which tyro would take the last; a word is
+            empty, which would be the current folder, or can't be shown in a line.
     """
     flags = [word.partition("=")[0] for word in words if word.startswith("--")]
     names = [flag[2:].replace("-", "_") for flag in flags]
@@ -156,7 +159,9 @@ def _given(words: Sequence[str]) -> list[str]:
             raise UsageError(f"{flag} must be given once")
     for before, word in zip(("", *words), words, strict=False):
         if not word or (word.startswith("--") and word.endswith("=")):
-            raise UsageError(f"{before or word} must not be empty".lstrip())
+            raise UsageError(f"a word is empty: {before} {word!r}")
+        if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
+            raise UsageError(f"a word has a control character: {word!r}")
     return names
 
 

@@ -154,6 +154,8 @@ def file_of(args: Args) -> SweepFile:
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train; refuse those that can't be trained."""
     check_seeds(args.first_seed, args.num_seeds)
+    if "grid" in args.given and not args.grid:
+        raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = grid.read_grid(args.grid)
     points = grid.points(args.config, settings)
     check_evaluation(args, points)
