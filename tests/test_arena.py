@@ -4,6 +4,7 @@ import csv
 import json
 import xml.etree.ElementTree as ET
 
+import commands
 import pytest
 import tiny
 
@@ -17,7 +18,7 @@ def agent_path(tmp_path_factory):
 
 
 def run(argv, capsys):
-    assert arena.main([str(arg) for arg in argv]) == 0
+    assert commands.run(arena, [str(arg) for arg in argv]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -43,7 +44,7 @@ def test_the_table_and_the_order(agent_path, capsys):
 def test_json_and_csv_hold_the_same(tmp_path, capsys):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--json", "--csv", path]
-    assert arena.main([str(flag) for flag in flags]) == 0
+    assert commands.run(arena, [str(flag) for flag in flags]) == 0
     out, err = capsys.readouterr()
     assert err == f"wrote {path}: 4 rows\n"
     about = json.loads(out)
@@ -78,7 +79,7 @@ def test_the_heat_map_is_an_svg_with_every_cell(tmp_path, capsys):
 
 
 def refuse(argv, capsys):
-    assert arena.main([str(arg) for arg in argv]) == 2
+    assert commands.run(arena, [str(arg) for arg in argv]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: ")

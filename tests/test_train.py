@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny as smallest
+from jax_ttt.checkpoints.contents import read_checkpoint
+from jax_ttt.training.snapshots import read_snapshots
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
-from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import agents
 from jax_ttt.proving import counterexamples
@@ -31,7 +32,6 @@ from jax_ttt.results.grades import read_grades
 from jax_ttt.runtime import interrupts
 from jax_ttt.scaling import processes
 from jax_ttt.training import device, loop, run_folder, run_state
-from jax_ttt.training.snapshots import read_snapshots
 
 train = commands.module_of("train")
 
@@ -53,7 +53,9 @@ def run(path, *flags, usual=None):
     usual = TINY if usual is None else usual
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main(smallest.joined([*usual, "--run-dir", str(path)], flags))
+        code = commands.run(
+            train, smallest.joined([*usual, "--run-dir", str(path)], flags)
+        )
     return code, out.getvalue(), err.getvalue()
 
 
@@ -172,10 +174,10 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
     agent = (tiny[0] / "agent.safetensors").read_bytes()
     for name, saved in (("file", tiny[0] / "config.json"), ("folder", tiny[0])):
         flags = ["--config", str(saved), "--quiet", "--run-dir", str(tmp_path / name)]
-        assert train.main(flags) == 0
+        assert commands.run(train, flags) == 0
         assert (tmp_path / name / "agent.safetensors").read_bytes() == agent
     flags = ["--config", str(tiny[0]), "--seed", "9", "--num-updates", "2", "--quiet"]
-    assert train.main([*flags, "--run-dir", str(tmp_path / "other")]) == 0
+    assert commands.run(train, [*flags, "--run-dir", str(tmp_path / "other")]) == 0
     first, other = (
         json.loads((folder / "config.json").read_text())
         for folder in (tiny[0], tmp_path / "other")
@@ -222,8 +224,8 @@ def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkey
     monkeypatch.setattr(time, "strftime", lambda _: "20300101-000000")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
-        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
+        assert commands.run(train, [*TINY, "--seed", "7", "--quiet"]) == 0
+        assert commands.run(train, [*TINY, "--seed", "7", "--quiet"]) == 0
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
         "20300101-000000-default-seed7",
         "20300101-000000-default-seed7.2",
@@ -415,7 +417,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
-    assert train.main([*flags, "--run-dir", str(path)]) == 141
+    assert commands.run(train, [*flags, "--run-dir", str(path)]) == 141
     assert agents.load_agent(path).num_updates == 0
 
 
@@ -423,7 +425,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["agent.safetensors", "metrics.jsonl"])
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
-    assert train.main([*TINY, "--run-dir", str(tmp_path)]) == 2
+    assert commands.run(train, [*TINY, "--run-dir", str(tmp_path)]) == 2
     assert "holds no run" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "precious"
@@ -598,7 +600,7 @@ def test_each_round_shows_and_keeps_what_evaluate_finds(rounds, capsys):
     table = [line.replace(",", "").split() for line in out.splitlines()[5:10]]
     shown = [[int(cell) for cell in cells[2:6]] for cells in table]
     assert shown == [reached_of(row) for row in graded]
-    assert evaluate.main([str(path), "--json"]) == 0
+    assert commands.run(evaluate, [str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["reached"] == graded[-1]["reached"]
     assert out.count("beatable: a shortest line") == 1
@@ -609,7 +611,7 @@ def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
     path, _ = rounds
     graded = [row for row in rows(path) if row["event"] == "evaluation"]
     ends = [sum(reached_of(row)[1::2]) for row in graded]
-    assert evaluate.main([str(path / "best.safetensors"), "--json"]) == 0
+    assert commands.run(evaluate, [str(path / "best.safetensors"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(reached_of(found)[1::2]) == min(ends)
     assert found["update"] == graded[ends.index(min(ends))]["update"]
@@ -649,7 +651,7 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
     assert "reached" not in rows(path)[-1]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert train.main(["--resume", str(path), "--quiet"]) == 0
+        assert commands.run(train, ["--resume", str(path), "--quiet"]) == 0
     assert_same_run(path, rounds[0], "agent.safetensors", "best.safetensors")
 
 
@@ -720,7 +722,7 @@ def test_larger_games_train_by_the_same_code(env_id, tmp_path):
 @pytest.mark.slow
 def test_the_default_preset_ends_in_a_proof(tmp_path, capsys):
     path = str(tmp_path / "run")
-    assert train.main(["--seed", "0", "--run-dir", path, "--json"]) == 0
+    assert commands.run(train, ["--seed", "0", "--run-dir", path, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["unbeatable"]
     assert about["exact"]["win_rate"] >= 0.9529
@@ -752,7 +754,10 @@ def test_details_tell_of_games_tables_and_first_moves(tmp_path):
 
 
 def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
-    assert train.main(["--first-move", "9", "--run-dir", str(tmp_path / "x")]) == 2
+    assert (
+        commands.run(train, ["--first-move", "9", "--run-dir", str(tmp_path / "x")])
+        == 2
+    )
     refusal = "--first-move must be one of [0, 1, 2, 3, 4, 5, 6, 7, 8] in tic_tac_toe"
     assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -761,7 +766,7 @@ def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
 def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     (tmp_path / "agent").write_text("x")
     flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
-    assert train.main(flags) == 2
+    assert commands.run(train, flags) == 2
     assert "damaged, or not a file of jax_ttt" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
@@ -775,7 +780,7 @@ def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys
     assert code == 0
     trained = json.loads(out)
     assert f"playing as {name} " in trained["verdict"]
-    assert evaluate.main([str(tmp_path / "run"), "--json"]) == 0
+    assert commands.run(evaluate, [str(tmp_path / "run"), "--json"]) == 0
     graded = json.loads(capsys.readouterr().out)
     assert graded["verdict"] == trained["verdict"]
     assert graded["exact"]["unbeatable"] == trained["exact"]["unbeatable"]
@@ -795,7 +800,7 @@ def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatc
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert train.main(["--resume", str(path), "--json"]) == 0
+        assert commands.run(train, ["--resume", str(path), "--json"]) == 0
     assert json.loads(out.getvalue()) == then
     assert str(path) in err.getvalue()
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
@@ -805,7 +810,7 @@ def test_an_ended_run_without_its_agent_has_no_result(tmp_path, capsys):
     path = tmp_path / "run"
     assert run(path, "--quiet")[0] == 0
     (path / "agent.safetensors").unlink()
-    assert train.main(["--resume", str(path), "--json"]) == 2
+    assert commands.run(train, ["--resume", str(path), "--json"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "agent.safetensors" in err

@@ -13,10 +13,10 @@ import made
 import numpy as np
 import pytest
 import tiny
-
-from jax_ttt import cli
 from jax_ttt.checkpoints import loggers
 from jax_ttt.checkpoints.loggers import Logger, Loggers
+
+from jax_ttt import cli
 from jax_ttt.players import agents
 from jax_ttt.training import loop
 
@@ -25,7 +25,7 @@ train = commands.module_of("train")
 
 def run(path, flags):
     usual = [*tiny.flags(), "--run-dir", str(path)]
-    return train.main(tiny.joined(usual, flags.split()))
+    return commands.run(train, tiny.joined(usual, flags.split()))
 
 
 def rows(path):

@@ -11,10 +11,10 @@ import commands
 import numpy as np
 import pytest
 import tiny
-from same_runs import assert_same_run, rows
-
 from jax_ttt.checkpoints import environment, resume, run_folders, saved, structure
 from jax_ttt.checkpoints.contents import read_checkpoint
+from same_runs import assert_same_run, rows
+
 from jax_ttt.config.errors import UsageError
 from jax_ttt.results import free_folders
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -39,7 +39,7 @@ def command(*flags):
     """Run `train`; return the exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main([str(flag) for flag in flags])
+        code = commands.run(train, [str(flag) for flag in flags])
     return code, out.getvalue(), err.getvalue()
 
 

@@ -192,9 +192,7 @@ def bombs():
     yield with_header(header | {"empty": empty})
     settings = plain.field(about, "config", dict)
     config = settings | {"hidden_size": 2**14, "hidden_layers": 16}
-    architecture = plain.field(about, "architecture", dict)
-    sizes = architecture | {"hidden_sizes": [2**14] * 16}
-    bomb = about | {"config": config, "architecture": sizes}
+    bomb = about | {"config": config}
     yield with_about(bomb, checked=True)
     config = settings | {"replay_capacity": 10**18}
     yield with_about(about | {"config": config}, checked=True)

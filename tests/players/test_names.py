@@ -6,12 +6,12 @@ import sys
 
 import commands
 import pytest
+from jax_ttt.results.reading import saved_game
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.players.shipped import ALL, SHIPPED
-from jax_ttt.results.reading import saved_game
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,7 @@ def test_a_path_is_compared_with_those_beside_it(tmp_path):
 
 @pytest.mark.parametrize("command", ["arena", "play", "evaluate"])
 def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, capsys):
-    with pytest.raises(SystemExit):
-        commands.module_of(command).main(["--help"])
+    assert commands.run(commands.module_of(command), ["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     texts = {}
     for name, path in ALL.items():

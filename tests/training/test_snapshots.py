@@ -11,6 +11,7 @@ import pytest
 import safetensors
 import safetensors.numpy
 import tiny
+from jax_ttt.training.snapshots import MOST, SnapshotFile, read_snapshots
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.networks import q_network
@@ -20,7 +21,6 @@ from jax_ttt.players.network import network_of
 from jax_ttt.results import tensor_files
 from jax_ttt.training import loop, snapshots
 from jax_ttt.training.run_state import run_key
-from jax_ttt.training.snapshots import MOST, SnapshotFile, read_snapshots
 
 TABLE = PRESETS["table"].replace(
     num_envs=16, num_updates=6, eval_every=2, eval_games=0, initial_value=0.3
@@ -44,12 +44,11 @@ def run(tmp_path):
 def params(config=tiny.CONFIG, seed=0):
     """Return the weights of an untrained network, as NumPy arrays."""
     network = network_of(config.architecture)
-    value = config.network.initial_value
-    made = _init_params(network, jax.random.key(seed), value)
+    made = _init_params(network, jax.random.key(seed))
     return jax.tree.map(np.asarray, made)
 
 
-_init_params = jax.jit(q_network.init_params, static_argnums=2)
+_init_params = jax.jit(q_network.init_params)
 
 
 @pytest.fixture
