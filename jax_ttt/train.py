@@ -65,7 +65,7 @@ class Args(cli.Run, Spread):
     stones whose tree is too large: by default for half a minute at most, with --prove
     as long as memory lasts; not over processes. Ctrl-C ends it with what is known."""
     snapshots: bool = True
-    """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
+    """Keep the agents of the evaluations, at most about 32 of them, in the run's
     folder. Off by default where the game is not enumerable."""
     checkpoint_every: Annotated[float, EVERY] = 10.0
     """Seconds between checkpoints, from which --resume continues. 0: only at the end of

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -501,6 +502,18 @@ def test_snapshots_change_no_other_file(tiny, tmp_path):
         for path in (agent, other)
     ]
     assert timeless[0] == timeless[1]
+
+
+@pytest.mark.fault
+def test_a_damaged_row_does_not_keep_a_run_from_continuing(tiny, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(tiny[0], path)
+    first, _, *others = (path / "metrics.jsonl").read_text().splitlines()
+    (path / "metrics.jsonl").write_text("\n".join([first, "noise", *others, ""]))
+    flags = ["--resume", str(path), "--num-updates", "6", "--quiet"]
+    assert train.main(flags) == 0
+    assert "metrics.jsonl: dropped a line: JSON is malformed" in capsys.readouterr().err
+    assert [row["update"] for row in rows(path)] == [0, 2, 4, 4, 6, 6]
 
 
 @pytest.mark.fault

@@ -71,15 +71,17 @@ class RunWriter:
             return
         for path in found.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
-        evaluated = found.checkpoint.evaluated
-        kept = [
-            line
-            for line in self._lines()
-            if _is_before(read_row(line), found.checkpoint.update, evaluated)
-        ]
+        update, evaluated = found.checkpoint.update, found.checkpoint.evaluated
+        kept = []
+        for line in self._lines():
+            try:
+                if _is_before(read_row(line), update, evaluated):
+                    kept.append(line)
+            except ValueError as error:
+                streams.tell(f"warning: {self.run.metrics}: dropped a line: {error}")
         self._write(self.run.metrics, b"".join(kept))
-        for update, path in snapshots_in(self.run.snapshots).items():
-            if update > evaluated:
+        for number, path in snapshots_in(self.run.snapshots).items():
+            if number > evaluated:
                 path.unlink()
 
     def _lines(self) -> list[bytes]:
