@@ -67,8 +67,8 @@ class Args(cli.Training):
     no_prove: tyro.conf.FlagCreatePairsOff[bool] = False
     """Enumerate nothing at the end."""
     snapshots: bool = True
-    """Keep the agents at the evaluations, about 32 at most, in the run's folder. Off by
-    default where the game is not enumerable."""
+    """Keep the agents of the evaluations, at most about 32 of them, in the run's
+    folder. Off by default where the game is not enumerable."""
     checkpoint_every: Annotated[float, EVERY] = 10.0
     """Seconds between checkpoints, from which --resume continues. 0: only at the end of
     the run, and when it is interrupted."""

@@ -1,9 +1,10 @@
 """Comparison of what two runs left in their folders."""
 
+import dataclasses
 import json
 
-from jax_ttt.checkpoints import saved
-from jax_ttt.checkpoints.contents import read_checkpoint
+from jax_ttt.files import checkpoint
+from jax_ttt.files.run_folder import RunFolder
 
 
 def rows(path):
@@ -13,19 +14,24 @@ def rows(path):
     return [{k: v for k, v in row.items() if k != "seconds"} for row in found]
 
 
-USUAL = ("agent.safetensors", "snapshots.safetensors")
+def agents_in(path):
+    """Return the contents of a run's agents, also those at its evaluations."""
+    files = [*path.glob("[ab]*.safetensors"), *path.glob("snapshots/*.safetensors")]
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
-def assert_same_run(path, other, *files):
-    """Compare all that two runs left, except times; `files` are by default `USUAL`."""
+def assert_same_run(path, other):
+    """Compare all that two runs left, except times."""
     assert rows(path) == rows(other)
-    for name in files or USUAL:
-        assert (path / name).read_bytes() == (other / name).read_bytes(), name
-    mine, theirs = (read_checkpoint(saved.paths(run)[0]) for run in (path, other))
-    assert mine.update == theirs.update
-    assert mine.finished == theirs.finished == "end"
-    assert mine.positions.console == theirs.positions.console
-    assert mine.positions.evaluations == theirs.positions.evaluations
+    assert agents_in(path) == agents_in(other)
+    mine, theirs = (
+        checkpoint.newest(RunFolder(run)).checkpoint for run in (path, other)
+    )
+    without = {"seconds": {}, "total_seconds": 0.0, "tensors": {}}
+    assert dataclasses.replace(mine, **without) == dataclasses.replace(
+        theirs, **without
+    )
+    assert mine.finished == "end"
     assert mine.tensors.keys() == theirs.tensors.keys()
     for name in mine.tensors.keys() - {"seconds"}:
         first, second = mine.tensors[name], theirs.tensors[name]

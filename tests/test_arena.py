@@ -9,7 +9,7 @@ import pytest
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.results import plain
+from jax_ttt.files import records
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    flat = [plain.flattened(pair, "_") for pair in about["pairs"]]
+    flat = [records.flattened(pair, "_") for pair in about["pairs"]]
     assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
     assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 

@@ -350,7 +350,7 @@ def test_a_certificate_is_of_the_file_that_was_read(
 
     def replaced_after(*args):
         entrant = enter(*args)
-        files.write_whole(path, one_seat.read_bytes())
+        files.write_atomic(path, one_seat.read_bytes())
         return entrant
 
     monkeypatch.setattr(registry, "enter", replaced_after)

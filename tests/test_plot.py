@@ -14,11 +14,11 @@ import tiny
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.files import records
 from jax_ttt.players import agents
-from jax_ttt.results import plain
 
-EVALUATION = plain.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
-CHUNK = plain.to_dict(made.chunk(5, 4, 2, 1))
+EVALUATION = records.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
+CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
 
     def in_rounds(name, **changes):
         row = made.evaluated(0, reached=made.searched(first=False, **changes))
-        return str(make(name, rows=[plain.to_dict(row), CHUNK], **settings))
+        return str(make(name, rows=[records.to_dict(row), CHUNK], **settings))
 
     one, other = in_rounds("one"), in_rounds("other")
     cut = in_rounds("cut", is_complete=False)
@@ -185,21 +185,3 @@ def test_what_does_not_go_together_is_refused(
     ):
         assert commands.run(plot, flags) == 2
         assert why in said(capsys)
-
-
-def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys, drawn):
-    """Its settings had no version, and held values without effect."""
-    old = Path(__file__).parent / "data" / "run-1"
-    settings = json.loads((old / "config.json").read_text())
-    assert "format_version" not in settings
-    picture = tmp_path / "curve.svg"
-    assert drawn(partial(commands.run, plot), [str(old), "--svg", str(picture)]).axes
-    assert f"wrote {picture}" in said(capsys)
-    about = plot.about(old)[0]
-    assert about.startswith("default num_envs=8 num_updates=4 hidden_size=8 ")
-    assert "average_span=0.0" in about  # there was none
-    run = tmp_path / "newer"
-    shutil.copytree(old, run)
-    (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))
-    assert commands.run(plot, [str(run)]) == 2
-    assert "config.json: format version 99; this program reads" in said(capsys)

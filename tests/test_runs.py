@@ -1,7 +1,6 @@
 """The command `runs`."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import commands
@@ -9,8 +8,6 @@ import pytest
 
 from jax_ttt import runs
 from jax_ttt.results.commands import RunSummary
-
-DATA = Path(__file__).parent / "data"
 
 
 def summary(**fields):
@@ -30,13 +27,17 @@ def test_the_table(snapshot):
     assert "\n\n".join(tables) == snapshot
 
 
-def test_json_is_one_object(capsys):
-    assert commands.run(runs, [str(DATA), "--json"]) == 0
+def test_json_is_one_object(tmp_path, capsys):
+    about = {"config": {}, "preset": "plain", "seed": 1}
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "config.json").write_text(json.dumps(about))
+    (tmp_path / "one" / "metrics.jsonl").write_text("")
+    assert runs.main([str(tmp_path), "--json"]) == 0
     out, err = capsys.readouterr()
     assert (err, out.count("\n")) == ("", 1)
     (run,) = json.loads(out)["runs"]
-    assert run["run_dir"] == str(DATA / "run-1")
-    assert (run["seed"], run["preset"], run["saved"]) == (1, "default", False)
+    assert run["run_dir"] == str(tmp_path / "one")
+    assert (run["seed"], run["preset"], run["saved"]) == (1, "plain", False)
 
 
 def test_without_a_run_it_says_how_to_train_one(tmp_path, monkeypatch, capsys):

@@ -10,11 +10,11 @@ import commands
 import made
 import pytest
 import tiny
-from jax_ttt.checkpoints import sweeps
-from jax_ttt.checkpoints.sweeps import Sweep
 
 from jax_ttt import sweep
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.files import sweep_file
+from jax_ttt.files.sweep_file import Sweep
 from jax_ttt.scaling import processes
 from jax_ttt.training import loop, many_agents
 
@@ -252,9 +252,11 @@ def test_what_cannot_be_had_is_refused_in_a_line(flags, message, capsys):
 def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     """All agents are finished, so that nothing is trained."""
     config = PRESETS["connect-4x4"]
-    finished = Sweep(config, "connect-4x4", (), first_seed=7, num_seeds=2)
+    finished = Sweep(
+        config=config, preset="connect-4x4", grid=(), first_seed=7, num_seeds=2
+    )
     sample = made.sampled((0.5,), (0.5,))
-    with contextlib.closing(sweeps.new_file(tmp_path, finished)) as file:
+    with contextlib.closing(sweep_file.new_file(finished)) as file:
         file.add(0, made.agent(7, None, sample, made.searched()))
         file.add(0, made.agent(8, None, sample, made.searched(first=False)))
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,27 +19,26 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny as smallest
-from jax_ttt.checkpoints.contents import read_checkpoint
-from jax_ttt.training.snapshots import read_snapshots
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.files import checkpoint, records, run_folder
+from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.players import agents
 from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
-from jax_ttt.results import plain
-from jax_ttt.results.grades import read_grades
+from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts
 from jax_ttt.scaling import processes
-from jax_ttt.training import device, loop, run_folder, run_state
+from jax_ttt.training import device, loop, run_state
 
 train = commands.module_of("train")
 
 TINY = smallest.flags()
 FILES = {
     *("agent.safetensors", "checkpoint-4.safetensors", "config.json"),
-    *("metrics.jsonl", "snapshots.safetensors", "times.json"),
+    *("metrics.jsonl", "snapshots", "times.json"),
 }
 AT_END = {"agent.safetensors", "checkpoint-4.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
@@ -130,11 +130,11 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch)
     def full(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run_folder.RunFolder, "write_times", full)
+    monkeypatch.setattr(RunWriter, "write_times", full)
     path = tmp_path / "run"
     code, _, err = run(path)
     assert code == 0
-    assert err == f"warning: {path / 'times.json'}: No space left on device\n"
+    assert err == "warning: [Errno 28] No space left on device\n"
     assert {path.name for path in path.iterdir()} == FILES - {"times.json"}
 
 
@@ -190,7 +190,7 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
     agent = agents.load_agent(tiny[0])
     last = rows(tiny[0])[-1]
-    assert agent.score == read_grades(last)
+    assert agent.score == records.from_dict(Grades, last)
     assert agent.score.exact is not None
     assert agent.score.sampled is not None
     assert (agent.seed, agent.num_updates) == (1, 4)
@@ -438,12 +438,14 @@ def dead(tmp_path):
 import sys, time
 from pathlib import Path
 from jax_ttt.config.settings import Config
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.results.rows import Evaluated
-from jax_ttt.training.run_folder import RunFolder
-folder = RunFolder(Path(sys.argv[1]))
-folder.write_config(Config(), 1, "plain")
+from jax_ttt.runtime.time_spans import TimeSpans
+writer = RunWriter(RunFolder(Path(sys.argv[1])), TimeSpans())
+writer.begin(Config(), "plain", 1, {})
 counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), 0)
-folder.write_row(Evaluated(update=7, seconds=0.5, **counts))
+writer.write_row(Evaluated(update=7, seconds=0.5, **counts))
 print("running", flush=True)
 time.sleep(600)
 """
@@ -467,13 +469,13 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
     events.parent.mkdir()
     events.write_text("old")
-    for name in ("times.json", "snapshots.safetensors"):
+    (path / "snapshots").mkdir()
+    for name in ("times.json", "snapshots/00007.safetensors"):
         (path / name).write_text("old")
     before = contents(path)
     code, out, err = run(path)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("error: --run-dir must be a folder that can be made and ")
-    assert err.endswith(f"got '{path}': in use by process {process.pid}\n")
+    assert (code, out) == (2, "")
+    assert err == f"error: --run-dir {path}: in use by process {process.pid}\n"
     assert contents(path) == before
 
     process.kill()
@@ -485,7 +487,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert json.loads((path / "config.json").read_text())["preset"] == "default"
     assert not events.exists()
     assert json.loads((path / "times.json").read_text())["total_seconds"] > 0
-    assert read_snapshots(path).updates == (0, 2, 4)
+    assert [*run_folder.snapshots_in(path / "snapshots")] == [0, 2, 4]
 
     assert run(path)[0] == 2  # it holds an agent now
 
@@ -493,10 +495,8 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
 def test_snapshots_change_no_other_file(tiny, tmp_path):
     code, out, _ = run(tmp_path / "run", "--no-snapshots")
     assert code == 0
-    assert "snapshots.safetensors" not in out
-    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
-        "snapshots.safetensors"
-    }
+    assert ", snapshots, " not in out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {"snapshots"}
     agent, other = (path / "agent.safetensors" for path in (tiny[0], tmp_path / "run"))
     assert agent.read_bytes() == other.read_bytes()
     timeless = [
@@ -507,12 +507,23 @@ def test_snapshots_change_no_other_file(tiny, tmp_path):
 
 
 @pytest.mark.fault
+def test_a_damaged_row_does_not_keep_a_run_from_continuing(tiny, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(tiny[0], path)
+    first, _, *others = (path / "metrics.jsonl").read_text().splitlines()
+    (path / "metrics.jsonl").write_text("\n".join([first, "noise", *others, ""]))
+    flags = ["--resume", str(path), "--num-updates", "6", "--quiet"]
+    assert train.main(flags) == 0
+    assert "metrics.jsonl: dropped a line: JSON is malformed" in capsys.readouterr().err
+    assert [row["update"] for row in rows(path)] == [0, 2, 4, 4, 6, 6]
+
+
+@pytest.mark.fault
 def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     assert run(tmp_path / "run")[0] == 130
-    last = agents.load_agent(tmp_path / "run")
-    snapshots = read_snapshots(tmp_path / "run")
-    assert snapshots.updates == (0, last.num_updates)
+    snapshots = run_folder.snapshots_in(tmp_path / "run" / "snapshots")
+    assert [*snapshots] == [0, 2]
 
 
 def test_each_evaluation_draws_its_own_games():
@@ -556,7 +567,7 @@ def check_sampled_run(env_id, path):
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     assert all("exact" not in row for row in rows(path))
-    names = FILES - {"snapshots.safetensors", "checkpoint-4.safetensors"}
+    names = FILES - {"snapshots", "checkpoint-4.safetensors"}
     found = {file.name for file in path.iterdir()}
     assert found == names | {"checkpoint-2.safetensors"}
     agent = agents.load_agent(path, env_id)
@@ -620,9 +631,9 @@ def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
 @pytest.mark.slow
 def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     path, _ = rounds
-    checkpoint = read_checkpoint(path / "checkpoint-8.safetensors")
-    size = int(checkpoint.tensors["train_state.pool.size"])
-    words = checkpoint.tensors["train_state.pool.keys"][:size]
+    tensors = checkpoint.load(path / "checkpoint-8.safetensors").tensors
+    size = int(tensors["train_state.pool.size"])
+    words = tensors["train_state.pool.keys"][:size]
     assert len(np.unique(words, axis=0)) == size
     last = rows(path)[-1]["reached"]
     found = sum(last[seat]["losing_choices"] for seat in ("first", "second"))
@@ -652,7 +663,7 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert commands.run(train, ["--resume", str(path), "--quiet"]) == 0
-    assert_same_run(path, rounds[0], "agent.safetensors", "best.safetensors")
+    assert_same_run(path, rounds[0])
 
 
 FOUR = [
@@ -674,7 +685,7 @@ def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
     last, score = rows(path)[-1], agents.load_agent(path).score
     assert ("reached" in last) == (score.reached is not None) == is_graded
     if score.reached:
-        assert plain.to_dict(score)["reached"] == last["reached"]
+        assert records.to_dict(score)["reached"] == last["reached"]
         assert all(seat.is_complete for seat in score.reached.values())
 
 
@@ -767,7 +778,7 @@ def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     (tmp_path / "agent").write_text("x")
     flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
     assert commands.run(train, flags) == 2
-    assert "damaged, or not a file of jax_ttt" in capsys.readouterr().err
+    assert "damaged, or no file of jax_ttt" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
 
@@ -797,13 +808,13 @@ def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatc
     assert (code, err) == (0, "")
     then = json.loads(out)
     assert then["stopped"] == ("proven" if "--until-proven" in flags else "end")
-    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    before = contents(path)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         assert commands.run(train, ["--resume", str(path), "--json"]) == 0
     assert json.loads(out.getvalue()) == then
     assert str(path) in err.getvalue()
-    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert contents(path) == before
 
 
 def test_an_ended_run_without_its_agent_has_no_result(tmp_path, capsys):
