@@ -12,16 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import tyro
 
 from jax_ttt.config import presets
-from jax_ttt.config.catalogue import ENUMERABLE
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.runtime import streams
 from jax_ttt.scaling.flags import Devices, Spread
 
@@ -75,6 +73,18 @@ class Machine:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Basis:
+    """The flags that decide on the defaults of the others."""
+
+    preset: str | None = None
+    env_id: str | None = None
+    opponent: str | None = None
+    grid: tuple[str, ...] = ()
+    config: str | None = None
+    resume: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Training:
     """What a command trains, and where."""
 
@@ -90,20 +100,15 @@ class Training:
     source: tyro.conf.Suppress[str] = ""
     """What the settings are from whose flags are not given."""
 
-
-TrainingT = TypeVar("TrainingT", bound=Training)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Basis:
-    """The flags that decide on the defaults of the others."""
-
-    preset: str | None = None
-    env_id: str | None = None
-    opponent: str | None = None
-    grid: tuple[str, ...] = ()
-    config: str | None = None
-    resume: str | None = None
+    @classmethod
+    def usual(cls, basis: Basis) -> Self:
+        """Return the arguments where no other flags are given: those of the preset."""
+        grids = [word.partition("=") for word in basis.grid]
+        swept = [text.split(",") for name, _, text in grids if name == "opponent"]
+        opponents = [basis.opponent, *itertools.chain(*swept)]
+        preset = basis.preset or presets.usual(basis.env_id, *opponents)
+        preset = preset if preset in PRESETS else "default"  # tyro refuses it
+        return cls(config=PRESETS[preset], preset=preset, source=f"preset {preset}")
 
 
 def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
@@ -121,7 +126,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         basis, _ = tyro.cli(
             Basis, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
-        usual = _usual(command.args_type, basis)
+        usual = command.args_type.usual(basis)
         usual = dataclasses.replace(usual, given=tuple(given))
     try:
         args = tyro.cli(
@@ -176,36 +181,6 @@ def _is_of_conflict(stop: SystemExit) -> bool:
 def others_of(source: str) -> str:
     """Return what the settings are from that no flag gives, as a note in brackets."""
     return f"(the others are those of {source})"
-
-
-def _usual(args_type: type[TrainingT], basis: Basis) -> TrainingT:
-    """Return the arguments of the preset or of the file that is named, or implied."""
-    resumed = getattr(args_type, "resumed", None)
-    if basis.resume and resumed is not None:
-        for name, value in (("preset", basis.preset), ("config", basis.config)):
-            if value:
-                rule = "must be left out with --resume"
-                raise UsageError(f"--{name} {rule}, got {value!r}")
-        return resumed(Path(basis.resume))
-    if basis.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
-        if basis.preset:
-            rule = "--preset must be left out with --config"
-            raise UsageError(f"{rule}, got {basis.preset!r}")
-        config, preset, seed = read_settings(Path(basis.config))
-        usual = args_type(config=config, preset=preset, source=basis.config)
-        usual = dataclasses.replace(usual, **{"seed": seed})
-    else:
-        grids = [word.partition("=") for word in basis.grid]
-        swept = [text.split(",") for name, _, text in grids if name == "opponent"]
-        opponents = [basis.opponent, *itertools.chain(*swept)]
-        preset = basis.preset or presets.usual(basis.env_id, *opponents)
-        preset = preset if preset in PRESETS else "default"  # tyro refuses it
-        source = f"preset {preset}"
-        usual = args_type(config=PRESETS[preset], preset=preset, source=source)
-    if hasattr(usual, "snapshots"):
-        is_enumerable = (basis.env_id or usual.config.env_id) in ENUMERABLE
-        usual = dataclasses.replace(usual, **{"snapshots": is_enumerable})
-    return usual
 
 
 def interrupted(signal_number: int) -> int:

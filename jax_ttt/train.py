@@ -18,11 +18,12 @@ from jax_ttt.checkpoints import resume
 from jax_ttt.checkpoints.contents import LOGGERS, Plan
 from jax_ttt.checkpoints.saved import Found
 from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.players import names
 from jax_ttt.results import free_folders
+from jax_ttt.results.saved_settings import read_settings
 from jax_ttt.results.tensor_files import AgentError
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
@@ -96,6 +97,26 @@ class Args(cli.Training):
     found: tyro.conf.Suppress[Found | None] = (
         None  # the checkpoint where the run continues
     )
+
+    @classmethod
+    def usual(cls, basis: cli.Basis) -> "Args":
+        """Return the arguments of the run, the file or the preset that is named."""
+        if basis.resume:
+            for name, value in (("preset", basis.preset), ("config", basis.config)):
+                if value:
+                    rule = f"must be left out with --resume, got {value!r}"
+                    raise UsageError(f"--{name} {rule}")
+            return cls.resumed(Path(basis.resume))
+        if basis.config and basis.preset:
+            rule = f"must be left out with --config, got {basis.preset!r}"
+            raise UsageError(f"--preset {rule}")
+        if basis.config:
+            config, preset, seed = read_settings(Path(basis.config))
+            usual = cls(config=config, preset=preset, seed=seed, source=basis.config)
+        else:
+            usual = super().usual(basis)
+        env_id = basis.env_id or usual.config.env_id
+        return dataclasses.replace(usual, snapshots=env_id in ENUMERABLE)
 
     @classmethod
     def resumed(cls, run: Path) -> "Args":
