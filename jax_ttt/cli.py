@@ -164,9 +164,9 @@ def _given(words: Sequence[str]) -> list[str]:
             raise UsageError(f"{flag} must be given once")
     for before, word in zip(("", *words), words, strict=False):
         if not word or (word.startswith("--") and word.endswith("=")):
-            raise UsageError(f"a word is empty: {before} {word!r}")
+            raise UsageError(f"can't use {before} {word!r}: it is empty")
         if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
-            raise UsageError(f"a word has a control character: {word!r}")
+            raise UsageError(f"can't use {word!r}: it has a control character")
     return names
 
 

@@ -280,7 +280,9 @@ print(json.dumps(texts))
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}", "COLUMNS": "100"},
+        env=os.environ
+        | {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}"}
+        | {"COLUMNS": "100", "PYTHONIOENCODING": "ascii"},
     )
     assert done.stderr == ""
     return json.loads(done.stdout)
@@ -306,6 +308,13 @@ def test_help_shows_the_values_of_a_preset(preset, capsys):
     for field in PART_OF:
         value = PRESETS[preset].value(field)
         assert f"(default: {value})" in shown[flag(field)]
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "80"])
+def test_help_fits_terminals_of_any_width(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert commands.run(train, ["--help"]) == 0
+    assert "--num-envs" in capsys.readouterr().out
 
 
 def test_help_is_coloured_on_a_terminal():

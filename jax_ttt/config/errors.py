@@ -49,6 +49,6 @@ def flag(field: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean ...?` with the most similar words; "" if none is."""
-    near = difflib.get_close_matches(word, known)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    """Return `; did you mean ...?` with the most similar word; "" if none is."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -20,6 +20,7 @@ PROGRAM = """
 import importlib, os, random, signal, sys, threading
 from jax_ttt.training import loop
 
+from jax_ttt.__main__ import run_command
 train = importlib.import_module("jax_ttt.train")
 
 how, seed, *flags = sys.argv[1:]
@@ -59,7 +60,7 @@ def run_chunk(*args):
 
 
 loop._run_chunk = run_chunk
-sys.exit(commands.run(train, flags))
+sys.exit(run_command(train.COMMAND, flags))
 """
 FLAGS = [*tiny.flags("num_envs", "hidden_size"), "--eval-games", "0"]
 FLAGS += ["--num-updates", "6000", "--eval-every", "75"]

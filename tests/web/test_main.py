@@ -37,7 +37,7 @@ def wait_for_training(port, phase):
     ("flags", "reason"),
     [
         (["--port", "65536"], "from 0 to 65,535"),
-        (["--port=-1"], "--port must be"),
+        (["--port=-1"], "--port: must be"),
         (["--port", "x"], "--port"),
         (["--host", "192.0.2.1"], "can't serve at --host 192.0.2.1"),
         (["--host", "not a host"], "can't serve at --host not a host"),
