@@ -203,7 +203,7 @@ def test_a_folder_without_checkpoints_says_what_it_has(run):
     with pytest.raises(UsageError, match=f"--resume {run.path}: no such folder"):
         checkpoint.newest(run)
     run.path.mkdir()
-    with pytest.raises(UsageError, match="no checkpoint in this folder$"):
+    with pytest.raises(UsageError, match=r"no checkpoint in this folder$"):
         checkpoint.newest(run)
     run.agent.touch()
     with pytest.raises(UsageError, match="its agent can be used, but the run can't"):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 from typing import Literal
 
 import pytest
@@ -103,9 +104,8 @@ def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
 )
 def test_a_wrong_field_is_an_error_that_names_it(changes, place):
     for read in (records.from_dict, as_text):
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(ValueError, match=re.escape(place)):
             read(Whole, OBJECT | changes)
-        assert place in str(error.value)
 
 
 def as_text(kind, value):
@@ -117,8 +117,8 @@ def as_text(kind, value):
     ["", "{", "NaN", '{"size": NaN}', '{"size": 1} {}', "[]", b"\xff", "[" * 9999],
 )
 @pytest.mark.fault
-def test_what_is_no_record_is_refused(text, tmp_path):
-    with pytest.raises(ValueError) as error:
+def test_what_is_no_record_is_refused_in_one_line(text):
+    with pytest.raises(ValueError, match=".") as error:
         records.from_json(Part, text)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 300

@@ -312,7 +312,7 @@ def test_a_folder_that_can_not_be_made_is_not_free(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UsageError, match=f"{tmp_path / 'file'} is a file$"):
             RunFolder(path).check_free()
-    with pytest.raises(UsageError, match="--run-dir must be .*: File name too long$"):
+    with pytest.raises(UsageError, match=r"--run-dir must be .*: File name too long$"):
         RunFolder(tmp_path / ("x" * 300)).check_free()
 
 
