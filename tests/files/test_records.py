@@ -118,7 +118,7 @@ def as_text(kind, value):
 )
 @pytest.mark.fault
 def test_what_is_no_record_is_refused_in_one_line(text):
-    with pytest.raises(ValueError, match=".") as error:
+    with pytest.raises(ValueError, match=r".") as error:
         records.from_json(Part, text)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 300

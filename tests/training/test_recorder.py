@@ -1,25 +1,28 @@
 """What a run writes as it trains, and when it saves its state."""
 
+import dataclasses
 import signal
 from types import SimpleNamespace
-from typing import Any
 
-import jax
+import made
 import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.checkpoints import recorder as recording
-from jax_ttt.checkpoints import saved
-from jax_ttt.checkpoints.contents import Plan
-from jax_ttt.checkpoints.loggers import Loggers
-from jax_ttt.checkpoints.recorder import Recorder, Schedule
-from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.files import checkpoint
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.loggers import Loggers
+from jax_ttt.files.run_folder import RunFolder, snapshots_in
+from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.players import agents
+from jax_ttt.results.grades import Grades
 from jax_ttt.runtime.interrupts import StopRequest
+from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop
-from jax_ttt.training.run_folder import RunFolder
-from jax_ttt.training.run_state import Best, Progress, run_key
+from jax_ttt.training import recorder as recording
+from jax_ttt.training.recorder import Recorder, Schedule
+from jax_ttt.training.run_state import Progress, run_key
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
@@ -28,7 +31,6 @@ class Shown(SimpleNamespace):
     """Shows nothing; `broken` is the update at which it can't."""
 
     broken = None
-    position: dict[str, object] = {}  # noqa: RUF012
 
     def show(self, progress, grades):
         if progress.update == self.broken and progress.evaluation is not None:
@@ -38,16 +40,18 @@ class Shown(SimpleNamespace):
 @pytest.fixture
 def begun(tmp_path):
     """Return a function that makes a recorder; all are closed at the end."""
-    folders = []
+    writers = []
 
-    def begin(every=0.0, keep=9, shown=None):
-        folders.append(RunFolder(tmp_path / str(len(folders))))
-        args = folders[-1], shown or Shown(), Loggers({}), Schedule(every, keep)
-        return Recorder(PLAN, *args), folders[-1].path
+    def begin(every=0.0, keep=9, shown=None, plan=PLAN):
+        run = RunFolder(tmp_path / str(len(writers)))
+        writers.append(RunWriter(run, TimeSpans()))
+        loggers, schedule = Loggers(run, plan, None), Schedule(every, keep)
+        recorder = Recorder(plan, writers[-1], shown or Shown(), loggers, schedule)
+        return recorder, run
 
     yield begin
-    for folder in folders:
-        folder.close()
+    for writer in writers:
+        writer.close()
 
 
 def steps(stop=lambda: False):
@@ -56,8 +60,9 @@ def steps(stop=lambda: False):
     return graded_steps.with_grades(run)
 
 
-def updates(path):
-    return [int(p.stem.split("-")[1]) for p in saved.paths(path)][::-1]
+def updates(run):
+    """Return the updates of the checkpoints, ascending."""
+    return [int(p.stem.split("-")[1]) for p in run.checkpoints()][::-1]
 
 
 def test_a_state_is_saved_when_it_is_due(begun, monkeypatch):
@@ -66,62 +71,62 @@ def test_a_state_is_saved_when_it_is_due(begun, monkeypatch):
     monkeypatch.setattr(
         recording, "time", SimpleNamespace(monotonic=lambda: now[0], time=None)
     )
-    recorder, path = begun(every=5.0)
+    recorder, run = begun(every=5.0)
     found = []
 
     def timed():
         for now[0], step in zip((0, 4.9, 5.0, 9.9, 10.0), steps(), strict=True):
             yield step
-            found.append(updates(path))
+            found.append(updates(run))
 
     recorder.follow(timed(), StopRequest())
     assert found == [[], [], [2], [2], [2, 4]]
 
 
 def test_never_means_only_at_the_end(begun):
-    recorder, path = begun(every=0.0)
+    recorder, run = begun(every=0.0)
     seen = []
 
     def watched():
         for step in steps():
-            seen.append(updates(path))
+            seen.append(updates(run))
             yield step
 
     recorder.follow(watched(), StopRequest())
     assert seen == [[]] * 5
-    assert updates(path) == [4]
-    assert recorder.latest == saved.path_of(path, 4)
-    assert saved.newest(path).checkpoint.finished == "end"
+    assert updates(run) == [4]
+    assert recorder.latest == run.checkpoint(4)
+    assert checkpoint.newest(run).checkpoint.finished == "end"
 
 
 def test_a_request_to_stop_saves_at_once(begun):
-    recorder, path = begun()
+    recorder, run = begun()
     request = StopRequest()
     found = []
 
     def until_requested():
         for number, step in enumerate(steps(lambda: bool(request))):
-            found.append(updates(path))
+            found.append(updates(run))
             if number == 1:
                 request.handle(signal.SIGINT, None)
             yield step
 
     recorder.follow(until_requested(), request)
     assert found[1:3] == [[], [2]]
-    assert saved.newest(path).checkpoint.finished is None
+    assert checkpoint.newest(run).checkpoint.finished is None
     assert recorder.progress.update == recorder.agent.num_updates == 2
 
 
 @pytest.mark.parametrize("update", [0, 2])
 @pytest.mark.fault
 def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun):
-    recorder, path = begun(shown=Shown(broken=update))
+    recorder, run = begun(shown=Shown(broken=update))
     with pytest.raises(BrokenPipeError):
         recorder.follow(steps(), StopRequest())
-    assert updates(path) == [update]
-    found = saved.newest(path).checkpoint
-    assert found.positions.metrics == (path / "metrics.jsonl").stat().st_size
-    assert (path / "agent.safetensors").exists()
+    assert updates(run) == [update]
+    assert checkpoint.newest(run).checkpoint.evaluated == update
+    assert [row.update for row in run.rows()] == ([0] if not update else [0, 2, 2])
+    assert run.agent.exists()
 
 
 @pytest.mark.fault
@@ -135,21 +140,21 @@ def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun):
 def test_a_state_that_can_not_be_saved_is_a_warning(
     error, why, begun, monkeypatch, capsys
 ):
-    def full(*args):
+    def full(*_):
         raise error
 
-    monkeypatch.setattr(saved, "save_checkpoint", full)
-    recorder, path = begun(every=1e-9)
+    monkeypatch.setattr(checkpoint, "as_bytes", full)
+    recorder, run = begun(every=1e-9)
     recorder.follow(steps(), StopRequest())
-    assert updates(path) == []
-    assert (path / "agent.safetensors").exists()
+    assert updates(run) == []
+    assert run.agent.exists()
     lines = capsys.readouterr().err.splitlines()
     assert set(lines) == {f"warning: no checkpoint was saved: {why}"}
 
 
 @pytest.mark.fault
 def test_a_run_that_diverges_names_its_last_good_state(begun):
-    recorder, path = begun(every=1e-9)
+    recorder, run = begun(every=1e-9)
 
     def diverging():
         for step in steps():
@@ -159,60 +164,88 @@ def test_a_run_that_diverges_names_its_last_good_state(begun):
 
     with pytest.raises(FloatingPointError) as error:
         recorder.follow(diverging(), StopRequest())
-    good = saved.path_of(path, 2)
+    good = run.checkpoint(2)
     assert str(error.value) == (
         f"training diverged: why; the last good checkpoint is {good}"
     )
-    assert updates(path) == [2]
-    assert not (path / "agent.safetensors").exists()
-
-
-def test_metrics_are_on_the_disk_before_a_checkpoint_counts_them(begun, monkeypatch):
-    order, recorder = [], begun()[0]
-    sync, save = RunFolder.sync, saved.save_checkpoint
-    monkeypatch.setattr(RunFolder, "sync", lambda f: (order.append("sync"), sync(f)))
-    monkeypatch.setattr(
-        saved, "save_checkpoint", lambda *a: (order.append("save"), save(*a))[1]
-    )
-    recorder.follow(steps(), StopRequest())
-    assert order == ["sync", "save"]
-
-
-def test_a_state_whose_arrays_are_gone_is_not_saved(begun):
-    recorder, path = begun()
-    run = steps()
-    next(run)
-    state = next(run)[0].state
-    recorder._note(state)
-    for leaf in jax.tree.leaves(state.train_state):
-        leaf.delete()
-    recorder.save()
-    assert updates(path) == []
+    assert updates(run) == [2]
+    assert not run.agent.exists()
 
 
 def test_a_run_that_another_process_interrupts_is_not_finished(begun, monkeypatch):
     monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 1))
-    recorder, path = begun()
+    recorder, run = begun()
     recorder.follow(steps(lambda: True), StopRequest())
-    assert saved.newest(path).checkpoint.finished is None
+    assert checkpoint.newest(run).checkpoint.finished is None
+
+
+def test_the_steps_are_rows_and_the_last_agent_is_saved(begun):
+    recorder, run = begun(plan=dataclasses.replace(PLAN, snapshots=True))
+    recorder.follow(steps(), StopRequest())
+    assert [(row.event, row.update) for row in run.rows()] == [
+        *(("evaluation", 0), ("chunk", 2), ("evaluation", 2)),
+        *(("chunk", 4), ("evaluation", 4)),
+    ]
+    agent = agents.load_agent(run.path)
+    assert (agent.num_updates, agent.seed) == (4, 3)
+    assert agent.score == recorder.grades == run.rows()[-1].parts
+    assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
+    assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
+    assert not run.best.exists()
+
+
+def test_a_run_without_snapshots_writes_none(begun):
+    recorder, run = begun()
+    recorder.follow(steps(), StopRequest())
+    assert not run.snapshots.exists()
+
+
+COUNTED = PLAN.config.replace(env_id="connect_4x4", start_share=0.5)
+
+
+def graded(losing_ends, is_complete=True, win_rate=0.5):
+    """Return grades of a search."""
+    seat = made.reached(
+        losing_ends=losing_ends, is_complete=is_complete, win_rate=win_rate
+    )
+    return Grades(reached={"first": seat, "second": made.reached(win_rate=win_rate)})
 
 
 @pytest.mark.parametrize(
-    ("update", "best_update", "losing_ends", "is_best"),
+    ("found", "best"),
     [
-        (6, 6, 5.0, True),
-        (6, 3, 5.0, False),
-        (6, 6, np.nan, False),  # a search was cut, or a signal ended it
-        (0, 0, 5.0, False),  # untrained
+        ([graded(9), graded(5), graded(3), graded(4)], 4),  # the fewest losing ends
+        ([graded(9), graded(3), graded(3), graded(3)], 6),  # of equal ones, the last
+        ([graded(9), graded(3), graded(3, win_rate=0.25), graded(4)], 2),
+        ([graded(9), graded(3), graded(0), graded(0, win_rate=0.25)], 4),  # a proof
+        ([graded(9), graded(5), graded(1, is_complete=False), graded(6)], 2),
+        ([graded(9), graded(5), Grades(reached=None), graded(6)], 2),  # interrupted
+        ([graded(1), graded(5), graded(6), graded(7)], None),  # the untrained one
     ],
 )
 def test_the_best_agent_is_trained_and_its_searches_are_complete(
-    update, best_update, losing_ends, is_best
+    found, best, begun, monkeypatch
 ):
-    params: Any = None
-    results = np.array(False), np.array(losing_ends), np.array(0.5)
-    best = Best(np.array(best_update), *results, params)
-    state: Any = SimpleNamespace(best=best, update=np.array(update))
-    evaluation = Evaluation(None, None, None)
-    progress = Progress(state, None, evaluation)
-    assert recording._is_best(progress) == is_best
+    config = COUNTED.replace(num_updates=6, eval_every=2)
+    recorder, run = begun(plan=dataclasses.replace(PLAN, config=config))
+    first = next(steps())[0]
+    params = tiny.untrained(config).params
+    learned = dataclasses.replace(first.state.train_state, average_params=params)
+
+    def evaluated():
+        for number, grades in enumerate(found):
+            update = np.int64(2 * number)
+            state = dataclasses.replace(
+                first.state, train_state=learned, update=update, evaluated=update
+            )
+            yield Progress(state, None, first.evaluation), grades
+
+    recorder.follow(evaluated(), StopRequest())
+    if best is None:
+        assert not run.best.exists()
+        return
+    agent = agents.load_agent(run.best)
+    assert (agent.num_updates, agent.score) == (best, found[best // 2])
+    saved = checkpoint.newest(run).checkpoint.best
+    assert saved is not None
+    assert saved[1] == -found[best // 2].reached["first"].losing_ends
