@@ -18,12 +18,13 @@ def environment() -> JsonObject:
     """Return the versions, the device, the threads and the random number generator."""
     keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
     partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
+    suffix = "" if partitionable else ", not partitionable"
     return {
         "device": devices.described(),
         "python": sys.version.split()[0],
         "versions": {"jax_ttt": __version__} | process.versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
-        "random_numbers": {"keys": keys, "partitionable": bool(partitionable)},
+        "random_numbers": f"{keys}{suffix}",
     }
 
 

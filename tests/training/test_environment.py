@@ -43,6 +43,6 @@ def test_the_cores_do_not_count_where_a_gpu_trains(monkeypatch):
 def test_another_generator_of_keys_is_refused():
     about = found.environment()
     assert str(jax.random.key_impl(jax.random.key(0))) in str(about["random_numbers"])
-    other = about | {"random_numbers": {"keys": "rbg", "partitionable": False}}
-    with pytest.raises(UsageError, match=r"of \{'keys': 'rbg', .*, but those here"):
+    other = about | {"random_numbers": "rbg, not partitionable"}
+    with pytest.raises(UsageError, match=r"of rbg, not partitionable, but those here"):
         found.check_random_numbers(other)

@@ -371,13 +371,13 @@ def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
     code, _, err = command("--resume", killed, "--quiet")
     assert code == 0
     assert err.startswith("warning: jax: ")
-    assert " -> 0.0.1; device.NPROC: " in err
+    assert " -> 0.0.1; threads: " in err
     assert " -> 77: numbers may be rounded differently" in err
 
 
 def test_other_random_numbers_are_refused(killed, monkeypatch):
     about = json.loads(json.dumps(environment.environment()))
-    about["random_numbers"]["keys"] = "rbg"
+    about["random_numbers"] = "rbg"
     monkeypatch.setattr(environment, "environment", lambda: about)
     code, _, err = command("--resume", killed)
     assert code == 2
@@ -426,12 +426,7 @@ def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
     path = tmp_path / "run"
     killed_in(monkeypatch, path, 3, *TINY, "--until-proven")
     with monkeypatch.context() as patch:
-        seen = []
-        patch.setattr(
-            evaluation,
-            "summary",
-            lambda result: (seen.append(1), (real, proves)[len(seen) > 1](result))[1],
-        )
+        patch.setattr(evaluation, "summary", proves)
         assert command("--resume", path, "--quiet")[0] == 0
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     code, out, _ = command("--resume", path)
