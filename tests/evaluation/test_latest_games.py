@@ -1,7 +1,5 @@
 """Training games between two evaluations."""
 
-import dataclasses
-
 import made
 import pytest
 
@@ -21,12 +19,3 @@ def test_shares_are_those_of_the_games_since_the_last_evaluation():
     assert latest.shares(counts(10, 5, 4)) is None
     assert latest.shares(counts(30, 10, 20)) == pytest.approx((0.25, 0.8))
     assert latest.best == 0.5
-
-
-def test_they_continue_at_a_position():
-    latest = LatestGames()
-    latest.shares(counts(10, 5, 4))
-    latest.epsilon, latest.rows = 0.25, 7
-    again = LatestGames.at(dataclasses.asdict(latest))
-    assert again == latest
-    assert again.shares(counts(20, 5, 14)) == (0.0, 1.0)

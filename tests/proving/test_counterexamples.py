@@ -10,7 +10,7 @@ import tiny
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.envs import packing
-from jax_ttt.evaluation import evaluation, reached_grades
+from jax_ttt.evaluation import reached_grades
 from jax_ttt.players import registry
 from jax_ttt.proving import counterexamples
 from jax_ttt.results.grades import Grades, Reached
@@ -164,13 +164,3 @@ def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, g
     cut = dataclasses.replace(graded["first"], is_complete=False)
     partly = Grades(reached={"first": cut, "second": graded["second"]})
     assert counterexamples.is_open(config, partly, seconds) == is_open
-
-
-def test_results_by_seat_fit_into_an_array_of_one_size(graded):
-    arrays = [evaluation.reached_bytes(grades) for grades in (graded, {})]
-    assert arrays[0].shape == arrays[1].shape
-    kept = [
-        evaluation.summary(evaluation.Evaluation(None, None, None, reached=array))
-        for array in arrays
-    ]
-    assert [grades.reached for grades in kept] == [graded, None]
