@@ -44,9 +44,9 @@ class TensorBoard:
         from tensorboardX.event_file_writer import EventsWriter
 
         # protobuf creates these classes on import; type checkers don't see them.
-        from tensorboardX.proto.event_pb2 import (  # type: ignore[attr-defined]
-            Event,
-            SessionLog,
+        from tensorboardX.proto.event_pb2 import (
+            Event,  # type: ignore[attr-defined]
+            SessionLog,  # type: ignore[attr-defined]
         )
 
         run.tensorboard.mkdir(exist_ok=True)
