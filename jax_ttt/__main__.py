@@ -2,14 +2,26 @@
 
 python -m jax_ttt
 jax-ttt train --seed 1
+
+Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung up,
+130 Ctrl-C, 141 the reader of the output has ended, 143 terminated.
 """
 
+import dataclasses
+import os
 import runpy
 import sys
+import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
-from jax_ttt import __version__, cli
-from jax_ttt.config import errors, suggestions
+import tyro
+
+from jax_ttt import __version__
+from jax_ttt.cli import ArgsT, Command, Training, others_of, parse
+from jax_ttt.config.errors import ConflictError, Refused, UsageError
+from jax_ttt.runtime import process, streams
+from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
@@ -22,33 +34,106 @@ COMMANDS = {
     "sweep": "train many agents over seeds and settings, and count the proofs",
 }
 """The commands in their order of use, and what they do."""
+if TYPE_CHECKING:
+    CommandName = str
+else:  # the command line needs the choices
+    CommandName = Literal[tuple(COMMANDS)]
+_TRACEBACK = "JAX_TTT_TRACEBACK"
+_NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Learn board games by self-play, and prove how strong an agent is."""
+
+    command: tyro.conf.Positional[CommandName | None] = None
+    """The command to run."""
+    version: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the version."""
 
 
 def main() -> int:
     """Run the command that the first word names; without one, list all commands."""
-    words = sys.argv[1:]
-    if not words or words[0] not in COMMANDS:
-        return _about(words)
+    name = sys.argv[1] if sys.argv[1:] else ""
+    if name not in COMMANDS:
+        return run_command(Command("jax_ttt", Args, list_commands, _command_list()))
     del sys.argv[1]
     # Run, not imported: the module `jax_ttt.train` would replace the function.
-    runpy.run_module(f"jax_ttt.{words[0]}", run_name="__main__", alter_sys=True)
+    runpy.run_module(f"jax_ttt.{name}", run_name="__main__", alter_sys=True)
     return 0
 
 
-@cli.guarded
-def _about(words: Sequence[str] | None) -> int:
-    """List the commands, print the version, or raise `UsageError`."""
-    name = words[0] if words else "--help"
-    if name in ("-h", "--help"):
-        print(command_list())
-    elif name == "--version":
-        print(f"jax_ttt {__version__}")
-    else:
-        raise errors.UsageError(suggestions.one_of("the command", COMMANDS, name))
+def list_commands(args: Args) -> int:
+    """List the commands, or print the version."""
+    print(f"jax_ttt {__version__}" if args.version else _command_list())
     return 0
 
 
-def command_list() -> str:
+def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; without `words`, this process's.
+
+    What a user can cause becomes one line on stderr, or a frame of the parser. The
+    variable `JAX_TTT_TRACEBACK=1` also shows the error's traceback.
+    """
+    if words is None:
+        process.collect_rarely()
+    streams.replace_closed()
+    return _exit_code(command, sys.argv[1:] if words is None else words)
+
+
+def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
+    try:
+        code = _parse_and_run(command, words)
+        sys.stdout.flush()  # at exit, an error would be a traceback
+        return code
+    except Refused as error:
+        return _fail(2, error.args[0])  # of a setting with its flag
+    except SecondSignal as error:
+        return _fail(128 + error.number, str(error))
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
+    except BrokenPipeError:
+        # The program that read our output has ended: closing it must not fail too.
+        streams.drop(sys.stdout)
+        return 141
+    except FloatingPointError as error:
+        return _fail(3, str(error))
+    except OSError as error:
+        if error.filename is not None:
+            return _fail(1, str(error))
+        streams.drop(sys.stdout)
+        return _fail(1, f"cannot write: {error.strerror}")
+    except (MemoryError, RuntimeError) as error:  # JAX raises the latter
+        if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+            return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
+        raise
+
+
+def _parse_and_run(command: Command[ArgsT], words: Sequence[str]) -> int:
+    try:
+        args = parse(command, words)
+    except SystemExit as stop:  # the help is printed, or what is wrong
+        return stop.code if isinstance(stop.code, int) else 0
+    try:
+        return command.main(args)
+    except ConflictError as error:  # of a grid with other settings
+        if not isinstance(args, Training):
+            raise
+        raise UsageError(f"{error.args[0]} {others_of(args.source)}") from None
+
+
+def _fail(code: int, message: str) -> int:
+    """Say what is wrong in one line on stderr; return the exit code.
+
+    With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
+    """
+    if os.environ.get(_TRACEBACK, "0") not in ("", "0") and sys.exc_info()[1]:
+        streams.tell(traceback.format_exc().rstrip())
+    streams.tell(f"error: {message}")
+    return code
+
+
+def _command_list() -> str:
     """Return the commands, a line each."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]

@@ -4,9 +4,9 @@ python -m jax_ttt.arena random minimax runs/RUN
 """
 
 import dataclasses
-import inspect
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Play a round robin: each player against every other player, in both seats.
 
     Results are exact where the game is enumerable and both players' policies are
@@ -43,9 +44,9 @@ class Args(cli.Machine):
     env_id: EnvId | None = None
     """The game; by default that of the saved agents, else tic_tac_toe."""
     games: Annotated[int, NUM_GAMES] = 200
-    """Games of each pair whose result is not exact, 1 to 1,048,576."""
+    """Games of each pair whose result is not exact."""
     seed: Annotated[int, SEED_RANGE] = 0
-    """Seed of all random numbers. 0 to 4,294,967,295."""
+    """Seed of all random numbers."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the tables."""
     csv: Path | None = None
@@ -53,16 +54,11 @@ class Args(cli.Machine):
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(
-        Args, argv, "arena", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
-    )
-    SEED_RANGE.check("seed", args.seed)
-    NUM_GAMES.check("games", args.games)
     env_id = args.env_id or catalogue.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
@@ -73,7 +69,7 @@ def main(argv: Sequence[str] | None) -> int:
     pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args).name
+    device = cli.set_up(args.machine).name
 
     import jax
 
@@ -136,5 +132,16 @@ def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.arena",
+    args_type=Args,
+    main=main,
+    notes=names.HELP,
+    examples={
+        "": "Compare the players that need no file.",
+        "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

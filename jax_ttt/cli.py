@@ -1,44 +1,63 @@
-"""What the commands share: parsing, refusals, exit codes, the device.
+"""What the commands share: how words become arguments, the device, checks of files.
 
-Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung up,
-130 Ctrl-C, 143 terminated. Imports no JAX, so that bad flags are refused immediately.
+Imports no JAX, so that bad flags are refused immediately.
 """
 
-import argparse
 import dataclasses
 import importlib.util
+import inspect
 import itertools
-import os
-import sys
-import traceback
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import tyro
 
-from jax_ttt.config import presets, suggestions
-from jax_ttt.config.catalogue import ENUMERABLE
-from jax_ttt.config.command_line import parsing
-from jax_ttt.config.command_line.parsing import parse as parse  # the commands' too
-from jax_ttt.config.command_line.wrong_words import flag as flag  # the commands' too
-from jax_ttt.config.errors import Refused, SettingError, UsageError
-from jax_ttt.config.origins import naming_origins
+from jax_ttt.config import presets
+from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import Words
-from jax_ttt.config.settings import PART_OF, RULES, Config, Parts
-from jax_ttt.files.run_folder import read_settings
-from jax_ttt.runtime import process, streams
-from jax_ttt.runtime.interrupts import SecondSignal
-from jax_ttt.scaling.flags import Devices
+from jax_ttt.config.settings import Config
+from jax_ttt.runtime import streams
+from jax_ttt.scaling.flags import Devices, Spread
 
 if TYPE_CHECKING:
     from jax_ttt.scaling.mesh import Hardware
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
-Command = Callable[[Sequence[str] | None], int]
-_TRACEBACK = "JAX_TTT_TRACEBACK"
-_NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
+ArgsT = TypeVar("ArgsT")
+_UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of Unicode: controls, bytes that are not UTF-8, ends of lines."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Command(Generic[ArgsT]):
+    """A command that people type."""
+
+    module: str
+    """The module that `python -m` runs."""
+    args_type: type[ArgsT]
+    """A dataclass: its docstring is what the help begins with, its fields are flags."""
+    main: Callable[[ArgsT], int]
+    """Do what the arguments say, and return the exit code."""
+    notes: str = ""
+    """What the help says after the docstring."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Words of command lines, with what they do."""
+
+    @property
+    def description(self) -> str:
+        """What the help begins with."""
+        texts = [inspect.getdoc(self.args_type), self.notes]
+        lines = [
+            f"  {f'python -m {self.module} {words}'.rstrip()}\n      {text}"
+            for words, text in self.examples.items()
+        ]
+        if lines:
+            texts.append("\n".join(["Examples:", *lines]))
+        return "\n\n".join(text for text in texts if text)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,158 +73,120 @@ class Machine:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Run(Parts, Machine):
-    """What a command trains, and where; the parts of the settings are its fields."""
+class Basis:
+    """The flags that decide on the defaults of the others."""
+
+    preset: str | None = None
+    env_id: str | None = None
+    opponent: str | None = None
+    grid: tuple[str, ...] = ()
+    config: str | None = None
+    resume: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Training:
+    """What a command trains, and where."""
 
     preset: Preset = "default"
     """Named settings, which the other flags change. Without this flag: default for
     self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
-    preset is refused; settings of the preset that have no effect beside the flags are
-    dropped. This help shows the values of default."""
+    preset is refused. This help shows the values of the preset."""
+    config: Config = PRESETS["default"]
+    spread: Spread = field(default_factory=Spread)
+    machine: Machine = field(default_factory=Machine)
+    given: tyro.conf.Suppress[tuple[str, ...]] = ()
+    """The fields whose flags are given."""
+    source: tyro.conf.Suppress[str] = ""
+    """What the settings are from whose flags are not given."""
 
-    given: tyro.conf.Suppress[tuple[str, ...]] = ()  # settings whose flags are given
-    source: tyro.conf.Suppress[str] = ""  # what sets the others, in words
+    @classmethod
+    def usual(cls, basis: Basis) -> Self:
+        """Return the arguments of the preset that is named, or implied."""
+        grids = [word.partition("=") for word in basis.grid]
+        swept = [text.split(",") for name, _, text in grids if name == "opponent"]
+        opponents = [basis.opponent, *itertools.chain(*swept)]
+        preset = basis.preset or presets.usual(basis.env_id, *opponents)
+        preset = preset if preset in PRESETS else "default"  # tyro refuses it
+        return cls(config=PRESETS[preset], preset=preset, source=f"preset {preset}")
 
-    @property
-    def config(self) -> Config:
-        """The settings; raises `SettingError`."""
-        return self.checked()
 
-
-RunT = TypeVar("RunT", bound=Run)
-
-
-def parse_settings(
-    args_type: type[RunT], argv: Sequence[str] | None, prog: str
-) -> RunT:
-    """Return arguments whose `config` has the defaults of their `preset`, or file.
+def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
+    """Return the arguments; those of training have the defaults of their preset.
 
     Raises:
-        Refused: a flag can't be read; its setting is not allowed, or has no effect.
+        SystemExit: the help is printed, or what is wrong.
+        Refused: what a flag names can't be used, or a setting that is given has no
+            effect.
     """
-    usual = _usual(args_type, parsing.words(argv))
-    args = parsing.parse(args_type, argv, prog, usual)
-    args = dataclasses.replace(args, given=_given(argv))
-    changes = {name: args.value(name) for name in args.given}
-    with naming_origins(usual, usual.source, changes):
-        config = usual.config.replace(**changes)
-        config.check_effect(args.given)
-    return dataclasses.replace(args, **config.parts)
-
-
-def _usual(args_type: type[RunT], words: Sequence[str]) -> RunT:
-    """Return the arguments of the preset or the file that the words name, or imply."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("preset", "env-id", "opponent", "config", "resume"):
-        parser.add_argument(f"--{name}", nargs="?")
-    parser.add_argument("--grid", nargs="*", default=[])
-    first, _ = parser.parse_known_args(words)
-    resumed = getattr(args_type, "resumed", None)
-    if first.resume and resumed is not None:
-        _check_resume(first)
-        return resumed(Path(first.resume))
-    if first.config and "saved" in {f.name for f in dataclasses.fields(args_type)}:
-        found = _of_file(args_type, Path(first.config), first.preset)
-        return _of_game(found, first.env_id)
-    grids = [word.partition("=") for word in first.grid]
-    swept = [text.split(",") for field, _, text in grids if field == "opponent"]
-    opponents = [first.opponent, *itertools.chain(*swept)]
-    preset = first.preset or presets.usual(first.env_id, *opponents)
-    preset = preset if preset in PRESETS else "default"  # the parser refuses it
-    usual = args_type(preset=preset, source=f"preset {preset}")
-    found = dataclasses.replace(usual, **PRESETS[preset].parts)
-    return _of_game(found, first.env_id)
-
-
-def _of_game(args: RunT, env_id: str | None) -> RunT:
-    """Return the arguments with the defaults of their game, or of `env_id` if given."""
-    if not hasattr(args, "snapshots"):
-        return args
-    is_enumerable = (env_id or args.run.env_id) in ENUMERABLE
-    return dataclasses.replace(args, **{"snapshots": is_enumerable})
-
-
-def _check_resume(first: argparse.Namespace) -> None:
-    """Raise `UsageError` if other flags name settings than those of the run."""
-    for name in ("preset", "config"):
-        if value := getattr(first, name):
-            raise UsageError(f"--{name} must be left out with --resume, got {value!r}")
-
-
-def _of_file(args_type: type[RunT], path: Path, preset: str | None) -> RunT:
-    """Return the arguments of the run that a file describes."""
-    if preset:
-        raise UsageError(f"--preset must be left out with --config, got {preset!r}")
-    config, preset, seed = read_settings(path)
-    usual = args_type(preset=preset, source=str(path))
-    return dataclasses.replace(usual, **config.parts, seed=seed)
-
-
-def _given(argv: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the fields of the settings whose flags are on the command line."""
-    flags = [word for word in parsing.words(argv) if word.startswith("--")]
-    names = {name[2:].replace("-", "_") for name in flags}
-    names |= {name.removeprefix("no_") for name in names}
-    return tuple(sorted(names & PART_OF.keys()))
-
-
-def guarded(command: Command) -> Command:
-    """Turn what a user can cause into one line on stderr and an exit code.
-
-    The variable `JAX_TTT_TRACEBACK=1` also shows the error's traceback.
-    """
-
-    def main(argv: Sequence[str] | None) -> int:
-        if argv is None:
-            process.collect_rarely()
-        streams.replace_closed()
-        return _exit_code(command, argv)
-
-    main.__doc__ = command.__doc__
-    return main
-
-
-def _exit_code(command: Command, argv: Sequence[str] | None) -> int:
+    prog = f"python -m {command.module}"
+    given = _given(words)
+    usual = None
+    if issubclass(command.args_type, Training):
+        basis, _ = tyro.cli(
+            Basis, args=words, prog=prog, add_help=False, return_unknown_args=True
+        )
+        usual = command.args_type.usual(basis)
+        usual = dataclasses.replace(usual, given=tuple(given))
     try:
-        code = command(argv)
-        sys.stdout.flush()  # at exit, an error would be a traceback
-        return code
-    except Refused as error:
-        return _fail(2, _refusal(error))
-    except SecondSignal as error:
-        return _fail(128 + error.number, str(error))
-    except KeyboardInterrupt:
-        return _fail(130, "interrupted")
-    except BrokenPipeError:
-        # The program that read our output has ended: closing it must not fail too.
-        streams.drop(sys.stdout)
-        return 141
-    except FloatingPointError as error:
-        return _fail(3, str(error))
-    except OSError as error:
-        if error.filename is not None:
-            return _fail(1, str(error))
-        streams.drop(sys.stdout)
-        return _fail(1, f"cannot write: {error.strerror}")
-    except (MemoryError, RuntimeError) as error:  # JAX raises the latter
-        if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
+        args = tyro.cli(
+            command.args_type,
+            args=words,
+            default=usual,
+            prog=prog,
+            description=command.description,
+            config=(tyro.conf.OmitArgPrefixes,),
+        )
+    except SystemExit as stop:
+        if usual is not None and _is_of_conflict(stop):
+            streams.tell(others_of(usual.source))
         raise
+    if isinstance(args, Training) and usual is not None:
+        try:
+            args.config.check_changes(usual.config)
+        except ConflictError as error:
+            raise UsageError(f"{error.args[0]} {others_of(usual.source)}") from None
+    return args
 
 
-def _refusal(error: Refused) -> str:
-    """Return what is refused; of a setting also where it comes from."""
-    if not isinstance(error, SettingError):
-        return str(error)
-    name, rule = flag(error.field), RULES.get(error.field)
-    if isinstance(rule, Words) and error.rule == str(rule):
-        return suggestions.one_of(name, rule.allowed, str(error.value))
-    return error.text(name)
+def _given(words: Sequence[str]) -> list[str]:
+    """Return the fields of the flags among the words.
+
+    Raises:
+        UsageError: a flag is given twice, of which tyro would take the last; a word is
+            empty, which would be the current folder, or can't be shown in a line.
+    """
+    flags = [word.partition("=")[0] for word in words if word.startswith("--")]
+    names = [flag[2:].replace("-", "_") for flag in flags]
+    times = Counter(name.removeprefix("no_") for name in names)
+    for flag, name in zip(flags, names, strict=True):
+        if times[name.removeprefix("no_")] > 1:
+            raise UsageError(f"{flag} must be given once")
+    for before, word in zip(("", *words), words, strict=False):
+        if not word or (word.startswith("--") and word.endswith("=")):
+            raise UsageError(f"a word is empty: {before} {word!r}")
+        if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
+            raise UsageError(f"a word has a control character: {word!r}")
+    return names
+
+
+def _is_of_conflict(stop: SystemExit) -> bool:
+    """Return whether settings that contradict each other made tyro stop."""
+    error: BaseException | None = stop
+    while error is not None and not isinstance(error, ConflictError):
+        error = error.__context__
+    return error is not None
+
+
+def others_of(source: str) -> str:
+    """Return what the settings are from that no flag gives, as a note in brackets."""
+    return f"(the others are those of {source})"
 
 
 def interrupted(signal_number: int) -> int:
     """Say that a signal ended the work; return the exit code."""
-    return _fail(128 + signal_number, "interrupted")
+    streams.tell("error: interrupted")
+    return 128 + signal_number
 
 
 def require(module: str, extra: str, flag: str) -> None:
@@ -258,19 +239,10 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def _fail(code: int, message: str) -> int:
-    """Say what is wrong in one line on stderr; return the exit code.
-
-    With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
-    """
-    if os.environ.get(_TRACEBACK, "0") not in ("", "0") and sys.exc_info()[1]:
-        streams.tell(traceback.format_exc().rstrip())
-    streams.tell(f"error: {message}")
-    return code
-
-
-def set_up(machine: Machine) -> "Hardware":
+def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
     """Make JAX ready to compute, and return what it computes on.
+
+    That is one device, or those of `spread`.
 
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
@@ -279,7 +251,6 @@ def set_up(machine: Machine) -> "Hardware":
         from jax_ttt.runtime import compile_cache
         from jax_ttt.scaling import mesh
 
-        spread = machine if isinstance(machine, Devices) else Devices()
-        hardware = mesh.use_devices(machine.device, spread)
+        hardware = mesh.use_devices(machine.device, spread or Devices())
         compile_cache.use(not machine.no_compile_cache)
     return hardware

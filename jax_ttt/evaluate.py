@@ -4,19 +4,20 @@ python -m jax_ttt.evaluate RUN_OR_FILE
 """
 
 import dataclasses
-import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
-from jax_ttt.config.command_line.arguments import BARE
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.files import records
 from jax_ttt.players import names
@@ -34,9 +35,20 @@ if TYPE_CHECKING:
     from jax_ttt.envs.tree import Tree
     from jax_ttt.players.registry import Entrant
 
+_NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
+_MAX_POSITIONS = MAX_POSITIONS.or_none()
+_FILE_OR_BARE = PrimitiveConstructorSpec(
+    nargs=(0, 1),
+    metavar="[FILE]",
+    instance_from_str=lambda words: Path(*words),
+    is_instance=lambda value: value is None or isinstance(value, Path),
+    str_from_instance=lambda value: [] if value is None else [str(value)],
+)
+"""A flag that may stand without a value, which then is `Path()`."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine, Devices):
+class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
@@ -52,15 +64,15 @@ class Args(cli.Machine, Devices):
     default the newest run below runs/."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
-    games: Annotated[int | None, NUM_GAMES_IF_ANY] = None
-    """Games of a sampled match against random, 0 to 1,048,576; by default 0 where the
-    rates of both seats are exact, else 1,024."""
+    games: Annotated[int | None, _NUM_GAMES] = None
+    """Games of a sampled match against random; by default 0 where the rates of both
+    seats are exact, else 1,024."""
     seed: Annotated[int, SEED_RANGE] = 0
-    """Seed of all random numbers. 0 to 4,294,967,295."""
-    max_positions: Annotated[int | None, MAX_POSITIONS] = None
+    """Seed of all random numbers."""
+    max_positions: Annotated[int | None, _MAX_POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
-    as many as fit into memory. 1 to 4,294,967,295."""
-    exam: Annotated[Path | None, BARE] = None
+    as many as fit into memory."""
+    exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
     file, those of Connect Four that come with the program; write it after the agent.
     Then other grades are those that --games and --max-positions ask for."""
@@ -76,19 +88,12 @@ class Args(cli.Machine, Devices):
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
+    spread: Devices = field(default_factory=Devices)
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(
-        Args, argv, "evaluate", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
-    )
-    SEED_RANGE.check("seed", args.seed)
-    if args.games is not None:
-        NUM_GAMES_IF_ANY.check("games", args.games)
-    if args.max_positions is not None:
-        MAX_POSITIONS.check("max_positions", args.max_positions)
     if args.env_id is not None:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)
@@ -96,8 +101,7 @@ def main(argv: Sequence[str] | None) -> int:
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
-    args.check_devices()
-    hardware = cli.set_up(args)
+    hardware = cli.set_up(args.machine, args.spread)
 
     import jax
 
@@ -201,23 +205,23 @@ def files(args: Args) -> dict[str, Path]:
 
 def check_outputs(args: Args, spec: Spec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
-    for field, path in files(args).items():
-        if spec.kind != "agent" and field != "certificate":
-            raise SettingError(field, "used with a saved agent", spec.name)
-        cli.check_output(cli.flag(field), path)
-        if field == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{cli.flag(field)} {path}: not a regular file")
+    for name, path in files(args).items():
+        if spec.kind != "agent" and name != "certificate":
+            raise SettingError(name, "used with a saved agent", spec.name)
+        cli.check_output(flag(name), path)
+        if name == "certificate" and path.exists() and not path.is_file():
+            raise UsageError(f"{flag(name)} {path}: not a regular file")
         saved = spec.saved
         if saved and path.exists() and path.samefile(saved.path):
-            raise UsageError(f"{cli.flag(field)} {path}: the agent's own file")
+            raise UsageError(f"{flag(name)} {path}: the agent's own file")
 
 
 def check_files(args: Args, env_id: EnvId) -> None:
     """Refuse to write a policy or a certificate of a game that has none."""
-    for field in files(args):
-        games = CERTIFIED if field == "certificate" else ENUMERABLE
+    for name in files(args):
+        games = CERTIFIED if name == "certificate" else ENUMERABLE
         if env_id not in games:
-            raise SettingError(field, f"used with {', '.join(games)}", env_id)
+            raise SettingError(name, f"used with {', '.join(games)}", env_id)
 
 
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
@@ -255,5 +259,18 @@ def as_json(
     return records.to_json(result)
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.evaluate",
+    args_type=Args,
+    main=main,
+    notes=names.HELP,
+    examples={
+        "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
+        "minimax --json": "Grade a player, as JSON.",
+        "runs/RUN --policy-csv policy.csv": "Write its move in every position.",
+        "runs/RUN --certificate proof.json": "Write a proof that others can check.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

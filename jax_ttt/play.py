@@ -4,17 +4,17 @@ python -m jax_ttt.play --side o
 """
 
 import dataclasses
-import inspect
 import secrets
 import sys
-from collections.abc import Sequence
+from dataclasses import field
 from typing import Annotated, Literal
 
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import DEFAULT, SIDES, EnvId
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
 from jax_ttt.runtime import streams
@@ -26,7 +26,7 @@ _SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Play against a saved agent, a level or any other player, in a terminal.
 
     Type the number of a square, or a command: undo, hint, values, review, new, quit,
@@ -44,24 +44,19 @@ class Args(cli.Machine):
     """Your side; x, or first, makes the first move. random: drawn for each game."""
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
-    seed: Annotated[int | None, SEED_RANGE] = None
-    """Seed of the player's random numbers, 0 to 4,294,967,295; without this flag,
-    another one each time."""
+    seed: Annotated[int | None, OPTIONAL_SEED] = None
+    """Seed of the player's random numbers; without this flag, another one each time."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(
-        Args, argv, "play", description=f"{inspect.getdoc(Args)}\n\n{names.HELP}"
-    )
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    SEED_RANGE.check("seed", seed)
     shipped = SHIPPED if args.env_id in (None, DEFAULT) else ""
     name = cli.named_or_newest(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
-    cli.set_up(args)
+    cli.set_up(args.machine)
 
     import jax
 
@@ -90,5 +85,16 @@ def main(argv: Sequence[str] | None) -> int:
     return 0
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.play",
+    args_type=Args,
+    main=main,
+    notes=names.HELP,
+    examples={
+        "--side o": "Play second, against the agent that was saved last.",
+        "minimax": "Play against best play.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

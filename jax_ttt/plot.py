@@ -6,15 +6,16 @@ python -m jax_ttt.plot RUN
 import dataclasses
 import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
@@ -54,15 +55,13 @@ class Args:
     or values.svg in the run's folder, or curves.svg where several are given."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "plot")
     if not args.runs:
         args = dataclasses.replace(args, runs=(Path(cli.named_or_newest(None)),))
     for run in args.runs:
         if not run.is_dir():
-            raise cli.UsageError(f"{run}: no such folder")
+            raise UsageError(f"{run}: no such folder")
     path = args.svg or default_path(args)
     pictures.check_file("--svg", path)
     cli.check_output("--svg", path)
@@ -96,12 +95,12 @@ def read_metrics(run: Path) -> list[Row]:
     try:
         found = RunFolder(run).rows()
     except ValueError as error:
-        raise cli.UsageError(f"{path}: not a run's metrics ({error})") from None
+        raise UsageError(f"{path}: not a run's metrics ({error})") from None
     if not any(isinstance(row, Chunk) for row in found):
-        raise cli.UsageError(f"{path}: no training in it")
+        raise UsageError(f"{path}: no training in it")
     graded = [row for row in found if isinstance(row, Evaluated)]
     if not any(row.rates or row.reached for row in graded):
-        raise cli.UsageError(f"{path}: no evaluation in it")
+        raise UsageError(f"{path}: no evaluation in it")
     return found
 
 
@@ -139,12 +138,12 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     first, *others = (config for _, config in known.values())
     for other in others:
         if (other.env_id, other.seats) != (first.env_id, first.seats):
-            raise cli.UsageError("runs of one game, and of the same seats")
+            raise UsageError("runs of one game, and of the same seats")
 
     by_round = len(runs) == 1 and first.finds_counterexamples
     for run, found in runs.items():
         if not (rows.evaluations(found, first.seats) or by_round):
-            raise cli.UsageError(f"{run}: no results against random to draw")
+            raise UsageError(f"{run}: no results against random to draw")
 
     from jax_ttt.plotting import curves
 
@@ -163,7 +162,7 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 def of_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
-        raise cli.UsageError("--game and --values each draw one picture of one run")
+        raise UsageError("--game and --values each draw one picture of one run")
     if args.values is not None:
         cli.require("matplotlib", "plots", "--values")
     elif args.svg and pictures.file_ending(args.svg) != ".svg":
@@ -184,7 +183,7 @@ def of_agent(args: Args) -> "Picture":
     try:
         position = boards.find(game, args.values.replace(".", "-"))
     except ValueError as error:
-        raise cli.UsageError(f"--values {args.values}: {error}") from None
+        raise UsageError(f"--values {args.values}: {error}") from None
     return boards.values_picture(agent, position, args.theme)
 
 
@@ -199,7 +198,7 @@ def check_drawable(args: Args) -> None:
     names.read_name(str(run), catalogue.DEFAULT)
     try:
         env_id = about(run)[1].env_id
-    except cli.UsageError:  # without a config.json, the agent's file names the game
+    except UsageError:  # without a config.json, the agent's file names the game
         return
     check_board(env_id, args.values)
 
@@ -209,14 +208,24 @@ def check_board(env_id: str, cells: str | None) -> None:
     game = GAMES[env_id]
     if not game.enumerable:
         rule = f"need an enumerable game: {', '.join(ENUMERABLE)}"
-        raise cli.UsageError(f"--game and --values {rule}, not {env_id}")
+        raise UsageError(f"--game and --values {rule}, not {env_id}")
     if cells is None:
         return
     size, (first, second) = math.prod(game.shape), game.letters
     if len(cells) != size or not set(cells) <= {first, second, ".", "-"}:
         rule = f"must be {size} cells, each {first}, {second} or . (free)"
-        raise cli.UsageError(f"--values {rule}, got {cells!r}")
+        raise UsageError(f"--values {rule}, got {cells!r}")
 
+
+COMMAND = cli.Command(
+    module="jax_ttt.plot",
+    args_type=Args,
+    main=main,
+    examples={
+        "runs/RUN": "Draw how a run learned.",
+        "runs/RUN --values X...O...X": "Draw what the agent expects of each move.",
+    },
+)
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

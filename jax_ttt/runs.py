@@ -11,6 +11,8 @@ from pathlib import Path
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
+from jax_ttt.config.errors import UsageError
 from jax_ttt.files import records, run_folder
 from jax_ttt.results.commands import RunsResult, RunSummary
 
@@ -30,12 +32,10 @@ class Args:
     """Print one JSON object instead of the table."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "runs")
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
-        raise cli.UsageError(f"{args.folder}: no such folder")
+        raise UsageError(f"{args.folder}: no such folder")
     found = run_folder.summaries(args.folder)
     if args.json:
         print(records.to_json(RunsResult(runs=tuple(found))))
@@ -72,5 +72,15 @@ def _cells(run: RunSummary) -> list[str]:
     return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.runs",
+    args_type=Args,
+    main=main,
+    examples={
+        "": "List the runs below runs/.",
+        "--json": "List them as JSON.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

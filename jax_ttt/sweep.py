@@ -15,12 +15,11 @@ import tyro
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config import grid
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.command_line import parsing
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.grid import Point
-from jax_ttt.config.origins import naming_origins
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.drawing import pictures
@@ -34,7 +33,6 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -42,15 +40,15 @@ if TYPE_CHECKING:
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
-    *("--resume", "--at-once", "--json", "--csv", "--svg"),
-    *("--device", "--no-compile-cache", "--devices", "--distributed"),
-    *("--coordinator", "--num-processes", "--process-id"),
+    *("resume", "at_once", "json", "csv", "svg"),
+    *("device", "no_compile_cache", "devices", "distributed"),
+    *("coordinator", "num_processes", "process_id"),
 }
-"""The flags that may be given with `--resume`."""
+"""The fields that may be given with `--resume`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Run, Spread):
+class Args(cli.Training):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU the agents train one after another, in one compiled program, and each is
@@ -65,13 +63,13 @@ class Args(cli.Run, Spread):
     """
 
     num_seeds: Annotated[int, _NUM_SEEDS] = 64
-    """Agents to train for each combination of settings. 1 to 100,000."""
+    """Agents to train for each combination of settings."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    """The first seed; the others follow it."""
     grid: tuple[str, ...] = ()
     """Settings to vary, each with its values; all combinations are trained."""
     at_once: Annotated[int, _AT_ONCE] = 0
-    """Agents to train at once, 1 to 65,536. 0: one on a CPU, and on an accelerator as
+    """Agents to train at once. 0: one on a CPU, and on an accelerator as
     many as fit in its memory."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
@@ -85,16 +83,14 @@ class Args(cli.Run, Spread):
     with a grid the share that is proven; needs the extra `plots`."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse_settings(Args, argv, "sweep")
     if args.resume is not None:
-        sweep = sweep_to_continue(args.resume, parsing.words(argv))
+        sweep = sweep_to_continue(args.resume, args.given)
         args = with_settings(args, sweep)
     points = checked_points(args)
     with interrupts.stop_request() as request:
-        hardware = cli.set_up(args)
+        hardware = cli.set_up(args.machine, args.spread)
         from jax_ttt.scaling import processes
 
         check_shares(points, hardware.mesh)
@@ -121,12 +117,11 @@ def main(argv: Sequence[str] | None) -> int:
         return cli.interrupted(number) if number else 0
 
 
-def sweep_to_continue(path: Path, words: Sequence[str]) -> Sweep:
+def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
     """Return the sweep of a file; refuse flags that would change its settings."""
-    given = {word.replace("_", "-") for word in words if word.startswith("--")}
-    for name in sorted(given - WITH_RESUME):
+    for name in sorted({*given} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
-        raise UsageError(f"{name} must be {rule}")
+        raise UsageError(f"{flag(name)} must be {rule}")
     return sweep_file.read_sweep(path)
 
 
@@ -134,7 +129,7 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
     """Return the arguments with the settings of a sweep."""
     fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
     about = {"source": str(args.resume), "num_seeds": sweep.num_seeds}
-    return dataclasses.replace(args, **sweep.config.parts, **fields, **about)
+    return dataclasses.replace(args, config=sweep.config, **fields, **about)
 
 
 def file_of(args: Args) -> SweepFile:
@@ -161,20 +156,18 @@ def file_of(args: Args) -> SweepFile:
 
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train; refuse those that can't be trained."""
-    args.check_spread()
-    _NUM_SEEDS.check("num_seeds", args.num_seeds)
-    _AT_ONCE.check("at_once", args.at_once)
     check_seeds(args.first_seed, args.num_seeds)
+    if "grid" in args.given and not args.grid:
+        raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = grid.read_grid(args.grid)
-    with naming_origins(args, args.source, args.given, settings):
-        points = grid.points(args.config, settings, args.given)
+    points = grid.points(args.config, settings)
     check_evaluation(args, points)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
         if config.finds_counterexamples:  # trains alone, so its games are split
-            args.check_shares(config)
-    for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
-        cli.check_output(flag, path)
+            args.spread.check_shares(config)
+    cli.check_output("--csv", args.csv)
+    cli.check_output("--svg", args.svg)
     pictures.check_file("--svg", args.svg)
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
@@ -307,5 +300,16 @@ def write(
         streams.tell_written(args.svg, as_json=args.json)
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.sweep",
+    args_type=Args,
+    main=main,
+    examples={
+        "--num-seeds 64": "Count how many of 64 agents are proven.",
+        "--preset table --grid tremble=0.5,0.7 tau=0.05,0.1": "Compare four settings.",
+        "--resume runs/SWEEP.jsonl": "Continue a sweep that was interrupted.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

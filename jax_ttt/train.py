@@ -6,27 +6,25 @@ python -m jax_ttt.train --seed 1
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
-from jax_ttt.config.command_line import parsing
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Found, Plan
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import names
 from jax_ttt.runtime import interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling.flags import Spread
 
 if TYPE_CHECKING:
     from jax_ttt.files.run_writer import RunWriter
@@ -35,10 +33,12 @@ if TYPE_CHECKING:
 
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
+PROOF_SECONDS = 30.0
+"""Of an enumeration at the end that is not asked for."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Run, Spread):
+class Args(cli.Training):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -47,7 +47,7 @@ class Args(cli.Run, Spread):
     """
 
     seed: Annotated[int, SEED_RANGE] = 1
-    """Seed of all random numbers. 0 to 4,294,967,295."""
+    """Seed of all random numbers."""
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same device gives the same agent again."""
@@ -60,12 +60,14 @@ class Args(cli.Run, Spread):
     until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
-    prove: bool = True
+    prove: tyro.conf.FlagCreatePairsOff[bool] = False
     """At the end, enumerate what the agent reaches against every opponent, in games of
-    stones whose tree is too large: by default for half a minute at most, with --prove
-    as long as memory lasts; not over processes. Ctrl-C ends it with what is known."""
+    stones whose tree is too large, as long as memory lasts; without this flag for half
+    a minute at most; not over processes. Ctrl-C ends it with what is known."""
+    no_prove: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Enumerate nothing at the end."""
     snapshots: bool = True
-    """Keep the weights at the evaluations, rounded and at most 32 times, in the run's
+    """Keep the agents of the evaluations, at most about 32 of them, in the run's
     folder. Off by default where the game is not enumerable."""
     checkpoint_every: Annotated[float, EVERY] = 10.0
     """Seconds between checkpoints, from which --resume continues. 0: only at the end of
@@ -88,14 +90,31 @@ class Args(cli.Run, Spread):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    found: tyro.conf.Suppress[Found | None] = (
-        None  # the checkpoint where the run continues
-    )
-    # Of a proof at the end; None: no limit.
-    seconds: tyro.conf.Suppress[float | None] = 30.0
+    found: tyro.conf.Suppress[Found | None] = None
+    """The checkpoint where the run continues."""
 
     @classmethod
-    def resumed(cls, path: Path) -> "Args":
+    def usual(cls, basis: cli.Basis) -> Self:
+        """Return the arguments of the run or the preset that is named, or implied."""
+        if basis.resume:
+            for name, value in (("preset", basis.preset), ("config", basis.config)):
+                if value:
+                    rule = "must be left out with --resume"
+                    raise UsageError(f"--{name} {rule}, got {value!r}")
+            return cls.resumed(Path(basis.resume))
+        if not basis.config:
+            usual = super().usual(basis)
+        elif basis.preset:
+            rule = "--preset must be left out with --config"
+            raise UsageError(f"{rule}, got {basis.preset!r}")
+        else:
+            config, preset, seed = read_settings(Path(basis.config))
+            usual = cls(config=config, preset=preset, seed=seed, source=basis.config)
+        game = basis.env_id or usual.config.env_id
+        return dataclasses.replace(usual, snapshots=game in ENUMERABLE)
+
+    @classmethod
+    def resumed(cls, path: Path) -> Self:
         """Return the arguments of the run in a folder, or of one of its files."""
         run = RunFolder(path.parent if path.is_file() else path)
         run.check_unlocked("--resume")
@@ -106,9 +125,8 @@ class Args(cli.Run, Spread):
         config = plan.config
         if finished == "proven":  # a flag must say how far it goes on
             config = config.replace(num_updates=max(found.checkpoint.update, 1))
-        return dataclasses.replace(
-            cls(),
-            **config.parts,
+        return cls(
+            config=config,
             preset=plan.preset,
             seed=plan.seed,
             until_proven=plan.until_proven and finished is None,
@@ -120,16 +138,12 @@ class Args(cli.Run, Spread):
         )
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
     times = TimeSpans()
-    args = cli.parse_settings(Args, argv, "train")
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    if "--prove" in parsing.words(argv):
-        args = dataclasses.replace(args, seconds=None)
     check(args)
     plan = plan_of(args)
     if args.found is not None and (text := why_ended(args.found, args.config)):
@@ -137,7 +151,7 @@ def main(argv: Sequence[str] | None) -> int:
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
-            hardware = cli.set_up(args)
+            hardware = cli.set_up(args.machine, args.spread)
         return train_in_folder(args, plan, hardware, request, times)
 
 
@@ -148,15 +162,14 @@ def check(args: Args) -> None:
         Refused: a setting or a flag is wrong, or a package is absent.
     """
     config = args.config
-    args.check_spread()
-    args.check_shares(config)
+    args.spread.check_shares(config)
     names.check_opponent(config.opponent.opponent, config.env_id)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise SettingError(field, f"left out: it has no effect with {other}", True)
-    if args.seconds is None and (reason := why_not_searched(config.env_id)):
+    if args.prove and (reason := why_not_searched(config.env_id)):
         raise SettingError("prove", f"left out: {reason}", True)
-    if args.seconds is None and args.distributed:
+    if args.prove and args.spread.distributed:
         raise SettingError("prove", "left out with --distributed", True)
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(ENUMERABLE)
@@ -206,7 +219,7 @@ def check_same(args: Args, found: Found) -> None:
     if args.config.run.num_updates > planned or why_ended(found, args.config):
         del now["num_updates"]
     changed = [
-        f"{cli.flag(name)} is {before[name]} in this run, got {value}"
+        f"{flag(name)} is {before[name]} in this run, got {value}"
         for name, value in now.items()
         if value != before[name]
     ]
@@ -240,7 +253,7 @@ def tell_ended(args: Args, found: Found, text: str) -> int:
         print(text)
         return 0
     streams.tell(text)
-    cli.set_up(args)
+    cli.set_up(args.machine, args.spread)
 
     from jax_ttt.players import agents
     from jax_ttt.reports import console
@@ -331,11 +344,10 @@ def train_in_folder(
             layout=Layout(mesh=hardware.mesh),
         )
         recorder.follow(graded_steps.with_grades(steps, recorder.grades), request)
-        if args.prove and processes.count() == 1 and not request:
+        if not args.no_prove and processes.count() == 1 and not request:
             shown.close()
-            console.prove_agent(
-                recorder, args.seconds, lambda: bool(request), hardware.mesh
-            )
+            seconds = None if args.prove else PROOF_SECONDS
+            console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
         try:
             writer.write_times()
         except OSError as error:  # the agent is saved: it must not cost the run
@@ -428,5 +440,18 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
     return 0
 
 
+COMMAND = cli.Command(
+    module="jax_ttt.train",
+    args_type=Args,
+    main=main,
+    examples={
+        "--seed 2": "Train the default agent with another seed.",
+        "--preset table --until-proven": "Train a table until it is proven unbeatable.",
+        "--opponent minimax --num-updates 2000": "Train against best play.",
+        "--config runs/RUN/config.json --seed 3": "Train again, with another seed.",
+        "--resume runs/RUN": "Continue a run that was interrupted.",
+    },
+)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

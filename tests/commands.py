@@ -1,9 +1,13 @@
 """The modules of the commands, which the package itself runs and never imports."""
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import jax_ttt
+from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 
 
 def module_of(command: str) -> ModuleType:
@@ -14,3 +18,13 @@ def module_of(command: str) -> ModuleType:
     if hasattr(module, "__path__"):  # the command has a folder of its own
         return importlib.import_module(f"jax_ttt.{command}.__main__")
     return module
+
+
+def parse(module: ModuleType, words: Sequence[str]) -> Any:
+    """Return the arguments of a command."""
+    return cli.parse(module.COMMAND, words)
+
+
+def run(module: ModuleType, words: Sequence[str]) -> int:
+    """Run a command with these words, and return its exit code."""
+    return run_command(module.COMMAND, words)

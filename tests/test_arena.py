@@ -4,11 +4,12 @@ import csv
 import json
 import xml.etree.ElementTree as ET
 
+import commands
 import pytest
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.results import plain
+from jax_ttt.files import records
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def agent_path(tmp_path_factory):
 
 
 def run(argv, capsys):
-    assert arena.main([str(arg) for arg in argv]) == 0
+    assert commands.run(arena, [str(arg) for arg in argv]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -43,7 +44,7 @@ def test_the_table_and_the_order(agent_path, capsys):
 def test_json_and_csv_hold_the_same(tmp_path, capsys):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--json", "--csv", path]
-    assert arena.main([str(flag) for flag in flags]) == 0
+    assert commands.run(arena, [str(flag) for flag in flags]) == 0
     out, err = capsys.readouterr()
     assert err == f"wrote {path}: 4 rows\n"
     about = json.loads(out)
@@ -52,7 +53,7 @@ def test_json_and_csv_hold_the_same(tmp_path, capsys):
     assert about["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    flat = [plain.flattened(pair, "_") for pair in about["pairs"]]
+    flat = [records.flattened(pair, "_") for pair in about["pairs"]]
     assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
     assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 
@@ -78,7 +79,7 @@ def test_the_heat_map_is_an_svg_with_every_cell(tmp_path, capsys):
 
 
 def refuse(argv, capsys):
-    assert arena.main([str(arg) for arg in argv]) == 2
+    assert commands.run(arena, [str(arg) for arg in argv]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: ")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 import rules
 
@@ -36,7 +37,7 @@ def honest(one_seat, tmp_path_factory):
         player = one_seat if name == "one seat" else name
         found[name] = folder / f"{name}.json"
         argv = [str(player), "--json", "--certificate", str(found[name])]
-        assert evaluate.main(argv) == 0
+        assert commands.run(evaluate, argv) == 0
     return found
 
 

@@ -24,10 +24,12 @@ import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import grid
+from jax_ttt.config.errors import flag
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.players import network
 from jax_ttt.reports import export
 from jax_ttt.runtime import compile_cache
+from jax_ttt.scaling.flags import Spread
 from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]
@@ -197,20 +199,17 @@ def parsed(module_name, words):
     )
     if words in ([], ["--help"]):  # named, not called
         return
-    if is_tool:
+    if not hasattr(module, "COMMAND"):  # a tool with few flags
         tyro.cli(module.Args, args=words)
         return
     if words[0] == "--resume":  # there is no such run
         words = words[2:]
-    is_run = issubclass(module.Args, cli.Run)
-    parse = cli.parse_settings if is_run else cli.parse
     try:
-        args = parse(module.Args, words, command)
+        args = commands.parse(module, words)
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
-    if is_run:
-        config = args.config
-        grid.points(config, grid.read_grid(getattr(args, "grid", ())))
+    if isinstance(args, cli.Training):
+        grid.points(args.config, grid.read_grid(getattr(args, "grid", ())))
 
 
 def shell_words(text):
@@ -255,8 +254,9 @@ def test_make_targets_exist_and_take_their_args(page):
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
-    fields = {f.name for m in modules for f in dataclasses.fields(m.Args)}
-    flags = {cli.flag(name) for name in fields | set(PART_OF)}
+    types = [module.Args for module in modules] + [cli.Machine, Spread]
+    fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
+    flags = {flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
         if span.startswith("--"):
             named = [word.split("=")[0] for word in span.split() if word[:2] == "--"]

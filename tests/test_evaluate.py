@@ -28,7 +28,7 @@ LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 def run_dir(tmp_path_factory):
     """Return the folder of a tiny run."""
     path = tmp_path_factory.mktemp("evaluate") / "run"
-    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
+    assert commands.run(train, [*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
     return path
 
 
@@ -38,7 +38,7 @@ def policy(run_dir, tmp_path_factory):
     path = tmp_path_factory.mktemp("csv") / "policy.csv"
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert evaluate.main([str(run_dir), "--policy-csv", str(path)]) == 0
+        assert commands.run(evaluate, [str(run_dir), "--policy-csv", str(path)]) == 0
     assert out.getvalue().endswith(f"\nwrote {path}: 4,520 rows\n")
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
@@ -47,7 +47,7 @@ def policy(run_dir, tmp_path_factory):
 @pytest.mark.slow
 def test_json_holds_the_same_decisions(run_dir, policy, tmp_path):
     path = tmp_path / "policy.json"
-    assert evaluate.main([str(run_dir), "--policy-json", str(path)]) == 0
+    assert commands.run(evaluate, [str(run_dir), "--policy-json", str(path)]) == 0
     rows = json.loads(path.read_text())
     assert len(rows) == len(policy) == 4520
     for row, other in zip(rows, policy, strict=True):
@@ -66,7 +66,7 @@ def won(board):
 
 def test_a_file_is_graded(run_dir, capsys):
     path = run_dir / "agent.safetensors"
-    assert evaluate.main([str(path)]) == 0
+    assert commands.run(evaluate, [str(path)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert out.startswith(f"{path}: tic_tac_toe, seed 1, 4 updates, on ")
@@ -75,7 +75,7 @@ def test_a_file_is_graded(run_dir, capsys):
 
 
 def test_the_full_report_of_a_player(capsys, snapshot):
-    assert evaluate.main(["minimax-first"]) == 0
+    assert commands.run(evaluate, ["minimax-first"]) == 0
     assert re.sub(" on .*", " on DEVICE", capsys.readouterr().out) == snapshot
 
 
@@ -83,19 +83,19 @@ def test_the_newest_run_is_graded_by_default(run_dir, tmp_path, monkeypatch, cap
     folder = tmp_path / "runs" / "one"
     shutil.copytree(run_dir, folder)
     monkeypatch.chdir(tmp_path)
-    assert evaluate.main([]) == 0
+    assert commands.run(evaluate, []) == 0
     name = str(Path("runs") / "one")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"the newest run: {name}"
     assert lines[1].startswith(f"{name}: tic_tac_toe, seed 1, 4 updates")
-    assert evaluate.main(["--json", "--policy-csv", "policy.csv"]) == 0
+    assert commands.run(evaluate, ["--json", "--policy-csv", "policy.csv"]) == 0
     out, err = capsys.readouterr()
     assert err == "wrote policy.csv: 4,520 rows\n"
     assert json.loads(out)["agent"] == name
 
 
 def test_json_agrees_with_the_run(run_dir, capsys):
-    assert evaluate.main([str(run_dir), "--json"]) == 0
+    assert commands.run(evaluate, [str(run_dir), "--json"]) == 0
     out, err = capsys.readouterr()
     assert (err, out.count("\n")) == ("", 1)
     about = json.loads(out)
@@ -147,7 +147,7 @@ def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys)
         after = [outcome(board[:c] + mover + board[c + 1 :], agent) for c in chosen]
         return tuple(sum(chances) / len(after) for chances in zip(*after, strict=True))
 
-    evaluate.main([str(run_dir), "--json"])
+    commands.run(evaluate, [str(run_dir), "--json"])
     report = json.loads(capsys.readouterr().out)["exact"]
     for agent, seat in (("X", "first"), ("O", "second")):
         reported = [report[seat][r] for r in ("win_rate", "draw_rate", "loss_rate")]
@@ -156,7 +156,7 @@ def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys)
 
 def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
     flags = ["--games", "2000", "--seed", "1"]
-    assert evaluate.main([str(run_dir), *flags, "--json"]) == 0
+    assert commands.run(evaluate, [str(run_dir), *flags, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["sampled"]["num_games"] == 2000
     assert isinstance(about["sampled"]["disagreements"], list)
@@ -167,7 +167,7 @@ def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
 
 
 def test_a_player_without_a_matrix_is_sampled(capsys):
-    assert evaluate.main(["mcts-online:20", "--games", "50"]) == 0
+    assert commands.run(evaluate, ["mcts-online:20", "--games", "50"]) == 0
     out = capsys.readouterr().out
     assert "exact" not in out
     assert "nothing is proven" in out
@@ -176,7 +176,7 @@ def test_a_player_without_a_matrix_is_sampled(capsys):
 def refuse(argv, capsys):
     """Assert that the command refuses in one line; return the line."""
     capsys.readouterr()
-    assert evaluate.main([str(arg) for arg in argv]) == 2
+    assert commands.run(evaluate, [str(arg) for arg in argv]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: ")
@@ -194,7 +194,7 @@ def other_game(tmp_path_factory):
 @pytest.mark.slow
 def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, capsys):
     name = f"blend:0.1:{other_game}"
-    assert evaluate.main([name, "--games", "8", "--max-positions", "40"]) == 0
+    assert commands.run(evaluate, [name, "--games", "8", "--max-positions", "40"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith(f"{name}: connect_four, ")
     assert "vs. random, sampled" in out
@@ -207,7 +207,7 @@ def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, ca
 @pytest.mark.slow
 def test_what_a_player_reaches_is_graded(tmp_path, capsys):
     path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
-    assert evaluate.main([str(path)]) == 0
+    assert commands.run(evaluate, [str(path)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert "sampled" not in out
@@ -220,7 +220,7 @@ def test_what_a_player_reaches_is_graded(tmp_path, capsys):
     )
     assert found
     assert f"  {found[1]}. " in out
-    assert evaluate.main([str(path), "--json"]) == 0
+    assert commands.run(evaluate, [str(path), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     lengths = [len(x["losing_line"]) for x in about["reached"].values()]
     assert min(lengths) == int(found[1])
@@ -229,7 +229,7 @@ def test_what_a_player_reaches_is_graded(tmp_path, capsys):
 
 
 def test_evaluate_proves_the_seat_that_was_learned(one_seat, capsys):
-    assert evaluate.main([f"blend:0:{one_seat}", "--json"]) == 0
+    assert commands.run(evaluate, [f"blend:0:{one_seat}", "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["second"]["worst_loss_rate"] == 1
     assert about["exact"]["unbeatable"] is True
@@ -245,7 +245,9 @@ def test_evaluate_proves_the_seat_that_was_learned(one_seat, capsys):
 def certify(argv):
     """Write a certificate and return its bytes."""
     path = Path(argv[-1])
-    assert evaluate.main([*map(str, argv[:-1]), "--certificate", str(path)]) == 0
+    assert (
+        commands.run(evaluate, [*map(str, argv[:-1]), "--certificate", str(path)]) == 0
+    )
     return path.read_bytes()
 
 
@@ -348,24 +350,26 @@ def test_a_certificate_is_of_the_file_that_was_read(
 
     def replaced_after(*args):
         entrant = enter(*args)
-        files.write_whole(path, one_seat.read_bytes())
+        files.write_atomic(path, one_seat.read_bytes())
         return entrant
 
     monkeypatch.setattr(registry, "enter", replaced_after)
     refusal = refuse([path, "--certificate", tmp_path / "certificate"], capsys)
     assert "its file was replaced meanwhile; try again" in refusal
-    assert evaluate.main([str(path)]) == 0, "without a certificate it does not matter"
+    assert commands.run(evaluate, [str(path)]) == 0, (
+        "without a certificate it does not matter"
+    )
 
 
 @pytest.mark.slow
 def test_an_exam_is_alone_or_beside_the_grades_that_are_asked_for(other_game, capsys):
-    assert evaluate.main([str(other_game), "--exam"]) == 0
+    assert commands.run(evaluate, [str(other_game), "--exam"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{other_game}: connect_four, ")
     assert "all (1,012 positions)" in out
     assert out.endswith("\nnothing is proven: an exam only\n")
     flags = ["--exam", "--max-positions", "20", "--json"]
-    assert evaluate.main([str(other_game), *flags]) == 0
+    assert commands.run(evaluate, [str(other_game), *flags]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["verdict"].startswith("not decided beyond move ")
     assert about["exam"]["all"]["num_positions"] == 1012

@@ -42,7 +42,7 @@ def test_settings_load_no_jax():
     code = """
 import sys, jax_ttt
 jax_ttt.Config, jax_ttt.PRESETS, jax_ttt.Refused, dir(jax_ttt)
-print(*(name for name in ("jax", "numpy", "pgx", "tyro") if name in sys.modules))
+print(*(name for name in ("jax", "numpy", "pgx") if name in sys.modules))
 """
     assert in_a_process(code) == []
 

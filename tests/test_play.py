@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 import tiny
 
@@ -34,7 +35,7 @@ def connect_four(tmp_path_factory):
 
 def command(argv, words, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words)))
-    code = play.main([str(arg) for arg in argv])
+    code = commands.run(play, [str(arg) for arg in argv])
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -140,7 +141,7 @@ def test_an_interrupt_ends_the_command(monkeypatch, capsys):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("sys.stdin", Interrupted())
-    assert play.main(["random"]) == 130
+    assert commands.run(play, ["random"]) == 130
     out, err = capsys.readouterr()
     assert out.endswith("\nleft after 0 moves: nobody wins\n")
     assert err == ""

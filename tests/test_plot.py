@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
+import commands
 import made
 import pytest
 import tiny
@@ -12,11 +14,11 @@ import tiny
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.files import records
 from jax_ttt.players import agents
-from jax_ttt.results import plain
 
-EVALUATION = plain.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
-CHUNK = plain.to_dict(made.chunk(5, 4, 2, 1))
+EVALUATION = records.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
+CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
 
 
 @pytest.fixture
@@ -53,11 +55,14 @@ def said(capsys):
 @pytest.mark.slow
 def test_a_run_is_drawn_into_its_folder(make, capsys):
     run = make("one")
-    assert plot.main([str(run)]) == 0
+    assert commands.run(plot, [str(run)]) == 0
     assert said(capsys) == f"wrote {run / 'curve.svg'}\n"
     light = (run / "curve.svg").read_text()
     assert ">one<" in light
-    assert plot.main([str(run), "--theme", "dark", "--svg", str(run / "x.svg")]) == 0
+    assert (
+        commands.run(plot, [str(run), "--theme", "dark", "--svg", str(run / "x.svg")])
+        == 0
+    )
     assert "#0d1117" in (run / "x.svg").read_text()
     assert "#0d1117" not in light
 
@@ -66,7 +71,7 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
     """How they are evaluated is no difference."""
     monkeypatch.chdir(tmp_path)
     runs = [make("a"), make("b", eval_every=7), make("c", tau=0.5)]
-    assert plot.main([*map(str, runs)]) == 0
+    assert commands.run(plot, [*map(str, runs)]) == 0
     text = (tmp_path / "curves.svg").read_text()
     assert ">default: mean and range of 2<" in text
     assert ">default tau=0.5: mean and range of 1<" in text
@@ -81,30 +86,30 @@ def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
 
     def in_rounds(name, **changes):
         row = made.evaluated(0, reached=made.searched(first=False, **changes))
-        return str(make(name, rows=[plain.to_dict(row), CHUNK], **settings))
+        return str(make(name, rows=[records.to_dict(row), CHUNK], **settings))
 
     one, other = in_rounds("one"), in_rounds("other")
     cut = in_rounds("cut", is_complete=False)
-    assert plot.main([one]) == 0
+    assert commands.run(plot, [one]) == 0
     assert ">losing ends<" in (Path(one) / "curve.svg").read_text()
-    assert plot.main([one, other]) == 0
+    assert commands.run(plot, [one, other]) == 0
     drawn = (tmp_path / "curves.svg").read_text()
     assert ">% of the runs proven unbeatable<" in drawn
     assert "sampled" not in drawn
-    assert plot.main([one, cut]) == 2
+    assert commands.run(plot, [one, cut]) == 2
     assert "no results against random to draw" in said(capsys)
 
 
 @pytest.mark.slow
 def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
-    assert plot.main([str(trained), "--game"]) == 0
+    assert commands.run(plot, [str(trained), "--game"]) == 0
     assert "@keyframes" in (trained / "game.svg").read_text()
-    assert plot.main([str(trained), "--values", "...XO...X"]) == 0
+    assert commands.run(plot, [str(trained), "--values", "...XO...X"]) == 0
     text = (trained / "values.svg").read_text()
     for words in ("learned", "exact", "X", "O", "O to move"):
         assert f">{words}<" in text
     capsys.readouterr()
-    assert plot.main([str(trained), "--values", "XXXOO...."]) == 2
+    assert commands.run(plot, [str(trained), "--values", "XXXOO...."]) == 2
     assert "the game is over" in said(capsys)
 
 
@@ -118,14 +123,14 @@ def test_games_and_values_need_an_enumerable_game_and_an_agent(
         (large, "need an enumerable game: tic_tac_toe, not connect_four"),
         (make("none"), "agent.safetensors: no such file"),
     ):
-        assert plot.main([str(run), "--game"]) == 2
+        assert commands.run(plot, [str(run), "--game"]) == 2
         assert why in said(capsys)
 
 
 def test_a_board_as_png_needs_matplotlib(trained, capsys, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     path = trained / "game.png"
-    assert plot.main([str(trained), "--game", "--svg", str(path)]) == 2
+    assert commands.run(plot, [str(trained), "--game", "--svg", str(path)]) == 2
     assert f"--svg {path} needs matplotlib" in said(capsys)
 
 
@@ -139,7 +144,7 @@ def test_a_board_as_png_needs_matplotlib(trained, capsys, monkeypatch):
     ],
 )
 def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
-    assert plot.main([str(make("one", rows))]) == 2
+    assert commands.run(plot, [str(make("one", rows))]) == 2
     text = said(capsys)
     assert why in text
     assert text.count("\n") == 1
@@ -149,7 +154,7 @@ def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
     "wrong", [{"preset": ["x"]}, {"preset": "x"}, {"env_id": "x"}, {"x": 1}]
 )
 def test_settings_that_are_none_are_refused(make, capsys, wrong):
-    assert plot.main([str(make("one", **wrong))]) == 2
+    assert commands.run(plot, [str(make("one", **wrong))]) == 2
     assert "config.json: not a run's settings" in said(capsys)
 
 
@@ -160,7 +165,7 @@ def test_the_newest_run_is_drawn_by_default(
     folder.mkdir(parents=True)
     trained.rename(folder / "one")
     monkeypatch.chdir(folder.parent)
-    assert drawn(plot.main, []).get_suptitle() == "one"
+    assert drawn(partial(commands.run, plot), []).get_suptitle() == "one"
     run = Path("runs") / "one"
     assert said(capsys) == f"the newest run: {run}\nwrote {run / 'curve.svg'}\n"
 
@@ -178,23 +183,5 @@ def test_what_does_not_go_together_is_refused(
         ([str(trained), "--game", "--values", "........."], "one picture of one run"),
         ([str(trained / "x")], "x: no such folder"),
     ):
-        assert plot.main(flags) == 2
+        assert commands.run(plot, flags) == 2
         assert why in said(capsys)
-
-
-def test_a_run_of_the_first_format_is_drawn(tmp_path, capsys, drawn):
-    """Its settings had no version, and held values without effect."""
-    old = Path(__file__).parent / "data" / "run-1"
-    settings = json.loads((old / "config.json").read_text())
-    assert "format_version" not in settings
-    picture = tmp_path / "curve.svg"
-    assert drawn(plot.main, [str(old), "--svg", str(picture)]).axes
-    assert f"wrote {picture}" in said(capsys)
-    about = plot.about(old)[0]
-    assert about.startswith("default num_envs=8 num_updates=4 hidden_size=8 ")
-    assert "average_span=0.0" in about  # there was none
-    run = tmp_path / "newer"
-    shutil.copytree(old, run)
-    (run / "config.json").write_text(json.dumps(settings | {"format_version": 99}))
-    assert plot.main([str(run)]) == 2
-    assert "config.json: format version 99; this program reads" in said(capsys)

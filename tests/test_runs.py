@@ -1,15 +1,13 @@
 """The command `runs`."""
 
 import json
-from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 from jax_ttt import runs
 from jax_ttt.results.commands import RunSummary
-
-DATA = Path(__file__).parent / "data"
 
 
 def summary(**fields):
@@ -29,27 +27,31 @@ def test_the_table(snapshot):
     assert "\n\n".join(tables) == snapshot
 
 
-def test_json_is_one_object(capsys):
-    assert runs.main([str(DATA), "--json"]) == 0
+def test_json_is_one_object(tmp_path, capsys):
+    about = {"config": {}, "preset": "plain", "seed": 1}
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "config.json").write_text(json.dumps(about))
+    (tmp_path / "one" / "metrics.jsonl").write_text("")
+    assert runs.main([str(tmp_path), "--json"]) == 0
     out, err = capsys.readouterr()
     assert (err, out.count("\n")) == ("", 1)
     (run,) = json.loads(out)["runs"]
-    assert run["run_dir"] == str(DATA / "run-1")
-    assert (run["seed"], run["preset"], run["saved"]) == (1, "default", False)
+    assert run["run_dir"] == str(tmp_path / "one")
+    assert (run["seed"], run["preset"], run["saved"]) == (1, "plain", False)
 
 
 def test_without_a_run_it_says_how_to_train_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert runs.main([]) == 0
+    assert commands.run(runs, []) == 0
     assert capsys.readouterr().out == (
         "no run below runs/: train one with python -m jax_ttt.train\n"
     )
-    assert runs.main(["--json"]) == 0
+    assert commands.run(runs, ["--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"runs": []}
 
 
 @pytest.mark.parametrize("name", ["nowhere", "a-file"])
 def test_a_folder_that_is_none_is_refused(name, tmp_path, capsys):
     (tmp_path / "a-file").write_text("")
-    assert runs.main([str(tmp_path / name)]) == 2
+    assert commands.run(runs, [str(tmp_path / name)]) == 2
     assert capsys.readouterr().err == f"error: {tmp_path / name}: no such folder\n"

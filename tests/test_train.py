@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,24 +22,23 @@ import tiny as smallest
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
-from jax_ttt.checkpoints.contents import read_checkpoint
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.files import checkpoint, records, run_folder
+from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.players import agents
 from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
-from jax_ttt.results import plain
-from jax_ttt.results.grades import read_grades
+from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts
 from jax_ttt.scaling import processes
-from jax_ttt.training import device, loop, run_folder, run_state
-from jax_ttt.training.snapshots import read_snapshots
+from jax_ttt.training import device, loop, run_state
 
 train = commands.module_of("train")
 
 TINY = smallest.flags()
 FILES = {
     *("agent.safetensors", "checkpoint-4.safetensors", "config.json"),
-    *("metrics.jsonl", "snapshots.safetensors", "times.json"),
+    *("metrics.jsonl", "snapshots", "times.json"),
 }
 AT_END = {"agent.safetensors", "checkpoint-4.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
@@ -53,7 +53,9 @@ def run(path, *flags, usual=None):
     usual = TINY if usual is None else usual
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main(smallest.joined([*usual, "--run-dir", str(path)], flags))
+        code = commands.run(
+            train, smallest.joined([*usual, "--run-dir", str(path)], flags)
+        )
     return code, out.getvalue(), err.getvalue()
 
 
@@ -128,11 +130,11 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch)
     def full(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run_folder.RunFolder, "write_times", full)
+    monkeypatch.setattr(RunWriter, "write_times", full)
     path = tmp_path / "run"
     code, _, err = run(path)
     assert code == 0
-    assert err == f"warning: {path / 'times.json'}: No space left on device\n"
+    assert err == "warning: [Errno 28] No space left on device\n"
     assert {path.name for path in path.iterdir()} == FILES - {"times.json"}
 
 
@@ -172,10 +174,10 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
     agent = (tiny[0] / "agent.safetensors").read_bytes()
     for name, saved in (("file", tiny[0] / "config.json"), ("folder", tiny[0])):
         flags = ["--config", str(saved), "--quiet", "--run-dir", str(tmp_path / name)]
-        assert train.main(flags) == 0
+        assert commands.run(train, flags) == 0
         assert (tmp_path / name / "agent.safetensors").read_bytes() == agent
     flags = ["--config", str(tiny[0]), "--seed", "9", "--num-updates", "2", "--quiet"]
-    assert train.main([*flags, "--run-dir", str(tmp_path / "other")]) == 0
+    assert commands.run(train, [*flags, "--run-dir", str(tmp_path / "other")]) == 0
     first, other = (
         json.loads((folder / "config.json").read_text())
         for folder in (tiny[0], tmp_path / "other")
@@ -188,7 +190,7 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
     agent = agents.load_agent(tiny[0])
     last = rows(tiny[0])[-1]
-    assert agent.score == read_grades(last)
+    assert agent.score == records.from_dict(Grades, last)
     assert agent.score.exact is not None
     assert agent.score.sampled is not None
     assert (agent.seed, agent.num_updates) == (1, 4)
@@ -222,8 +224,8 @@ def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkey
     monkeypatch.setattr(time, "strftime", lambda _: "20300101-000000")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
-        assert train.main([*TINY, "--seed", "7", "--quiet"]) == 0
+        assert commands.run(train, [*TINY, "--seed", "7", "--quiet"]) == 0
+        assert commands.run(train, [*TINY, "--seed", "7", "--quiet"]) == 0
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
         "20300101-000000-default-seed7",
         "20300101-000000-default-seed7.2",
@@ -415,7 +417,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
-    assert train.main([*flags, "--run-dir", str(path)]) == 141
+    assert commands.run(train, [*flags, "--run-dir", str(path)]) == 141
     assert agents.load_agent(path).num_updates == 0
 
 
@@ -423,7 +425,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["agent.safetensors", "metrics.jsonl"])
 def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     (tmp_path / name).write_text("precious")
-    assert train.main([*TINY, "--run-dir", str(tmp_path)]) == 2
+    assert commands.run(train, [*TINY, "--run-dir", str(tmp_path)]) == 2
     assert "holds no run" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "precious"
@@ -436,12 +438,14 @@ def dead(tmp_path):
 import sys, time
 from pathlib import Path
 from jax_ttt.config.settings import Config
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.results.rows import Evaluated
-from jax_ttt.training.run_folder import RunFolder
-folder = RunFolder(Path(sys.argv[1]))
-folder.write_config(Config(), 1, "plain")
+from jax_ttt.runtime.time_spans import TimeSpans
+writer = RunWriter(RunFolder(Path(sys.argv[1])), TimeSpans())
+writer.begin(Config(), "plain", 1, {})
 counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), 0)
-folder.write_row(Evaluated(update=7, seconds=0.5, **counts))
+writer.write_row(Evaluated(update=7, seconds=0.5, **counts))
 print("running", flush=True)
 time.sleep(600)
 """
@@ -465,13 +469,13 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     events = path / "tensorboard" / "events.out.tfevents.0.jax_ttt"
     events.parent.mkdir()
     events.write_text("old")
-    for name in ("times.json", "snapshots.safetensors"):
+    (path / "snapshots").mkdir()
+    for name in ("times.json", "snapshots/00007.safetensors"):
         (path / name).write_text("old")
     before = contents(path)
     code, out, err = run(path)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("error: --run-dir must be a folder that can be made and ")
-    assert err.endswith(f"got '{path}': in use by process {process.pid}\n")
+    assert (code, out) == (2, "")
+    assert err == f"error: --run-dir {path}: in use by process {process.pid}\n"
     assert contents(path) == before
 
     process.kill()
@@ -483,7 +487,7 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
     assert json.loads((path / "config.json").read_text())["preset"] == "default"
     assert not events.exists()
     assert json.loads((path / "times.json").read_text())["total_seconds"] > 0
-    assert read_snapshots(path).updates == (0, 2, 4)
+    assert [*run_folder.snapshots_in(path / "snapshots")] == [0, 2, 4]
 
     assert run(path)[0] == 2  # it holds an agent now
 
@@ -491,10 +495,8 @@ def test_a_folder_is_one_runs_until_it_is_killed_and_then_the_next_ones(dead):
 def test_snapshots_change_no_other_file(tiny, tmp_path):
     code, out, _ = run(tmp_path / "run", "--no-snapshots")
     assert code == 0
-    assert "snapshots.safetensors" not in out
-    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {
-        "snapshots.safetensors"
-    }
+    assert ", snapshots, " not in out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES - {"snapshots"}
     agent, other = (path / "agent.safetensors" for path in (tiny[0], tmp_path / "run"))
     assert agent.read_bytes() == other.read_bytes()
     timeless = [
@@ -505,12 +507,23 @@ def test_snapshots_change_no_other_file(tiny, tmp_path):
 
 
 @pytest.mark.fault
+def test_a_damaged_row_does_not_keep_a_run_from_continuing(tiny, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(tiny[0], path)
+    first, _, *others = (path / "metrics.jsonl").read_text().splitlines()
+    (path / "metrics.jsonl").write_text("\n".join([first, "noise", *others, ""]))
+    flags = ["--resume", str(path), "--num-updates", "6", "--quiet"]
+    assert train.main(flags) == 0
+    assert "metrics.jsonl: dropped a line: JSON is malformed" in capsys.readouterr().err
+    assert [row["update"] for row in rows(path)] == [0, 2, 4, 4, 6, 6]
+
+
+@pytest.mark.fault
 def test_an_interrupted_run_has_the_snapshots_so_far(tmp_path, monkeypatch):
     signalling(monkeypatch, signal.SIGINT)
     assert run(tmp_path / "run")[0] == 130
-    last = agents.load_agent(tmp_path / "run")
-    snapshots = read_snapshots(tmp_path / "run")
-    assert snapshots.updates == (0, last.num_updates)
+    snapshots = run_folder.snapshots_in(tmp_path / "run" / "snapshots")
+    assert [*snapshots] == [0, 2]
 
 
 def test_each_evaluation_draws_its_own_games():
@@ -554,7 +567,7 @@ def check_sampled_run(env_id, path):
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     assert all("exact" not in row for row in rows(path))
-    names = FILES - {"snapshots.safetensors", "checkpoint-4.safetensors"}
+    names = FILES - {"snapshots", "checkpoint-4.safetensors"}
     found = {file.name for file in path.iterdir()}
     assert found == names | {"checkpoint-2.safetensors"}
     agent = agents.load_agent(path, env_id)
@@ -598,7 +611,7 @@ def test_each_round_shows_and_keeps_what_evaluate_finds(rounds, capsys):
     table = [line.replace(",", "").split() for line in out.splitlines()[5:10]]
     shown = [[int(cell) for cell in cells[2:6]] for cells in table]
     assert shown == [reached_of(row) for row in graded]
-    assert evaluate.main([str(path), "--json"]) == 0
+    assert commands.run(evaluate, [str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["reached"] == graded[-1]["reached"]
     assert out.count("beatable: a shortest line") == 1
@@ -609,7 +622,7 @@ def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
     path, _ = rounds
     graded = [row for row in rows(path) if row["event"] == "evaluation"]
     ends = [sum(reached_of(row)[1::2]) for row in graded]
-    assert evaluate.main([str(path / "best.safetensors"), "--json"]) == 0
+    assert commands.run(evaluate, [str(path / "best.safetensors"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(reached_of(found)[1::2]) == min(ends)
     assert found["update"] == graded[ends.index(min(ends))]["update"]
@@ -618,9 +631,9 @@ def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
 @pytest.mark.slow
 def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     path, _ = rounds
-    checkpoint = read_checkpoint(path / "checkpoint-8.safetensors")
-    size = int(checkpoint.tensors["train_state.pool.size"])
-    words = checkpoint.tensors["train_state.pool.keys"][:size]
+    tensors = checkpoint.load(path / "checkpoint-8.safetensors").tensors
+    size = int(tensors["train_state.pool.size"])
+    words = tensors["train_state.pool.keys"][:size]
     assert len(np.unique(words, axis=0)) == size
     last = rows(path)[-1]["reached"]
     found = sum(last[seat]["losing_choices"] for seat in ("first", "second"))
@@ -649,8 +662,8 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
     assert "reached" not in rows(path)[-1]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert train.main(["--resume", str(path), "--quiet"]) == 0
-    assert_same_run(path, rounds[0], "agent.safetensors", "best.safetensors")
+        assert commands.run(train, ["--resume", str(path), "--quiet"]) == 0
+    assert_same_run(path, rounds[0])
 
 
 FOUR = [
@@ -672,7 +685,7 @@ def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
     last, score = rows(path)[-1], agents.load_agent(path).score
     assert ("reached" in last) == (score.reached is not None) == is_graded
     if score.reached:
-        assert plain.to_dict(score)["reached"] == last["reached"]
+        assert records.to_dict(score)["reached"] == last["reached"]
         assert all(seat.is_complete for seat in score.reached.values())
 
 
@@ -720,7 +733,7 @@ def test_larger_games_train_by_the_same_code(env_id, tmp_path):
 @pytest.mark.slow
 def test_the_default_preset_ends_in_a_proof(tmp_path, capsys):
     path = str(tmp_path / "run")
-    assert train.main(["--seed", "0", "--run-dir", path, "--json"]) == 0
+    assert commands.run(train, ["--seed", "0", "--run-dir", path, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["exact"]["unbeatable"]
     assert about["exact"]["win_rate"] >= 0.9529
@@ -752,7 +765,10 @@ def test_details_tell_of_games_tables_and_first_moves(tmp_path):
 
 
 def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
-    assert train.main(["--first-move", "9", "--run-dir", str(tmp_path / "x")]) == 2
+    assert (
+        commands.run(train, ["--first-move", "9", "--run-dir", str(tmp_path / "x")])
+        == 2
+    )
     refusal = "--first-move must be one of [0, 1, 2, 3, 4, 5, 6, 7, 8] in tic_tac_toe"
     assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -761,8 +777,8 @@ def test_a_first_move_off_the_board_is_refused(tmp_path, capsys):
 def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     (tmp_path / "agent").write_text("x")
     flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
-    assert train.main(flags) == 2
-    assert "damaged, or not a file of jax_ttt" in capsys.readouterr().err
+    assert commands.run(train, flags) == 2
+    assert "damaged, or no file of jax_ttt" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
 
@@ -775,7 +791,7 @@ def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys
     assert code == 0
     trained = json.loads(out)
     assert f"playing as {name} " in trained["verdict"]
-    assert evaluate.main([str(tmp_path / "run"), "--json"]) == 0
+    assert commands.run(evaluate, [str(tmp_path / "run"), "--json"]) == 0
     graded = json.loads(capsys.readouterr().out)
     assert graded["verdict"] == trained["verdict"]
     assert graded["exact"]["unbeatable"] == trained["exact"]["unbeatable"]
@@ -792,20 +808,20 @@ def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatc
     assert (code, err) == (0, "")
     then = json.loads(out)
     assert then["stopped"] == ("proven" if "--until-proven" in flags else "end")
-    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    before = contents(path)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert train.main(["--resume", str(path), "--json"]) == 0
+        assert commands.run(train, ["--resume", str(path), "--json"]) == 0
     assert json.loads(out.getvalue()) == then
     assert str(path) in err.getvalue()
-    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert contents(path) == before
 
 
 def test_an_ended_run_without_its_agent_has_no_result(tmp_path, capsys):
     path = tmp_path / "run"
     assert run(path, "--quiet")[0] == 0
     (path / "agent.safetensors").unlink()
-    assert train.main(["--resume", str(path), "--json"]) == 2
+    assert commands.run(train, ["--resume", str(path), "--json"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "agent.safetensors" in err

@@ -9,13 +9,15 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing import pictures
@@ -57,7 +59,7 @@ FEW_SEEDS = 2
 """The same of other presets and of OpenSpiel's learners, which train for longer."""
 _DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
-_SEEDS = Range(int, 1, 2**16)
+_SEEDS = Range(int, 1, 2**16, optional=True)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -80,13 +82,13 @@ class Args:
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
     num_seeds: Annotated[int | None, _SEEDS] = None
-    """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train, 1
-    to 65,536; by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
+    """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train;
+    by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
     take about 20 minutes in `proof`, 1,000 about 25 in `ceiling`."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    """The first seed; the others follow it."""
     rounds: Annotated[int, _ROUNDS] = 9
-    """Measurements of each speed, 1 to 1,000; a third as many of whole processes."""
+    """Measurements of each speed; a third as many of whole processes."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Measure with few rounds, seeds and sizes, and without J. Antognini's whole
     program, to see that everything runs."""
@@ -99,10 +101,9 @@ class Args:
     `plots`."""
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = checked(tyro.cli(Args, args=argv, prog="python -m tools.bench"))
+    args = checked(args)
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
@@ -139,9 +140,9 @@ def measure_parts(
     say("\n".join(f"{name}: {text}" for name, text in setup.items()))
     chosen = {part: run for part, run in parts(args).items() if part in args.only}
     with Steps(len(chosen), "part") as bar:
-        for part, run in chosen.items():
+        for part, measure in chosen.items():
             say(f"\n{part}")
-            figures[part] = bar.step(part, run)
+            figures[part] = bar.step(part, measure)
 
 
 def write_figures(args: Args, results: dict[str, Any]) -> None:
@@ -161,9 +162,6 @@ def checked(args: Args) -> Args:
         SettingError: a number is outside its range.
         UsageError: a file can't be written, or there will be nothing to draw.
     """
-    _ROUNDS.check("rounds", args.rounds)
-    if args.num_seeds is not None:
-        _SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output("--out", args.out)
     cli.check_output("--svg", args.svg)
@@ -173,7 +171,7 @@ def checked(args: Args) -> Args:
     if args.svg:
         cli.require("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
-            raise cli.UsageError("--svg draws growth, which --only leaves out")
+            raise UsageError("--svg draws growth, which --only leaves out")
     if args.quick:
         few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds or 2, 2)}
         return dataclasses.replace(args, **few)
@@ -232,5 +230,7 @@ def machine_name() -> str:
     return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
 
 
+COMMAND = cli.Command(module="tools.bench", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

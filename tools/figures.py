@@ -8,15 +8,17 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-import tyro
 from pgx import State
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.api import training
 from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.drawing.pictures import Picture
@@ -49,7 +51,7 @@ _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Make the figures of the README and the docs, as NAME-light.svg and NAME-dark.svg.
 
     The agents in the figures are trained first. Pictures of the web page are PNG files.
@@ -67,21 +69,19 @@ class Args(cli.Machine):
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
-    """Number of seeds in the figures of several runs, 1 to 1,000."""
+    """Number of seeds in the figures of several runs."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = tyro.cli(Args, args=argv, prog="python -m tools.figures")
-    _NUM_SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds)
     if not args.out.is_dir():
-        raise cli.UsageError(f"--out {args.out}: no such folder")
+        raise UsageError(f"--out {args.out}: no such folder")
     cli.require("matplotlib", "plots", "figures")
     if "web" in args.only:
         cli.require("playwright", "dev", "--only web")
-    cli.set_up(args)
+    cli.set_up(args.machine)
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):
@@ -188,7 +188,7 @@ def lost_line(seed: int) -> tuple[list[State], list[State]]:
     ]
     if not (lines and agent.score.is_proven):
         why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
-        raise cli.UsageError(why)
+        raise UsageError(why)
     game = agent.config.env_id
     player = network.greedy_player(agent.network, agent.params)
     own = [own_game(game, player, line, seat) for seat, line in lines]
@@ -196,5 +196,7 @@ def lost_line(seed: int) -> tuple[list[State], list[State]]:
     return boards.replay(game, lines[latest][1]), boards.replay(game, own[latest].moves)
 
 
+COMMAND = cli.Command(module="tools.figures", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

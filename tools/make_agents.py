@@ -14,6 +14,7 @@ from pathlib import Path
 import jax
 
 from jax_ttt import evaluate
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
 from jax_ttt.envs import tree as trees
 from jax_ttt.evaluation import player_grades, reached_grades
@@ -99,7 +100,9 @@ def train() -> None:
 def certify() -> None:
     """Write the certificate of each agent into the package."""
     for name, path in CERTIFICATES.items():
-        code = evaluate.main([f"shipped:{name}", "--certificate", str(path)])
+        code = run_command(
+            evaluate.COMMAND, [f"shipped:{name}", "--certificate", str(path)]
+        )
         if code:
             raise SystemExit(code)
 

@@ -6,6 +6,7 @@ python -m tools.published
 import dataclasses
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jax_ttt import __version__, cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.published.records import Result
@@ -35,7 +37,7 @@ _NUM_SEEDS = Range(int, 1, 100_000)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Reproduce the published systems, and compare the results with the published ones.
 
     All figures of our agents are exact. An agent that diverges is named, and counts as
@@ -48,13 +50,14 @@ class Args(cli.Machine):
     only: tuple[SystemName, ...] = tuple(SYSTEMS)
     """Systems to train, by their presets."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 20
-    """Agents to train of each system. 1 to 100,000."""
+    """Agents to train of each system."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed; the others follow it. 0 to 4,294,967,295."""
+    """The first seed; the others follow it."""
     csv: Path | None = None
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,14 +80,11 @@ class PublishedResult:
     systems: dict[str, SystemResult]  # by preset
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = tyro.cli(Args, args=argv, prog="python -m tools.published")
-    _NUM_SEEDS.check("num_seeds", args.num_seeds)
     check_seeds(args.first_seed, args.num_seeds)
     cli.check_output("--csv", args.csv)
-    device = cli.set_up(args).name
+    device = cli.set_up(args.machine).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:
@@ -209,5 +209,7 @@ def as_json(
     return records.to_json(result)
 
 
+COMMAND = cli.Command(module="tools.published", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

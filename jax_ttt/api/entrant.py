@@ -13,7 +13,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import GameError, PlayerError, SettingError
-from jax_ttt.config.ranges import SEED_RANGE, Name
+from jax_ttt.config.ranges import SEED_RANGE, check
 from jax_ttt.players import agents, names, own, registry
 from jax_ttt.players.registry import Entrant
 
@@ -105,7 +105,7 @@ def player(
     """
     SEED_RANGE.check("seed", seed)
     if name is not None:
-        Name("a text that is not empty").check("name", name)
+        check("name", str, name)
     game = game_of([who], env_id)
     return Player(game, _entrant(who, game, jax.random.key(seed), name))
 

@@ -12,13 +12,12 @@ from tqdm import tqdm
 
 from jax_ttt.api.agent import Agent
 from jax_ttt.api.run import Run, Runs
-from jax_ttt.config import presets, suggestions
+from jax_ttt.config import presets
 from jax_ttt.config.catalogue import ENUMERABLE
-from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.config.origins import naming_origins
+from jax_ttt.config.errors import ConflictError, Refused, SettingError, did_you_mean
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE, Setting
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.evaluation import evaluation
 from jax_ttt.results.grades import Grades
 from jax_ttt.results.rows import Row
@@ -136,20 +135,22 @@ def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Con
     Raises:
         Refused: a name is unknown, or a value is not allowed.
     """
-    known = PRESETS["plain"].as_dict()
     for name in fields:
-        if name not in known:
-            meant = suggestions.did_you_mean(name, known, suggestions.MEANINGS)
-            raise Refused(f"there is no setting {name}{meant}")
-    if isinstance(preset, Config):
-        return preset.replace(**fields)
+        if name not in PART_OF:
+            raise Refused(f"there is no setting {name}{did_you_mean(name, PART_OF)}")
     if preset is None:
         preset = presets.usual(fields.get("env_id"), fields.get("opponent"))
-    if preset not in PRESETS:
+    if not isinstance(preset, Config) and preset not in PRESETS:
         raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
-    config = PRESETS[preset]
-    with naming_origins(config, f"preset {preset}", fields):
-        return config.replace(**fields)
+    before = preset if isinstance(preset, Config) else PRESETS[preset]
+    try:
+        config = before.replace(**fields)
+        config.check_changes(before)
+    except ConflictError as error:
+        if isinstance(preset, Config):
+            raise
+        raise Refused(f"{error} (the others are those of preset {preset})") from None
+    return config
 
 
 def _alone(

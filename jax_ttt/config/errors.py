@@ -1,4 +1,7 @@
-"""What the program refuses: one line for the user, no traceback."""
+"""What the program refuses: a message for the user, no traceback. Imports no JAX."""
+
+import difflib
+from collections.abc import Iterable
 
 
 class Refused(ValueError):  # noqa: N818  what it says to a user
@@ -6,26 +9,22 @@ class Refused(ValueError):  # noqa: N818  what it says to a user
 
 
 class SettingError(Refused):
-    """A setting outside its range: names the field, the rule and the value.
+    """A setting or flag that is not allowed: names it, the rule and the value.
 
-    `others` are the fields that the rule depends on. `origin` says where values come
-    from that the user did not give, for instance from a preset.
+    The text has its name in Python; `args[0]`, which tyro shows, has its flag.
     """
 
-    def __init__(
-        self, field: str, rule: str, value: object, others: tuple[str, ...] = ()
-    ) -> None:
-        super().__init__(field, rule, value, others)
-        self.field, self.rule, self.value, self.others = field, rule, value, others
-        self.origin = ""
+    def __init__(self, field: str, rule: str, value: object) -> None:
+        self._said = f" must be {rule}, got {value!r}"
+        super().__init__(flag(field) + self._said)
+        self.field, self.rule, self.value = field, rule, value
 
     def __str__(self) -> str:
-        return self.text(self.field)
+        return self.field + self._said
 
-    def text(self, name: str) -> str:
-        """Return the message with this name for the field, for instance its flag."""
-        text = f"{name} must be {self.rule}, got {self.value!r}"
-        return f"{text} ({self.origin})" if self.origin else text
+
+class ConflictError(SettingError):
+    """A setting that others rule out, which may come from a preset."""
 
 
 class PlayerError(Refused):
@@ -42,3 +41,14 @@ class GameError(Refused):
 
 class UsageError(Refused):
     """A command line that can't be followed; the message says why."""
+
+
+def flag(field: str) -> str:
+    """Return the flag that sets a field, for instance `--num-envs`."""
+    return "--" + field.replace("_", "-")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean ...?` with the most similar words; "" if none is."""
+    near = difflib.get_close_matches(word, known)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -3,13 +3,13 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from jax_ttt.config.errors import SettingError, UsageError
-from jax_ttt.config.ranges import Setting
-from jax_ttt.config.settings import RULES, Config
-from jax_ttt.config.suggestions import one_of
+from jax_ttt.config.errors import UsageError, did_you_mean
+from jax_ttt.config.ranges import Setting, hints, parsed
+from jax_ttt.config.settings import PART_OF, PARTS, Config
 
 Point = dict[str, Setting]
 """The settings of one combination."""
+_FIXED = ("env_id", "eval_games")
 
 
 def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
@@ -19,7 +19,6 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         UsageError: a word is not of that kind, or names no setting, or one twice.
         SettingError: a value can't be read.
     """
-    known = RULES.keys() - {"env_id", "eval_games"}
     grid: dict[str, tuple[Setting, ...]] = {}
     for word in words:
         name, equals, values = word.partition("=")
@@ -29,25 +28,20 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
             raise UsageError(f"{rule}, got {word!r}")
         if name in grid:
             raise UsageError(f"--grid must name each setting once, got {name} twice")
-        if name in RULES.keys() - known:
+        if name in _FIXED:
             why = "a sweep is of one game, and grades all agents alike"
             raise UsageError(f"--grid can't vary {name}: {why}")
-        if name not in known:
-            raise UsageError(one_of("a setting of --grid", sorted(known), name))
+        if name not in PART_OF:
+            hint = did_you_mean(name, PART_OF)
+            raise UsageError(f"--grid: there is no setting {name!r}{hint}")
+        hint = hints(PARTS[PART_OF[name]])[name]
         texts = [text.strip() for text in values.split(",")]
-        grid[name] = tuple(dict.fromkeys(_value(name, text) for text in texts))
+        grid[name] = tuple(dict.fromkeys(parsed(name, hint, text) for text in texts))
     return grid
 
 
-def _value(name: str, text: str) -> Setting:
-    try:
-        return RULES[name].parsed(text)
-    except ValueError:
-        raise SettingError(name, str(RULES[name]), text) from None
-
-
 def points(
-    config: Config, grid: dict[str, tuple[Setting, ...]], given: Sequence[str] = ()
+    config: Config, grid: dict[str, tuple[Setting, ...]]
 ) -> list[tuple[Point, Config]]:
     """Return all combinations, the last setting varying fastest, and their settings.
 
@@ -60,8 +54,8 @@ def points(
         dict(zip(grid, v, strict=True)) for v in itertools.product(*grid.values())
     )
     found = [(point, config.replace(**point)) for point in combinations]
-    for point, combined in found:
-        combined.check_effect((*point, *given))
+    for _, combined in found:
+        combined.check_changes(config)
     return found
 
 

@@ -1,13 +1,14 @@
-"""What a setting may be, and how a wrong value is refused. Imports no JAX.
+"""What a setting may be, said once: its type checks, parses and explains it.
 
-The type of a field of a `Part` says what is allowed: a range, words, a switch, a name.
+Imports no JAX.
 """
 
 import dataclasses
-import math
+import functools
 import typing
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt.config.errors import SettingError
 
@@ -15,120 +16,80 @@ Setting: TypeAlias = str | int | float | bool | None
 """The value of a field of the settings."""
 
 
-def number(kind: type[int] | type[float], text: str) -> int | float:
-    """Return the number that a text stands for; raises `ValueError`."""
-    # Python also reads "1_000", " 1" and the digits of all scripts.
-    if not text.isascii() or set(text) & set("_ "):
-        raise ValueError(text)
-    return kind(text)
+class Range(PrimitiveConstructorSpec[int | float | None]):
+    """The numbers that a setting may take: `low` to `high`, both ends allowed.
 
+    In `Annotated`, it also tells tyro how to read the field's flag.
+    """
 
-@dataclasses.dataclass(frozen=True)
-class Range:
-    """The numbers that a setting may take: `low` to `high`, both ends allowed."""
-
-    type: type[int] | type[float]
+    kind: type[int] | type[float]
     low: int | float
     high: int | float
-    above_low: bool = False
-    optional: bool = False  # None is allowed too
+    above_low: bool
+    optional: bool
+
+    def __init__(
+        self,
+        kind: type[int] | type[float],
+        low: int | float,
+        high: int | float,
+        above_low: bool = False,  # `low` itself is not allowed
+        optional: bool = False,  # None is allowed too
+    ) -> None:
+        ends = f"{low}..{high}" if kind is int else f"{low:g}..{high:g}"
+        ends = f"above {ends}" if above_low else ends
+        super().__init__(
+            nargs=1,
+            metavar=f"{{None}}|{ends}" if optional else ends,
+            instance_from_str=lambda words: self.parsed(words[0]),
+            is_instance=lambda value: self._why_not(value) is None,
+            str_from_instance=lambda value: [str(value)],
+        )
+        # The base class is frozen.
+        vars(self).update(kind=kind, low=low, high=high)
+        vars(self).update(above_low=above_low, optional=optional)
+
+    def or_none(self) -> "Range":
+        """Return the range of the same numbers in which None is allowed too."""
+        return Range(self.kind, self.low, self.high, self.above_low, optional=True)
 
     def check(self, field: str, value: object) -> None:
         """Raise `SettingError` unless `value` is of the type and in the range."""
-        if value is None and self.optional:
-            return
-        if not isinstance(value, (int, self.type)) or isinstance(value, bool):
-            raise SettingError(field, str(self), value)
-        inside = math.isfinite(value) and self.low <= value <= self.high
-        if not inside or (self.above_low and value == self.low):
-            raise SettingError(field, str(self), value)
+        if (rule := self._why_not(value)) is not None:
+            raise SettingError(field, rule, value)
 
     def parsed(self, text: str) -> int | float | None:
         """Return the number, or None, that a text stands for; raises `ValueError`."""
-        return None if self.optional and text == "None" else number(self.type, text)
+        if self.optional and text == "None":
+            return None
+        # Python also reads "1_000", " 1" and the digits of all scripts.
+        if not text.isascii() or set(text) & set("_ "):
+            raise ValueError(f"must be {self}, got {text!r}")
+        try:
+            value = self.kind(text)
+        except ValueError:
+            raise ValueError(f"must be {self}, got {text!r}") from None
+        if self._why_not(value) is not None:
+            raise ValueError(f"must be {self}, got {text}")
+        return value
+
+    def _why_not(self, value: object) -> str | None:
+        """Return what a value must be, or None if it is."""
+        if value is None and self.optional:
+            return None
+        if not isinstance(value, int | self.kind) or isinstance(value, bool):
+            return str(self)
+        is_inside = self.low <= value <= self.high  # False for nan
+        is_inside = is_inside and not (self.above_low and value == self.low)
+        return None if is_inside else str(self)
 
     def __str__(self) -> str:
-        noun = "a whole number" if self.type is int else "a number"
+        noun = "a whole number" if self.kind is int else "a number"
         if self.above_low:
             return f"{noun} above {self.low:g} and at most {self.high:,g}"
-        if self.type is int:
+        if self.kind is int:
             return f"{noun} from {self.low:,} to {self.high:,}"
         return f"{noun} from {self.low:g} to {self.high:g}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Words:
-    """The words that a setting may be."""
-
-    allowed: tuple[str, ...]
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is one of the words."""
-        if value not in self.allowed:
-            raise SettingError(field, str(self), value)
-
-    def parsed(self, text: str) -> str:
-        """Return the word; raises `ValueError` if it is none of them."""
-        if text not in self.allowed:
-            raise ValueError(text)
-        return text
-
-    def __str__(self) -> str:
-        return f"one of {', '.join(self.allowed)}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Switch:
-    """True or false."""
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is a bool."""
-        if not isinstance(value, bool):
-            raise SettingError(field, str(self), value)
-
-    def parsed(self, text: str) -> bool:
-        """Return what `true` or `false` stands for; raises `ValueError`."""
-        if text not in ("true", "false"):
-            raise ValueError(text)
-        return text == "true"
-
-    def __str__(self) -> str:
-        return "true or false"
-
-
-@dataclasses.dataclass(frozen=True)
-class Name:
-    """A text that is not empty; `noun` says of what."""
-
-    noun: str
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is a text that is not empty."""
-        if not isinstance(value, str) or not value:
-            raise SettingError(field, str(self), value)
-
-    def parsed(self, text: str) -> str:
-        """Return the text."""
-        return text
-
-    def __str__(self) -> str:
-        return self.noun
-
-
-Rule = Range | Words | Switch | Name
-
-
-class Conflict(NamedTuple):
-    """A field that other fields rule out: what it must be, and the other fields."""
-
-    field: str
-    rule: str
-    others: tuple[str, ...]
-
-
-def without_effect(field: str, cause: str, *others: str) -> Conflict:
-    """Return the conflict of a field that other fields leave without effect."""
-    return Conflict(field, f"left out: it has no effect with {cause}", others)
 
 
 Fraction = Annotated[float, Range(float, 0, 1)]
@@ -139,40 +100,61 @@ Result = Annotated[float, Range(float, -1, 1)]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Part:
-    """Settings that belong together; a `Config` is composed of such parts."""
+    """Settings that belong together; a `Config` is composed of such parts.
 
-    RULES: ClassVar[dict[str, Rule]] = {}
-    """What each field may be, in the order of the fields."""
+    Raises:
+        SettingError: a field is not what its type says.
+    """
 
-    def __init_subclass__(cls) -> None:
-        """Read the rules from the types, once: settings are made in large numbers."""
-        hints = typing.get_type_hints(cls, include_extras=True)
-        cls.RULES = {field: _rule(hints[field]) for field in cls.__annotations__}
+    def __post_init__(self) -> None:
+        for field, hint in hints(type(self)).items():
+            check(field, hint, getattr(self, field))
 
-    def check(self) -> None:
-        """Raise `SettingError` if a field, alone, is not allowed."""
-        for field, rule in self.RULES.items():
-            rule.check(field, getattr(self, field))
-
-    def conflicts(self) -> Iterator[Conflict]:
-        """Yield each field that others of the part rule out."""
-        yield from ()
-
-    def unused(self) -> Iterator[Conflict]:
-        """Yield each field that others of the part leave without effect."""
-        yield from ()
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        return {}
 
 
-def _rule(hint: object) -> Rule:
-    for extra in getattr(hint, "__metadata__", ()):
-        if isinstance(extra, Rule):
-            return extra
-    if hint is bool:
-        return Switch()
-    return Words(typing.get_args(hint))
+@functools.cache
+def hints(part: type[Part]) -> dict[str, object]:
+    """Return the types of a part's fields, with their ranges, in order."""
+    return typing.get_type_hints(part, include_extras=True)
+
+
+def check(field: str, hint: object, value: object) -> None:
+    """Raise `SettingError` unless a value is what the type of its field says."""
+    if (found := range_of(hint)) is not None:
+        found.check(field, value)
+    elif typing.get_origin(hint) is Literal:
+        if value not in (words := typing.get_args(hint)):
+            raise SettingError(field, f"one of {', '.join(words)}", value)
+    elif hint is bool:
+        if not isinstance(value, bool):
+            raise SettingError(field, "true or false", value)
+    elif not isinstance(value, str) or not value:
+        raise SettingError(field, "a text that is not empty", value)
+
+
+def parsed(field: str, hint: object, text: str) -> Setting:
+    """Return the value of a field that a text stands for; raises `SettingError`."""
+    if (found := range_of(hint)) is not None:
+        try:
+            return found.parsed(text)
+        except ValueError:
+            raise SettingError(field, str(found), text) from None
+    value = {"true": True, "false": False}.get(text, text) if hint is bool else text
+    check(field, hint, value)
+    return value
+
+
+def range_of(hint: object) -> Range | None:
+    """Return the range of a field's type, if it has one."""
+    extras = getattr(hint, "__metadata__", ())
+    return next((extra for extra in extras if isinstance(extra, Range)), None)
 
 
 SEED_RANGE = Range(int, 0, 2**32 - 1)
+OPTIONAL_SEED = SEED_RANGE.or_none()
 
 
 def check_seeds(first_seed: int, num_seeds: int) -> None:
@@ -186,7 +168,7 @@ def check_seeds(first_seed: int, num_seeds: int) -> None:
 
 NUM_GAMES = Range(int, 1, 2**20)
 """Games of a match that is played."""
-NUM_GAMES_IF_ANY = Range(int, 0, NUM_GAMES.high)
+NUM_GAMES_IF_ANY = Range(int, 0, 2**20)
 """Games of a match that may be left out."""
 MAX_POSITIONS = Range(int, 1, 2**32 - 1)
 """Positions of a search: as many as have 32-bit row numbers."""

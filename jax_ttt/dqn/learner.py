@@ -163,15 +163,13 @@ class Learner:
     @property
     def dtype(self) -> DTypeLike:
         """The dtype of the network's matrix products."""
-        return q_network.learning_dtype(self.config.network.precision)
+        return q_network.learning_dtype(self.config.optimizer.precision)
 
     def init(self, key: Key[Array, ""]) -> TrainState:
         """Return the state before the first update; `key` is consumed."""
         config = self.config
         key, params_key, env_key = jax.random.split(key, 3)
-        params = q_network.init_params(
-            self.network, params_key, config.network.initial_value
-        )
+        params = q_network.init_params(self.network, params_key)
         env_state = self.opponent.start(env_key)
         state = TrainState(
             params=params,

@@ -9,13 +9,9 @@ from jaxtyping import Int
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import NetworkKind
 from jax_ttt.envs import stones
 from jax_ttt.envs import tree as trees
 from jax_ttt.envs.stones import Positions
-
-_NEEDED: dict[NetworkKind, bool] = {"mlp": False, "table": True}
-"""Whether a kind of network needs the positions of its game."""
 
 
 def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
@@ -50,6 +46,6 @@ def positions_for(architecture: Architecture) -> Positions | None:
 
     The first call for a table enumerates its game, so call it outside a trace.
     """
-    if not _NEEDED[architecture.network]:
+    if not architecture.network.is_table:
         return None
-    return positions(architecture.env_id, architecture.canonical)
+    return positions(architecture.env_id, architecture.network.canonical)

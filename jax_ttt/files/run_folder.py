@@ -34,8 +34,8 @@ from jax_ttt.runtime import files
 
 RUNS = Path("runs")
 """Where `train` makes its folders."""
-MOST_METRICS = 2**28
-"""Bytes of the longest metrics that are read, about half a million rows."""
+MOST_METRICS = 2**31
+"""Bytes of the longest metrics that are read, some millions of rows."""
 _AGENT = "agent.safetensors"
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)

@@ -13,6 +13,7 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Found
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import (
+    MOST_METRICS,
     RUNS,
     Lock,
     RunFolder,
@@ -66,27 +67,33 @@ class RunWriter:
         self.write_settings(config, preset, seed, about)
 
     def resume(self, found: Found) -> None:
-        """Drop what was written after a checkpoint, from which the run continues."""
+        """Drop what was written after a checkpoint, from which the run continues.
+
+        Raises:
+            UsageError: the file of metrics can't be read.
+        """
         if not self._writes:
             return
+        update, evaluated = found.checkpoint.update, found.checkpoint.evaluated
+        kept = [line for line in self._lines() if _is_before(line, update, evaluated)]
         for path in found.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
-        evaluated = found.checkpoint.evaluated
-        kept = [
-            line
-            for line in self._lines()
-            if _is_before(read_row(line), found.checkpoint.update, evaluated)
-        ]
         self._write(self.run.metrics, b"".join(kept))
-        for update, path in snapshots_in(self.run.snapshots).items():
-            if update > evaluated:
+        for at, path in snapshots_in(self.run.snapshots).items():
+            if at > evaluated:
                 path.unlink()
 
     def _lines(self) -> list[bytes]:
-        if not self.run.metrics.exists():
+        """Return the lines of the metrics, without the half of one at the end."""
+        path = self.run.metrics
+        if not path.exists():
+            streams.tell(f"warning: {path}: no such file, so earlier rows are lost")
             return []
-        lines = self.run.metrics.read_bytes().splitlines(keepends=True)
-        return [line for line in lines if line.endswith(b"\n")]
+        try:
+            text = files.read_bounded(path, MOST_METRICS)
+        except files.UnreadableError as error:
+            raise UsageError(f"{path}: {error}") from None
+        return [line + b"\n" for line in text.split(b"\n")[:-1]]
 
     def write_settings(
         self, config: Config, preset: str, seed: int, about: JsonObject
@@ -170,11 +177,16 @@ class RunWriter:
             self._lock.close()
 
 
-def _is_before(row: Row, update: int, evaluated: int) -> bool:
+def _is_before(line: bytes, update: int, evaluated: int) -> bool:
     """Return whether a run's state has a row: that of its last evaluation or earlier.
 
-    A run that is interrupted adds an evaluation, which its checkpoint does not have.
+    A run that is interrupted adds an evaluation, which its checkpoint does not have. A
+    damaged line stays: nothing says when it was written.
     """
+    try:
+        row = read_row(line)
+    except ValueError:
+        return True
     return row.update <= (evaluated if isinstance(row, Evaluated) else update)
 
 

@@ -32,6 +32,10 @@ Record = TypeVar("Record")
 class AgentError(PlayerError):
     """A file of tensors is unusable; the message names the file and the reason."""
 
+    def __init__(self, message: str) -> None:
+        """Keep the message in one line, without control characters of the file."""
+        super().__init__("".join(c if c.isprintable() else " " for c in message))
+
 
 def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
     """Return a file of a description, which is a record, and of tensors.
@@ -88,7 +92,7 @@ def _opened(path: Path) -> Iterator[safetensors.safe_open]:
     except (safetensors.SafetensorError, OSError, TypeError, ValueError) as error:
         if isinstance(error, AgentError):
             raise
-        reason = " ".join(str(error).split())[:200]
+        reason = str(error)[:200]
         raise AgentError(f"{path}: damaged, or no file of jax_ttt ({reason})") from None
 
 

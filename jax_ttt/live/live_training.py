@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from jax_ttt.config.errors import SettingError, UsageError
-from jax_ttt.config.ranges import Switch
+from jax_ttt.config.ranges import check
 from jax_ttt.config.settings import Config
 from jax_ttt.evaluation.history import HistoryRow
 from jax_ttt.live import live_run, sliders
@@ -111,7 +111,7 @@ class LiveTraining:
         with self._changed:
             sliders.check_moved(self._learner, moved)
             if "learn_from_people" in settings:
-                Switch().check("learn_from_people", from_people)
+                check("learn_from_people", bool, from_people)
                 self._from_people = bool(from_people)
             floats = cast("dict[str, float]", moved)
             self._moved[self._learner] |= floats

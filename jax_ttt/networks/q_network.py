@@ -86,35 +86,31 @@ def learning_dtype(precision: Precision) -> DTypeLike:
 def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> MLP:
     sizes = pgx_games.sizes(architecture.env_id)
     height, width, channels = sizes.planes
-    if architecture.two_planes:
+    if architecture.network.two_planes:
         channels = 2
     return MLP(
         shape=(height, width, channels),
-        num_filters=architecture.filters,
-        hidden_sizes=architecture.hidden_sizes,
+        num_filters=architecture.network.filters,
+        hidden_sizes=architecture.network.hidden_sizes,
         num_values=HEADS[architecture.heads].num * sizes.num_actions,
-        activation=architecture.activation,
+        activation=architecture.network.activation,
         dtype=dtype,
         rngs=rngs,
     )
 
 
-def _make_table(
-    architecture: Architecture, positions: Positions, initial_value: float
-) -> Table:
+def _make_table(architecture: Architecture, positions: Positions) -> Table:
     return Table(
-        key=architecture.table_key,
+        key=architecture.network.table_key,
         positions=positions,
         num_heads=HEADS[architecture.heads].num,
         num_actions=pgx_games.sizes(architecture.env_id).num_actions,
-        initial_value=initial_value,
+        initial_value=architecture.network.initial_value,
     )
 
 
-def init_params(
-    network: Network, key: Key[Array, ""], initial_value: float = 0.0
-) -> nnx.State:
-    """Return initial weights: random for an MLP, `initial_value` for a table.
+def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
+    """Return initial weights: random for an MLP, one value for all of a table.
 
     Consumes `key`.
 
@@ -122,12 +118,12 @@ def init_params(
         ValueError: the network is a table without positions.
     """
     architecture = network.architecture
-    if architecture.network == "mlp":
+    if not architecture.network.is_table:
         module = _make_mlp(architecture, nnx.Rngs(key), jnp.float32)
     elif network.positions is None:
         raise ValueError("a table needs the positions of its game")
     else:
-        module = _make_table(architecture, network.positions, initial_value)
+        module = _make_table(architecture, network.positions)
     return nnx.state(module, nnx.Param)
 
 
@@ -187,7 +183,9 @@ def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
 
     A table of after-states needs none: symmetric after-states share a row.
     """
-    if not architecture.canonical or architecture.table_key == "after-state":
+    settings = architecture.network
+    has_after_states = settings.is_table and settings.table_key == "after-state"
+    if not settings.canonical or has_after_states:
         return None
     return symmetry.views(architecture.env_id)
 
@@ -215,7 +213,7 @@ def _forward(
         mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
         values = mlp(_planes(architecture, obs))
     else:
-        table = nnx.eval_shape(lambda: _make_table(architecture, positions, 0.0))
+        table = nnx.eval_shape(lambda: _make_table(architecture, positions))
         values = nnx.merge(nnx.graphdef(table), params)(obs, positions)
     return jnp.stack(jnp.split(values, HEADS[architecture.heads].num, axis=-1))
 
@@ -228,6 +226,6 @@ def _planes(
     With `two_planes`, it is PGX's planes of stones as they are: the mover's, then the
     opponent's.
     """
-    if architecture.two_planes:
+    if architecture.network.two_planes:
         return obs.astype(jnp.float32)
     return pgx_games.planes(architecture.env_id, obs)

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import PlayerError, did_you_mean
 from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
-from jax_ttt.config.suggestions import did_you_mean
 from jax_ttt.files import agent_file
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.players.shipped import ALL
@@ -148,7 +147,7 @@ def _exists(path: str) -> bool:
 def _number(name: str, kind: str, text: str) -> int | float:
     allowed = _NUMBERS[kind]
     try:
-        value = allowed.type(text)
+        value = allowed.kind(text)
         allowed.check(kind, value)
     except ValueError:
         raise PlayerError(f"{name}: {kind} needs {allowed}, got {text!r}") from None

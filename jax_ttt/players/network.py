@@ -119,7 +119,7 @@ def decision_values(
     With canonical boards, only one board of each symmetry class is evaluated: 627
     instead of 4,520 in tic-tac-toe, which halves the time of an exact evaluation.
     """
-    if tree.classes is None or not network.architecture.canonical:
+    if tree.classes is None or not network.architecture.network.canonical:
         return q_network.q_values(network, params, tree.obs[tree.decisions])
     classes = tree.classes
     values = q_network.q_values(network, params, tree.obs[classes.boards])

@@ -10,24 +10,31 @@ from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 
-_PROCESSES = Range(int, 1, 100_000)
-_IDS = Range(int, 0, 99_999)
+_PROCESSES = Range(int, 1, 100_000, optional=True)
+_IDS = Range(int, 0, 99_999, optional=True)
 _ADDRESS = re.compile(r"(.+):(\d{1,5})")
 _NEEDED = ("coordinator", "num_processes", "process_id")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Devices:
-    """Over which devices of a host a command spreads its work."""
+    """Over which devices of a host a command spreads its work.
+
+    Raises:
+        SettingError: the flag can't be followed.
+    """
 
     devices: str | None = None
     """Devices to spread the work over, a number or all: the games of a run, the agents
     of a sweep, the positions that a player reaches. By default one;
     with --distributed, which train and sweep have, all."""
 
-    def check_devices(self) -> None:
-        """Raise `Refused` if the flag can't be followed."""
-        _check_devices(self.devices)
+    def __post_init__(self) -> None:
+        text = self.devices
+        if text in (None, "all"):
+            return
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 10**6:
+            raise SettingError("devices", "a number from 1, or all", text)
 
     def check_shares(self, config: Config) -> None:
         """Raise `SettingError` if the devices can't share a run's games evenly.
@@ -40,7 +47,11 @@ class Devices:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Spread(Devices):
-    """Over which devices and hosts a command spreads its work."""
+    """Over which devices and hosts a command spreads its work.
+
+    Raises:
+        Refused: the flags can't be followed, or don't fit together.
+    """
 
     distributed: tyro.conf.FlagCreatePairsOff[bool] = False
     """Join the processes on several hosts that run this same command. SLURM, Open MPI,
@@ -57,12 +68,8 @@ class Spread(Devices):
         """Whether more than one device may be used."""
         return self.distributed or self.devices is not None
 
-    def check_spread(self) -> None:
-        """Raise `Refused` if the flags can't be followed, or don't fit together."""
-        self.check_devices()
-        for name, rule in (("num_processes", _PROCESSES), ("process_id", _IDS)):
-            if getattr(self, name) is not None:
-                rule.check(name, getattr(self, name))
+    def __post_init__(self) -> None:
+        super().__post_init__()
         given = [name for name in _NEEDED if getattr(self, name) is not None]
         if not self.distributed:
             for name in given:
@@ -85,13 +92,6 @@ class Spread(Devices):
         if (self.process_id or 0) >= (self.num_processes or 0):
             rule = f"less than --num-processes {self.num_processes}"
             raise SettingError("process_id", rule, self.process_id)
-
-
-def _check_devices(devices: str | None) -> None:
-    if devices in (None, "all"):
-        return
-    if not devices.isascii() or not devices.isdigit() or not 1 <= int(devices) < 10**6:
-        raise SettingError("devices", "a number from 1, or all", devices)
 
 
 def check_shares(config: Config, num_devices: int) -> None:

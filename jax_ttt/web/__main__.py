@@ -9,13 +9,14 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from jax_ttt import cli
+from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files.run_folder import RUNS
@@ -31,15 +32,14 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Machine):
+class Args:
     """Serve the page to play on and to watch agents learn.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C, 143 terminated.
     """
 
     port: Annotated[int, PORTS] = 8000
-    """Port of the page; the next free one if it is taken, any free one if 0. 0 to
-    65,535."""
+    """Port of the page; the next free one if it is taken, any free one if 0."""
     host: str = "127.0.0.1"
     """Address to serve at. Others than this machine's own let everyone in the network
     use the page."""
@@ -52,13 +52,11 @@ class Args(cli.Machine):
     data_dir: Path | None = None
     """The folder of statistics and imported agents; by default one in the user's data
     folder."""
+    machine: cli.Machine = field(default_factory=cli.Machine)
 
 
-@cli.guarded
-def main(argv: Sequence[str] | None) -> int:
+def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = cli.parse(Args, argv, "web")
-    PORTS.check("port", args.port)
     if args.export is not None:
         return _export(args, args.export)
     for module in ("starlette", "uvicorn"):
@@ -110,12 +108,12 @@ def _load(args: Args, data: Path | None) -> "Services":
     from jax_ttt.runtime import devices
 
     try:
-        devices.choose_device(args.device)
+        devices.choose_device(args.machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
     from jax_ttt.runtime import compile_cache
 
-    compile_cache.use(not args.no_compile_cache)
+    compile_cache.use(not args.machine.no_compile_cache)
     from jax_ttt.live.live_training import LiveTraining
     from jax_ttt.web.services import make_services
 
@@ -169,7 +167,7 @@ def _data_folder(folder: Path | None) -> Path | None:
 
 def _export(args: Args, folder: Path) -> int:
     """Write the page with the shipped agents as static files."""
-    cli.set_up(args)
+    cli.set_up(args.machine)
 
     from jax_ttt.web import export
 
@@ -182,5 +180,7 @@ def _export(args: Args, folder: Path) -> int:
     return 0
 
 
+COMMAND = cli.Command(module="jax_ttt.web", args_type=Args, main=main)
+
 if __name__ == "__main__":
-    sys.exit(main(None))
+    sys.exit(run_command(COMMAND))

@@ -1,5 +1,6 @@
 """The agents of Connect Four as JSON: the page computes their values by itself."""
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -46,10 +47,11 @@ def network_json(name: str, agent: Agent) -> JsonObject:
     game = GAMES[architecture.env_id]
     if game.in_a_row is None or game.moves_on != "columns":
         raise AgentError(f"{name}: the page has no rules of {architecture.env_id}")
+    found = {"heads": architecture.heads, **dataclasses.asdict(architecture.network)}
     for field, known in COMPUTED.items():
-        found = getattr(architecture, field)
-        if found != known:
-            raise AgentError(f"{name}: the page computes {field} {known}, not {found}")
+        if found[field] != known:
+            reason = f"the page computes {field} {known}, not {found[field]}"
+            raise AgentError(f"{name}: {reason}")
     rows, columns = game.shape
     return {
         "id": name,

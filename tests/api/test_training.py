@@ -64,7 +64,7 @@ def test_a_config_is_used_unchanged():
         ({"gamma": 1.5}, "gamma must be a number from 0 to 1, got 1.5"),
         (
             {"learning_rate": 1e-3},
-            r"learning_rate_end must be .* got 0.002 \(from preset default\)",
+            r"learning_rate_end must be .* got 0.002 \(the others are ",
         ),
         ({"seed": -1}, "seed must be a whole number"),
         ({"opponent": "nobody"}, "no known player"),

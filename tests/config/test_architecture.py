@@ -1,11 +1,7 @@
 """What is needed to use a network: equal for agents that differ in how they learned."""
 
-import json
-
 import pytest
 
-from jax_ttt.config.architecture import Architecture
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 
 SAME = {
@@ -35,10 +31,6 @@ OTHER = {
 
 def test_how_it_learned_is_no_part_of_it():
     assert Config.of(**SAME).architecture == Config().architecture
-    table, other = (
-        Config.of(network="table", initial_value=x).architecture for x in (0.0, 1.0)
-    )
-    assert table == other
 
 
 @pytest.mark.parametrize("field", OTHER)
@@ -58,11 +50,3 @@ def test_what_its_values_depend_on_is_part_of_it(field):
 )
 def test_the_heads_follow_from_the_backup(fields, heads):
     assert Config.of(**fields).architecture.heads == heads
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_an_architecture_survives_json(preset):
-    architecture = PRESETS[preset].architecture
-    fields = json.loads(json.dumps(architecture.as_dict()))
-    fields["hidden_sizes"] = tuple(fields["hidden_sizes"])
-    assert Architecture(**fields) == architecture

@@ -110,9 +110,9 @@ def run(tmp_path_factory):
 def test_a_new_game_takes_one_record(run):
     done = run(
         "from jax_ttt import cli\n"
-        "from jax_ttt.train import Args\n"
+        "from jax_ttt.train import COMMAND\n"
         "from jax_ttt.envs import pgx_games\n"
-        "args = cli.parse_settings(Args, ['--env-id', 'go_19x19'], 'train')\n"
+        "args = cli.parse(COMMAND, ['--env-id', 'go_19x19'])\n"
         "assert args.preset == 'plain'\n"
         "assert args.config.env_id == 'go_19x19'\n"
         "print(*pgx_games.sizes('go_19x19'))\n"
@@ -125,7 +125,7 @@ def test_a_new_game_is_learned(run, tmp_path):
     folder = tmp_path / "run"
     flags = "--env-id go_19x19 --num-envs 2 --num-updates 2 --eval-every 2 --quiet"
     done = run(
-        "import sys\nfrom jax_ttt.train import main\nsys.exit(main(sys.argv[1:]))",
+        "import runpy\nrunpy.run_module('jax_ttt.train', run_name='__main__')",
         *f"{flags} --hidden-size 8 --eval-games 2 --run-dir {folder}".split(),
     )
     assert done.returncode == 0, done.stderr

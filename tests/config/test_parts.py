@@ -32,10 +32,11 @@ NO_LAYERS = {"hidden_layers": 0, "activation": "tanh"}
 )
 def test_what_is_refused_beside_other_settings(fields, refused):
     if refused is None:
-        Config.of(**fields)
+        Config.of(**fields).check_changes(Config())
         return
+    before = Config()
     with pytest.raises(SettingError) as error:
-        Config.of(**fields)
+        before.replace(**fields).check_changes(before)
     assert error.value.field == refused
 
 

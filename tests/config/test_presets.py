@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config import presets
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
-from jax_ttt.config.settings import default
+from jax_ttt.config.settings import Config
 
 _TABLE = {
     **{"network": "table", "optimizer": "sgd", "loss": "mse", "backward": True},
@@ -88,7 +88,7 @@ def test_the_settings_of_a_preset(name):
     found = {field: PRESETS[name].value(field) for field in wanted}
     assert found == wanted
     fields = PRESETS[name].as_dict().items()
-    changed = {field for field, value in fields if value != default(field)}
+    changed = {field for field, value in fields if value != Config().value(field)}
     assert changed <= wanted.keys() | {"eval_every"}
 
 

@@ -2,13 +2,14 @@
 
 import functools
 import itertools
+from typing import Literal, get_args, get_origin
 
 import jax
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import Switch, Words
-from jax_ttt.config.settings import RULES, Config
+from jax_ttt.config.ranges import hints
+from jax_ttt.config.settings import PARTS, Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.training import loop
@@ -57,14 +58,17 @@ NEEDS = {
 """Settings without which a setting has no effect, if they differ from the defaults."""
 
 
-@pytest.mark.parametrize("field", RULES)
+HINTS = {name: hint for part in PARTS.values() for name, hint in hints(part).items()}
+
+
+@pytest.mark.parametrize("field", HINTS)
 def test_every_word_and_switch_of_a_setting_is_traced(field):
-    rule = RULES[field]
+    hint = HINTS[field]
     if field == "env_id":  # a few kinds of games; the slow tests train all games
-        assert set(VALUES[field]) <= set(getattr(rule, "allowed", ()))
-    elif isinstance(rule, Words):
-        assert set(VALUES[field]) == set(rule.allowed)
-    elif isinstance(rule, Switch):
+        assert set(VALUES[field]) <= set(get_args(hint))
+    elif get_origin(hint) is Literal:
+        assert set(VALUES[field]) == set(get_args(hint))
+    elif hint is bool:
         assert set(VALUES[field]) == {False, True}
 
 
@@ -74,9 +78,11 @@ def accepted(choice):
     for field in choice:
         needed |= NEEDS.get(field, {})
     try:
-        return Config.of(**SMALL, **needed | choice)
+        config = Config.of(**SMALL, **needed | choice)
+        config.check_changes(Config.of(**SMALL))
     except SettingError:
         return None
+    return config
 
 
 def pairs_of(choice):

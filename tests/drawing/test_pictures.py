@@ -2,6 +2,7 @@
 
 import re
 
+import commands
 import matplotlib as mpl
 import pytest
 from matplotlib.colors import to_rgb
@@ -95,5 +96,5 @@ def test_every_command_refuses_it_before_any_work(
 ):
     monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
     path = tmp_path / "picture.gif"
-    assert command.main([*COMMANDS[command], "--svg", str(path)]) == 2
+    assert commands.run(command, [*COMMANDS[command], "--svg", str(path)]) == 2
     assert capsys.readouterr().err.startswith(f"error: --svg {path}: ")

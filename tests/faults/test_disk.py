@@ -21,7 +21,7 @@ BOX = "unshare -rm sh -c "
 def trained(tmp_path_factory):
     """Return the folder of a run that has ended."""
     path = tmp_path_factory.mktemp("trained") / "run"
-    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
+    assert commands.run(train, [*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
     return path
 
 
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_made_is_refused(
     monkeypatch.setattr(train.cli, "set_up", lambda *_: pytest.fail("JAX is set up"))
     (tmp_path / "file").write_text("precious")
     before = contents(tmp_path)
-    assert train.main(["--run-dir", name]) == 2
+    assert commands.run(train, ["--run-dir", name]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.endswith(f"{NAMES[name]}\n")
@@ -141,6 +141,6 @@ def test_a_folder_that_cannot_be_made_is_refused(
 @pytest.mark.fault
 def test_a_folder_may_have_a_name_of_any_script(tmp_path):
     path = tmp_path / "Läufe ☃ 走" / "-x"
-    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
+    assert commands.run(train, [*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
     assert agents.load_agent(path).num_updates == 4
     shutil.rmtree(path)

@@ -6,7 +6,8 @@ import commands
 import pytest
 import tiny
 
-from jax_ttt import cli
+from jax_ttt import cli, runs
+from jax_ttt.__main__ import run_command
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop
 
@@ -34,12 +35,12 @@ def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_pa
 def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(devices, "free_bytes", lambda: 10_000)
     argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-    assert train.main(argv) == 1
+    assert commands.run(train, argv) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("error: out of memory: this needs about 0.0 GB, ")
     monkeypatch.setattr(devices, "free_bytes", lambda: None)  # unknown
-    assert train.main(argv) == 0, "the folder is free again"
+    assert commands.run(train, argv) == 0, "the folder is free again"
 
 
 @pytest.mark.fault
@@ -48,11 +49,11 @@ def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
     [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9")],
 )
 def test_a_lack_of_memory_is_one_line(error, capsys):
-    @cli.guarded
-    def command(argv):
+    def main(args):
         raise error
 
-    assert command([]) == 1
+    command = cli.Command("jax_ttt.runs", runs.Args, main)
+    assert run_command(command, []) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("error: out of memory: lower --num-envs, ")

@@ -7,8 +7,8 @@ import time
 import commands
 import pytest
 import tiny
-
 from jax_ttt.checkpoints import saved
+
 from jax_ttt.players import agents
 
 train = commands.module_of("train")
@@ -76,7 +76,8 @@ def replace(source, target):
             time.sleep(0.3)
     real(source, target)
 os.replace = replace
-sys.exit(train.main(None))
+from jax_ttt.__main__ import run_command
+sys.exit(run_command(train.COMMAND))
 """
 
 
@@ -111,7 +112,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
         assert again.returncode == 0, again.stderr
     elif "agent.safetensors" not in names:
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert train.main(argv) == 0
+        assert commands.run(train, argv) == 0
 
 
 @pytest.mark.slow
@@ -128,11 +129,16 @@ def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
     assert (tmp_path / "err").read_text() == ""
     if not (tmp_path / "run/agent.safetensors").exists():  # it had not begun to train
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert train.main(argv) == 0
+        assert commands.run(train, argv) == 0
 
 
 @pytest.mark.fault
 def test_a_program_that_calls_us_keeps_its_handlers(tmp_path):
     before = [signal.getsignal(number) for number, _ in SIGNALS]
-    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]) == 0
+    assert (
+        commands.run(
+            train, [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]
+        )
+        == 0
+    )
     assert [signal.getsignal(number) for number, _ in SIGNALS] == before

@@ -27,7 +27,7 @@ train = commands.module_of("train")
 
 def run(path, flags):
     usual = [*tiny.flags(), "--run-dir", str(path)]
-    return train.main(tiny.joined(usual, flags.split()))
+    return commands.run(train, tiny.joined(usual, flags.split()))
 
 
 def rows(path):

@@ -97,10 +97,10 @@ def test_a_network_with_filters_has_them_once_for_all_patches():
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     shapes = {name: leaf.shape for name, leaf in agents.tensors_of(params).items()}
     assert shapes == {
-        "convolution.filters.kernel": (32, 5),
+        "convolution.filters.kernel": (5, 32),
         "convolution.bias": (5, 12),
-        "layers.layers.0.kernel": (60, 8),
+        "layers.layers.0.kernel": (8, 60),
         "layers.layers.0.bias": (8,),
-        "layers.layers.2.kernel": (8, 7),
+        "layers.layers.2.kernel": (7, 8),
         "layers.layers.2.bias": (7,),
     }

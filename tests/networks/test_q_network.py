@@ -176,13 +176,13 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_units_for_it(monkeypatch, has):
     monkeypatch.setattr(devices, "has_bfloat16", lambda: has)
     auto = CONFIG.replace(precision="auto")
     expected = jnp.bfloat16 if has else jnp.float32
-    assert q_network.learning_dtype(auto.network.precision) == expected
+    assert q_network.learning_dtype(auto.optimizer.precision) == expected
     for name in ("float32", "bfloat16"):
         config = CONFIG.replace(precision=name)
-        assert q_network.learning_dtype(config.network.precision) == jnp.dtype(name)
+        assert q_network.learning_dtype(config.optimizer.precision) == jnp.dtype(name)
     gpu = SimpleNamespace(platform="gpu")
     monkeypatch.setattr(devices, "current", lambda: gpu)
-    assert q_network.learning_dtype(auto.network.precision) == jnp.float32
+    assert q_network.learning_dtype(auto.optimizer.precision) == jnp.float32
 
 
 def test_values_are_not_rounded_unless_the_learner_asks_for_it(params, obs):

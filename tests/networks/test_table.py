@@ -13,7 +13,7 @@ from jax_ttt.networks import q_network, table
 from jax_ttt.players.network import network_of
 
 CONFIG = Config.of(network="table")
-_init_params = jax.jit(q_network.init_params, static_argnums=2)
+_init_params = jax.jit(q_network.init_params)
 
 
 def test_a_table_has_a_row_for_each_board_of_its_key(tree):
@@ -22,9 +22,9 @@ def test_a_table_has_a_row_for_each_board_of_its_key(tree):
         "after-state": (5478, 1),
         "hash": (19_683, 9),
     }.items():
-        config = CONFIG.replace(table_key=key)
+        config = CONFIG.replace(table_key=key, initial_value=0.25)
         (leaf,) = jax.tree.leaves(
-            _init_params(network_of(config.architecture), jax.random.key(0), 0.25)
+            _init_params(network_of(config.architecture), jax.random.key(0))
         )
         assert leaf.shape == shape
         assert (np.asarray(leaf) == 0.25).all()

@@ -8,10 +8,10 @@ import commands
 import pytest
 
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.files import agent_file
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.players.shipped import ALL, SHIPPED
-from jax_ttt.results.reading import saved_game
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_names_are_read(name, spec):
 def test_a_path_is_an_agent(tmp_path):
     (tmp_path / "agent.safetensors").touch()
     spec = names.read_name(str(tmp_path), "tic_tac_toe")
-    assert (spec.kind, spec.path) == ("agent", tmp_path)
+    assert (spec.kind, spec.path) == ("agent", tmp_path / "agent.safetensors")
     spec = names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
     assert (spec.kind, spec.number) == ("lookahead", 2)
     assert spec.inner == names.read_name(str(tmp_path), "connect_four")
@@ -146,12 +146,11 @@ def test_a_path_is_compared_with_those_beside_it(tmp_path):
 
 @pytest.mark.parametrize("command", ["arena", "play", "evaluate"])
 def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, capsys):
-    with pytest.raises(SystemExit):
-        commands.module_of(command).main(["--help"])
+    assert commands.run(commands.module_of(command), ["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     texts = {}
     for name, path in ALL.items():
         (texts[name],) = (line for line in lines if f" shipped:{name}: " in line)
         words = re.findall(r"\w+", texts[name].partition(f"{name}: ")[2])
-        assert saved_game(path) in words
+        assert agent_file.env_id(path) in words
     assert len({text.partition(": ")[2] for text in texts.values()}) == len(ALL)

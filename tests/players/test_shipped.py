@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import commands
 import jax
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
 def test_a_certificate_is_that_of_the_agent(name, tmp_path):
     """The agent gives the same bytes again, and its file has the checksum."""
     path = tmp_path / "certificate.json"
-    assert evaluate.main([f"shipped:{name}", "--certificate", str(path)]) == 0
+    assert commands.run(evaluate, [f"shipped:{name}", "--certificate", str(path)]) == 0
     assert CERTIFICATES[name].read_bytes() == path.read_bytes()
     digest = hashlib.sha256(SHIPPED[name].read_bytes()).hexdigest()
     assert json.loads(path.read_text())["sha256"] == digest

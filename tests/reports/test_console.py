@@ -13,6 +13,7 @@ import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
+from jax_ttt.files.checkpoint import Plan
 from jax_ttt.reports import console
 from jax_ttt.results.grades import Grades
 
@@ -20,7 +21,8 @@ from jax_ttt.results.grades import Grades
 @pytest.mark.parametrize("opponent", ["self", "random"])
 def test_the_banner_names_the_game_and_the_sizes(opponent):
     config = Config.of(opponent=opponent, num_updates=1500, num_envs=1)
-    text = console.banner(config, "plain", 7, "cpu (cpu)", Path("runs/one"))
+    plan = Plan(config=config, preset="plain", seed=7)
+    text = console.banner(plan, "cpu (cpu)", Path("runs/one"))
     for part in ("tic_tac_toe", "preset plain", "seed 7", "cpu (cpu)", "runs/one"):
         assert part in text
     assert "1,500 updates of 1 game at once" in text

@@ -11,12 +11,12 @@ import rules
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.settings import Config
+from jax_ttt.files import records
 from jax_ttt.networks import q_network
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.reports import export
-from jax_ttt.results import plain
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_both_files_hold_the_decisions(decisions, tmp_path):
     some = decisions[:3]
     export.write_decisions_json(tmp_path / "policy.json", iter(some))
     assert json.loads((tmp_path / "policy.json").read_text()) == [
-        plain.to_dict(row) for row in some
+        records.to_dict(row) for row in some
     ]
     export.write_decisions_csv(tmp_path / "policy.csv", iter(some), num_actions=9)
     with (tmp_path / "policy.csv").open(newline="") as file:

@@ -122,7 +122,7 @@ def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     monkeypatch.setattr(
         compile_cache, "use", lambda wanted: asked.append(wanted) or wanted
     )
-    cli.set_up(cli.parse(train.Args, [*flags], "train"))
+    cli.set_up(commands.parse(train, [*flags]).machine)
     assert asked == [not flags]
 
 

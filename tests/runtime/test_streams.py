@@ -55,7 +55,7 @@ def test_an_error_without_stderr_is_not_printed_on_stdout():
 @pytest.mark.fault
 def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", None)
-    assert play.main(["random"]) == 0
+    assert commands.run(play, ["random"]) == 0
     assert capsys.readouterr().out.endswith("left after 0 moves: nobody wins\n")
     sys.stdin.close()
 
@@ -73,12 +73,12 @@ def test_a_full_stdout_or_stderr_gives_no_traceback():
 def test_descriptors_of_closed_streams_are_not_given_to_files():
     program = """
 import os, sys
-from jax_ttt import cli
-@cli.guarded
-def command(argv):
+from jax_ttt import cli, runs
+from jax_ttt.__main__ import run_command
+def main(args):
     file = os.open(os.devnull, os.O_RDONLY)
     return 0 if file > 2 else 1
-sys.exit(command([]))
+sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
 """
     done = subprocess.run(
         ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, program],

@@ -24,7 +24,6 @@ ALL = {"coordinator": "10.0.0.1:1234", "num_processes": 4, "process_id": 3}
 )
 def test_what_fits_together_is_accepted(flags, is_spread):
     spread = Spread(**flags)
-    spread.check_spread()
     assert spread.is_spread is is_spread
 
 

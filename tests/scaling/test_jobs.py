@@ -18,9 +18,7 @@ def parsed(words):
     """Return the arguments of a command, after the checks of its flags."""
     assert words[:2] == ["python", "-m"]
     command = importlib.import_module(words[2])
-    args = cli.parse_settings(command.Args, words[3:], words[2])
-    args.check_spread()
-    return args
+    return cli.parse(command.COMMAND, words[3:])
 
 
 def test_slurm_starts_a_process_for_each_gpu():
@@ -33,8 +31,8 @@ def test_slurm_starts_a_process_for_each_gpu():
     assert asked["ntasks-per-node"] == asked["gpus-per-node"]
     (command,) = [line for line in lines if line.startswith("srun ")]
     args = parsed(shlex.split(command)[1:])
-    assert args.distributed
-    assert args.coordinator is None  # JAX finds the others
+    assert args.spread.distributed
+    assert args.spread.coordinator is None  # JAX finds the others
     number = int(asked["nodes"]) * int(asked["gpus-per-node"])
     assert args.config.run.num_envs % number == 0
 
@@ -51,8 +49,9 @@ def test_each_pod_of_the_jobset_is_a_process(index):
         for word in container["command"]
     ]
     args = parsed(words)
-    assert (args.num_processes, args.process_id) == (job["completions"], index)
+    assert args.spread.num_processes == job["completions"]
+    assert args.spread.process_id == index
     name = about["metadata"]["name"]
-    assert args.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
+    assert args.spread.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
     (mount,) = container["volumeMounts"]
     assert mount["mountPath"] == container["workingDir"]

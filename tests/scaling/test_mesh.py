@@ -188,7 +188,7 @@ def test_a_command_refuses_what_the_devices_cannot_share(
     monkeypatch.chdir(tmp_path)
     name, *flags = words.split()
     command = commands.module_of(name)
-    assert command.main([*flags, "--devices", number]) == 2
+    assert commands.run(command, [*flags, "--devices", number]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
@@ -208,9 +208,9 @@ def test_a_sweep_over_devices_may_have_any_number_of_games(spread):
 def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
     words = "--env-id connect_4x4 --start-share 0.5 --num-envs 100 --devices 8"
     code = (
-        "import importlib, sys; "
-        f"command = importlib.import_module('jax_ttt.{name}'); "
-        f"print(command.main({words!r}.split()), 'jax' in sys.modules)"
+        "import importlib, sys; from jax_ttt.__main__ import run_command; "
+        f"command = importlib.import_module('jax_ttt.{name}').COMMAND; "
+        f"print(run_command(command, {words!r}.split()), 'jax' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -88,7 +88,6 @@ def test_imported_agents_are_kept_once_under_a_plain_name(listed, tmp_path, name
     assert listed.add("another name", contents) == agent_id
     (path,) = (tmp_path / "data" / "agents").iterdir()
     assert path.read_bytes() == contents
-    assert path.stat().st_mode & 0o077 == 0
     assert path.parent.stat().st_mode & 0o077 == 0
     assert listed.find(agent_id).agent.num_updates == 400
     again = AgentList(tmp_path / "runs", tmp_path / "data")

@@ -76,7 +76,7 @@ def test_a_damaged_agent_is_refused_with_its_number(host_tree):
     damaged = bytearray(file)
     damaged[-100] ^= 1
     contents = backup.backup_file([], [AGENTS[0], (name, bytes(damaged))])
-    with pytest.raises(Refusal, match="agent 2: the weights were changed"):
+    with pytest.raises(Refusal, match="agent 2: its contents were changed"):
         backup.read_backup(contents, host_tree)
 
 

@@ -4,6 +4,7 @@ import json
 import types
 from typing import get_args
 
+import commands
 import pytest
 import tiny
 
@@ -23,7 +24,7 @@ from tools.benchmarks import growth, processes, reaching, speed, startup, update
 def test_bad_flags_are_refused_before_any_work(flags, named, monkeypatch, capsys):
     monkeypatch.setattr(bench, "parts", None)  # nothing is measured
     try:
-        code = bench.main(flags.split())
+        code = commands.run(bench, flags.split())
     except SystemExit as stop:
         code = stop.code
     out, err = capsys.readouterr()
@@ -38,7 +39,7 @@ def test_finished_parts_are_written_after_ctrl_c(monkeypatch, tmp_path, capsys):
     parts = {"updates": lambda: {"ratio": 3}, "proof": interrupt}
     monkeypatch.setattr(bench, "parts", lambda args: parts)
     file = tmp_path / "figures.json"
-    assert bench.main(["--out", str(file)]) == 130
+    assert commands.run(bench, ["--out", str(file)]) == 130
     assert json.loads(file.read_text("utf-8"))["parts"] == {"updates": {"ratio": 3}}
     assert "interrupted" in capsys.readouterr().err
 
@@ -72,7 +73,7 @@ def test_every_part_runs(smallest, tmp_path, capsys):
     file, svg = tmp_path / "figures.json", tmp_path / "growth.svg"
     few = ["--quick", "--presets", "table", "--num-seeds", "1", "--rounds", "1"]
     flags = [*few, "--json", "--out", str(file), "--svg", str(svg)]
-    assert bench.main(flags) == 0
+    assert commands.run(bench, flags) == 0
     results = json.loads(file.read_text("utf-8"))
     assert json.loads(capsys.readouterr().out) == results  # and nothing else
     figures = results["parts"]

@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 from typing import get_args
 
+import commands
 import made
 import pytest
 
@@ -40,7 +41,7 @@ def short(monkeypatch):
 def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
     names = [name for name in get_args(figures.Drawing) if "line" not in name]
     flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]
-    assert figures.main([*flags, "--only", *names]) == 0
+    assert commands.run(figures, [*flags, "--only", *names]) == 0
     files = {f"{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
     assert {path.name for path in tmp_path.iterdir()} == files
     for path in tmp_path.iterdir():
@@ -76,5 +77,5 @@ def test_the_line_beat_an_agent_and_the_last_one_leaves_it(monkeypatch):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
-    assert figures.main(["--out", str(tmp_path / "x")]) == 2
+    assert commands.run(figures, ["--out", str(tmp_path / "x")]) == 2
     assert "no such folder" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import csv
 import json
 
+import commands
 import made
 import pytest
 import tiny
@@ -20,7 +21,7 @@ def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
         monkeypatch.setitem(published.PRESETS, name, tiny.CONFIG)  # short trainings
     path = tmp_path / "agents.csv"
     flags = "--only matlab go-second --num-seeds 2 --first-seed 7 --json --csv"
-    assert published.main([*flags.split(), str(path)]) == 0
+    assert commands.run(published, [*flags.split(), str(path)]) == 0
     systems = json.loads(capsys.readouterr().out)["systems"]
     assert systems["matlab"]["published"][0]["first"] == "90.55/5.64/3.81"
     assert systems["go-second"]["reproduced"]["unbeatable"] == "0 of 2"
@@ -68,7 +69,7 @@ def test_a_diverged_agent_is_not_proven_and_ctrl_c_shows_what_is_finished(
 
     monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
     flags = ["--only", "web", "--num-seeds", "3" if end else "2"]
-    assert published.main(flags) == (130 if end else 0)
+    assert commands.run(published, flags) == (130 if end else 0)
     out = capsys.readouterr().out
     (ours,) = (line for line in out.splitlines() if line.startswith("  reproduced"))
     assert "1 of 2" in ours
@@ -81,7 +82,7 @@ def test_a_diverged_agent_is_not_proven_and_ctrl_c_shows_what_is_finished(
 def test_the_parser_offers_only_the_systems(name, capsys):
     """A preset that is not a published system is refused like any other word."""
     with pytest.raises(SystemExit) as stop:
-        published.main(["--only", name])
+        commands.run(published, ["--only", name])
     assert stop.value.code == 2
     err = capsys.readouterr().err
     assert f"'{name}'" in err

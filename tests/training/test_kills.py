@@ -60,7 +60,7 @@ def run_chunk(*args):
 
 
 loop._run_chunk = run_chunk
-sys.exit(train.main(flags))
+sys.exit(commands.run(train, flags))
 """
 FLAGS = [*tiny.flags("num_envs", "hidden_size"), "--eval-games", "0"]
 FLAGS += ["--num-updates", "6000", "--eval-every", "75", "--snapshots"]

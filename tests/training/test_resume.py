@@ -49,7 +49,7 @@ def command(*flags):
     """Run `train`; return the exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = train.main([str(flag) for flag in flags])
+        code = commands.run(train, [str(flag) for flag in flags])
     return code, out.getvalue(), err.getvalue()
 
 

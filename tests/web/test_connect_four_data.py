@@ -44,9 +44,10 @@ def test_the_weights_are_those_of_the_files_layer_by_layer(sent):
         for number, layer in zip(numbers, layers[before:], strict=True):
             (kernel,) = [t for n, t in tensors.items() if f".{number}.kernel" in n]
             (bias,) = [t for n, t in tensors.items() if f".{number}.bias" in n]
-            np.testing.assert_array_equal(floats(layer["kernel"]), kernel.reshape(-1))
+            sent_kernel = floats(layer["kernel"]).reshape(kernel.shape[::-1])
+            np.testing.assert_array_equal(sent_kernel, kernel.T)
             np.testing.assert_array_equal(floats(layer["bias"]), bias)
-            sizes += kernel.shape
+            sizes += sent_kernel.shape
         cells = sent[name]["rows"] * sent[name]["columns"]
         assert sizes[-1] == sent[name]["columns"]
         first = [len(floats(layers[0][part])) for part in ("kernel", "bias")]

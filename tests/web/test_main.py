@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import pytest
 import served
 
@@ -48,15 +49,16 @@ def wait_for_training(port, phase):
 )
 def test_flags_that_are_refused(flags, reason, capsys):
     usual = [] if flags[0].startswith("--port") else ["--port", "0"]
-    assert command.main([*usual, *flags]) == 2
+    assert commands.run(command, [*usual, *flags]) == 2
     assert reason in capsys.readouterr().err
 
 
 def test_flags_are_refused_before_jax_is_imported(tmp_path):
     code = (
         "import sys\n"
-        "from jax_ttt.web import __main__ as command\n"
-        "assert command.main(['--port', '70000']) == 2\n"
+        "from jax_ttt.__main__ import run_command\n"
+        "from jax_ttt.web.__main__ import COMMAND\n"
+        "assert run_command(COMMAND, ['--port', '70000']) == 2\n"
         "assert 'jax' not in sys.modules\n"
         "assert 'starlette' not in sys.modules"
     )
@@ -137,7 +139,7 @@ def test_another_host_is_warned_of(tmp_path):
 @pytest.mark.slow
 def test_the_pages_are_written_as_files(tmp_path, capsys):
     folder = tmp_path / "page"
-    assert command.main(["--export", str(folder)]) == 0
+    assert commands.run(command, ["--export", str(folder)]) == 0
     page = (folder / "index.html").read_text("utf-8")
     assert 'id="data"' in page
     written = [folder / "index.html", folder / "connect_four.html"]
@@ -148,7 +150,7 @@ def test_the_pages_are_written_as_files(tmp_path, capsys):
 def test_an_export_to_a_file_is_refused(tmp_path, capsys):
     path = tmp_path / "file"
     path.touch()
-    assert command.main(["--export", str(path)]) == 2
+    assert commands.run(command, ["--export", str(path)]) == 2
     assert f"--export {path}" in capsys.readouterr().err
     assert not path.read_bytes()
 

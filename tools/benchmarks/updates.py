@@ -45,7 +45,7 @@ def measure_updates(rounds: int) -> Figures:
     loop, program, *bare = in_turn(runs, rounds)
     flops = 2 * config.run.num_envs * config.network.hidden_size**2 * NUM_PRODUCTS
     needed = update_flops(layer_sizes(config), config.run.num_envs) * NUM_UPDATES
-    number = bare[q_network.learning_dtype(config.network.precision) == jnp.bfloat16]
+    number = bare[q_network.learning_dtype(config.optimizer.precision) == jnp.bfloat16]
     share = [
         100 * (needed / ours) / (flops / theirs)
         for ours, theirs in zip(program.wall, number.wall, strict=True)

@@ -11,14 +11,14 @@ class EvaluationSettings(Part):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
-    """Updates between evaluations. 1 to 1,000,000,000. The training depends on it with
+    """Updates between evaluations. The training depends on it with
     start_share, and with learning_rate_decay below 1."""
     eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
-    """Games of the sampled match against random in each evaluation, 0 to 1,048,576; by
+    """Games of the sampled match against random in each evaluation; by
     default 0 in enumerable games, whose results are exact, else 1,024."""
     max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
     """Most positions to enumerate in each seat at an evaluation, with start_share; past
-    them counterexamples come from a sample. 1 to 4,294,967,295."""
+    them counterexamples come from a sample."""
 
     def num_games(self, is_exact: bool) -> int:
         """Return the games of an evaluation's match; `is_exact`: it has exact results.

@@ -1,16 +1,12 @@
 """Settings of the network that gives the action values."""
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Annotated
 
-from jax_ttt.config.choices import Activation, NetworkKind, Precision, TableKey
-from jax_ttt.config.ranges import Conflict, Part, Range, Result, without_effect
+from jax_ttt.config.choices import Activation, NetworkKind, TableKey
+from jax_ttt.config.ranges import Part, Range, Result
 
-_OF_MLP = (
-    *("hidden_size", "hidden_layers", "two_planes", "filters"),
-    *("activation", "precision"),
-)
+_OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,26 +20,22 @@ class NetworkSettings(Part):
     canonical: bool = True
     """Map rotated and mirrored boards to one canonical board."""
     hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
-    """Neurons in each hidden layer of an mlp. 1 to 16,384."""
+    """Neurons in each hidden layer of an mlp."""
     hidden_layers: Annotated[int, Range(int, 0, 16)] = 2
-    """Hidden layers of an mlp. 0 (a linear function) to 16."""
+    """Hidden layers of an mlp. 0: a linear function."""
     two_planes: bool = False
     """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
     and the opponent's, instead of one plane of +1 and -1."""
     filters: Annotated[int, Range(int, 0, 2**10)] = 0
     """Filters of a convolution before an mlp's hidden layers. Each sees every patch of
-    4 x 4 cells. 0 (no convolution) to 1,024."""
+    4 x 4 cells. 0: no convolution."""
     activation: Activation = "relu"
     """Activation function of an mlp's hidden layers and filters."""
-    precision: Precision = "auto"
-    """dtype of an mlp's matrix products while training (accumulated in float32). auto:
-    bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
-    float32."""
     table_key: TableKey = "position"
     """A table's rows. position: the game's positions; after-state: the positions that
     moves lead to, one value each; hash: any board, read as a number in base 3."""
     initial_value: Result = 0.0
-    """Initial value of a table's entries. -1 to 1."""
+    """Initial value of a table's entries."""
 
     @property
     def is_table(self) -> bool:
@@ -55,15 +47,13 @@ class NetworkSettings(Part):
         """Neurons in each hidden layer; none in a table."""
         return () if self.is_table else (self.hidden_size,) * self.hidden_layers
 
-    def unused(self) -> Iterator[Conflict]:
-        """Yield each field that others of the part leave without effect."""
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
         if self.is_table:
-            for field in _OF_MLP:
-                yield without_effect(field, "network table", "network")
-            return
+            return dict.fromkeys(_OF_MLP, "network table")
+        causes = {"table_key": "network mlp", "initial_value": "network mlp"}
         if not self.hidden_layers:
-            yield without_effect("hidden_size", "hidden_layers 0", "hidden_layers")
+            causes["hidden_size"] = "hidden_layers 0"
             if not self.filters:
-                yield without_effect("activation", "hidden_layers 0", "hidden_layers")
-        yield without_effect("table_key", "network mlp", "network")
-        yield without_effect("initial_value", "network mlp", "network")
+                causes["activation"] = "hidden_layers 0"
+        return causes

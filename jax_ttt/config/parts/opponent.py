@@ -1,11 +1,11 @@
 """Settings of the opponent in training."""
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Annotated
 
 from jax_ttt.config.catalogue import SeatSetting
-from jax_ttt.config.ranges import Conflict, Name, Part, Range
+from jax_ttt.config.errors import ConflictError
+from jax_ttt.config.ranges import Part, Range
 
 SELF = "self"
 """The name of the opponent in self-play."""
@@ -15,7 +15,7 @@ SELF = "self"
 class OpponentSettings(Part):
     """The opponent that the agent trains against, and the agent's seat."""
 
-    opponent: Annotated[str, Name("a player's name")] = SELF
+    opponent: str = SELF
     """self (self-play), or any player of the arena: random, minimax, blend:0.7:minimax,
     a saved agent's path and others."""
     seat: SeatSetting = "both"
@@ -40,8 +40,8 @@ class OpponentSettings(Part):
         """Who plays: `in self-play`, or `against` a name."""
         return {SELF: "in self-play"}.get(self.opponent, f"against {self.opponent}")
 
-    def conflicts(self) -> Iterator[Conflict]:
-        """Yield each field that others of the part rule out."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.is_self and self.seat != "both":
             rule = "both in self-play, where it plays both sides"
-            yield Conflict("seat", rule, ("opponent",))
+            raise ConflictError("seat", rule, self.seat)

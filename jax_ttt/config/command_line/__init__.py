@@ -1,1 +1,0 @@
-"""The flags of the settings and of the commands: help, parsing, refusals."""
