@@ -150,6 +150,27 @@ def test_what_was_written_after_the_checkpoint_is_dropped(writer, run, agent, st
     assert run.metrics.read_bytes() == before
 
 
+@pytest.mark.fault
+def test_a_damaged_row_stays_since_nothing_says_when_it_was_written(writer, run, state):
+    writer.write_row(made.evaluated(0))
+    damaged = b'{"event": "chunk"}\n\xff\n'
+    with run.metrics.open("ab") as file:
+        file.write(damaged)
+    before = run.metrics.read_bytes()
+    writer.write_row(made.chunk(9))
+    writer.resume(Found(run, run.checkpoint(2), state, {}))
+    assert run.metrics.read_bytes() == before
+
+
+@pytest.mark.fault
+def test_lost_rows_are_a_warning(writer, run, state, capsys):
+    writer.resume(Found(run, run.checkpoint(2), state, {}))
+    assert capsys.readouterr().err == (
+        f"warning: {run.metrics}: no such file, so earlier rows are lost\n"
+    )
+    assert run.rows() == []
+
+
 def test_damaged_checkpoints_are_set_aside(writer, run, state):
     for update in (2, 4):
         run.checkpoint(update).write_bytes(b"%d" % update)

@@ -272,7 +272,6 @@ REFUSED = [
     ("--num-envs 16 --seed 3", "--num-envs is 8", "--seed is 1"),
     ("--preset table", "--preset must be left out with --resume, got 'table'", ""),
     ("--config x", "--config must be left out with --resume, got 'x'", ""),
-    ("--keep 0", "keep must be a whole number from 1 to 1,000, got 0", ""),
 ]
 
 
