@@ -39,12 +39,14 @@ class Shown(SimpleNamespace):
 
 @pytest.fixture
 def begun(tmp_path):
-    """Return a function that makes a recorder; all are closed at the end."""
+    """Return a function that makes a recorder, also `again` of the same run."""
     writers = []
 
-    def begin(every=0.0, keep=9, shown=None, plan=PLAN):
-        run = RunFolder(tmp_path / str(len(writers)))
-        writers.append(RunWriter(run, TimeSpans()))
+    def begin(every=0.0, keep=9, shown=None, plan=PLAN, again=False):
+        if not again:
+            folder = RunFolder(tmp_path / str(len(writers)))
+            writers.append(RunWriter(folder, TimeSpans()))
+        run = writers[-1].run
         loggers, schedule = Loggers(run, plan, None), Schedule(every, keep)
         recorder = Recorder(plan, writers[-1], shown or Shown(), loggers, schedule)
         return recorder, run
@@ -200,7 +202,12 @@ def test_a_run_without_snapshots_writes_none(begun):
     assert not run.snapshots.exists()
 
 
-COUNTED = PLAN.config.replace(env_id="connect_4x4", start_share=0.5)
+SEARCHED = dataclasses.replace(
+    PLAN,
+    config=PLAN.config.replace(
+        env_id="connect_4x4", start_share=0.5, num_updates=6, eval_every=2
+    ),
+)
 
 
 def graded(losing_ends, is_complete=True, win_rate=0.5):
@@ -209,6 +216,19 @@ def graded(losing_ends, is_complete=True, win_rate=0.5):
         losing_ends=losing_ends, is_complete=is_complete, win_rate=win_rate
     )
     return Grades(reached={"first": seat, "second": made.reached(win_rate=win_rate)})
+
+
+def searched(found, begin=0):
+    """Return the evaluations of a run, every two updates, with these grades."""
+    first = next(steps())[0]
+    params = tiny.untrained(SEARCHED.config).params
+    learned = dataclasses.replace(first.state.train_state, average_params=params)
+    for number, grades in enumerate(found):
+        update = np.int64(begin + 2 * number)
+        state = dataclasses.replace(
+            first.state, train_state=learned, update=update, evaluated=update
+        )
+        yield Progress(state, None, first.evaluation), grades
 
 
 @pytest.mark.parametrize(
@@ -226,21 +246,8 @@ def graded(losing_ends, is_complete=True, win_rate=0.5):
 def test_the_best_agent_is_trained_and_its_searches_are_complete(
     found, best, begun, monkeypatch
 ):
-    config = COUNTED.replace(num_updates=6, eval_every=2)
-    recorder, run = begun(plan=dataclasses.replace(PLAN, config=config))
-    first = next(steps())[0]
-    params = tiny.untrained(config).params
-    learned = dataclasses.replace(first.state.train_state, average_params=params)
-
-    def evaluated():
-        for number, grades in enumerate(found):
-            update = np.int64(2 * number)
-            state = dataclasses.replace(
-                first.state, train_state=learned, update=update, evaluated=update
-            )
-            yield Progress(state, None, first.evaluation), grades
-
-    recorder.follow(evaluated(), StopRequest())
+    recorder, run = begun(plan=SEARCHED)
+    recorder.follow(searched(found), StopRequest())
     if best is None:
         assert not run.best.exists()
         return
@@ -249,3 +256,18 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(
     saved = checkpoint.newest(run).checkpoint.best
     assert saved is not None
     assert saved[1] == -found[best // 2].reached["first"].losing_ends
+
+
+@pytest.mark.parametrize(("losing_ends", "best"), [(3, 2), (1, 6)])
+def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
+    recorder, run = begun(plan=SEARCHED)
+    found = [graded(9), graded(2), graded(5)]
+    recorder.follow(searched(found), StopRequest())
+    again, _ = begun(plan=SEARCHED, again=True)
+    saved = checkpoint.newest(run)
+    *_, (last, _) = searched(found)
+    again.resume(saved, last.state)
+    assert (again.grades, again.latest) == (found[-1], run.checkpoint(4))
+    assert again.agent.num_updates == 4
+    again.follow(searched([graded(losing_ends)], begin=6), StopRequest())
+    assert agents.load_agent(run.best).num_updates == best
