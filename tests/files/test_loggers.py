@@ -17,7 +17,7 @@ import tiny
 from jax_ttt import cli
 from jax_ttt.files import loggers
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.loggers import Loggers, WeightsAndBiases
+from jax_ttt.files.loggers import Loggers, TensorBoard, WeightsAndBiases
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import agents
 from jax_ttt.training import loop
@@ -227,6 +227,16 @@ def test_tensorboard_on_a_full_disk_is_dropped_and_nothing_waits(tmp_path):
     assert done.stderr == (
         "warning: logging to tensorboard stopped: OSError(27, 'File too large')\n"
     )
+
+
+def test_a_row_is_on_disk_before_the_next_one(tmp_path):
+    run = RunFolder(tmp_path)
+    logger = TensorBoard(run, first_update=0)
+    for update in (1, 2, 3):
+        logger.write({"loss": 0.5}, update)
+        ((_, kept),) = events(tmp_path)
+        assert kept[-1].step == update
+    logger.close()
 
 
 def test_a_process_that_does_not_write_logs_nothing(wandb, tmp_path):

@@ -1,6 +1,7 @@
 """Files of tensors with a description: what is read is what was written."""
 
 import dataclasses
+import hashlib
 import json
 import os
 
@@ -100,6 +101,19 @@ def test_names_shapes_and_dtypes_are_part_of_the_checksum(tmp_path):
         with safetensors.safe_open(path, framework="numpy") as file:
             sums.add(json.loads(file.metadata()["jax_ttt"])["sha256"])
     assert len(sums) == len(others)
+
+
+def test_the_checksum_is_the_one_that_the_page_on_files_describes(path):
+    with safetensors.safe_open(path, framework="numpy") as file:
+        text = file.metadata()["jax_ttt"]
+    about = json.loads(text)
+    assert text == json.dumps(about, sort_keys=True)
+    found = about.pop("sha256")
+    content = json.dumps(about, sort_keys=True).encode()
+    for name, tensor in sorted(TENSORS.items()):
+        head = json.dumps([name, tensor.dtype.str, tensor.shape])
+        content += f"\n{head}\n".encode() + tensor.tobytes()
+    assert found == hashlib.sha256(content).hexdigest()
 
 
 def rewritten(path, **changes):
