@@ -228,9 +228,8 @@ FILES = [
         "sweep --grid opponent=self,lookahead:2:runs/one --env-id hex",
         "runs/one tic_tac_toe hex",
     ),
-    ("train --run-dir /proc/x", "--run-dir '/proc/x'"),
     ("train --run-dir runs/one", "--run-dir 'runs/one' exists"),
-    ("train --run-dir a_file/new", "--run-dir 'a_file/new' directory"),
+    ("train --run-dir a_file/new", "--run-dir 'a_file/new' file"),
     ("train --config none.json", "none.json file"),
     ("train --config a_file", "a_file settings"),
     ("evaluate runs/on", "runs/on runs/one?"),
@@ -255,7 +254,8 @@ EVERY = [
     *((f"{command} 'a\nb'", "control") for command in COMMANDS),
 ]
 ROWS = [*FLAGS, *VALUES, *TOGETHER, *FILES, *EVERY]
-HEADER = {"__metadata__": {"jax_ttt": json.dumps({"env_id": "tic_tac_toe"})}}
+ABOUT = {"format_version": 4, "kind": "agent", "env_id": "tic_tac_toe"}
+HEADER = {"__metadata__": {"jax_ttt": json.dumps(ABOUT)}}
 AGENT = len(json.dumps(HEADER)).to_bytes(8, "little") + json.dumps(HEADER).encode()
 """An agent's file without its weights."""
 

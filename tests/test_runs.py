@@ -32,7 +32,7 @@ def test_json_is_one_object(tmp_path, capsys):
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "config.json").write_text(json.dumps(about))
     (tmp_path / "one" / "metrics.jsonl").write_text("")
-    assert runs.main([str(tmp_path), "--json"]) == 0
+    assert commands.run(runs, [str(tmp_path), "--json"]) == 0
     out, err = capsys.readouterr()
     assert (err, out.count("\n")) == ("", 1)
     (run,) = json.loads(out)["runs"]

@@ -30,14 +30,15 @@ PERFECT = Entrant("perfect", small_boards.perfect(), None, is_fixed=True)
 
 
 @pytest.fixture(scope="module")
-def certificate():
+def certificate(tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = Spec("perfect", "player")
     found, missing = export.certified(spec, ENV_ID, PERFECT, None)
     assert missing == ""
-    written = found.as_bytes()
-    assert len(written) < CHECKS["MOST_BYTES"]
-    return json.loads(written)
+    path = tmp_path_factory.mktemp("certificate") / "certificate.json"
+    export.write_certificate(path, found, missing, as_json=False)
+    assert path.stat().st_size < CHECKS["MOST_BYTES"]
+    return json.loads(path.read_text())
 
 
 def refusal(certificate):

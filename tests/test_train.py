@@ -513,7 +513,7 @@ def test_a_damaged_row_does_not_keep_a_run_from_continuing(tiny, tmp_path, capsy
     first, _, *others = (path / "metrics.jsonl").read_text().splitlines()
     (path / "metrics.jsonl").write_text("\n".join([first, "noise", *others, ""]))
     flags = ["--resume", str(path), "--num-updates", "6", "--quiet"]
-    assert train.main(flags) == 0
+    assert commands.run(train, flags) == 0
     assert "metrics.jsonl: dropped a line: JSON is malformed" in capsys.readouterr().err
     assert [row["update"] for row in rows(path)] == [0, 2, 4, 4, 6, 6]
 

@@ -6,12 +6,12 @@ name, and what the run was asked for.
 
 import dataclasses
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
@@ -66,7 +66,7 @@ class _Description:
 
     kind: Literal["checkpoint"] = "checkpoint"
     config: dict[str, Setting]
-    preset: str
+    preset: Preset
     seed: int
     until_proven: bool
     snapshots: bool
@@ -135,13 +135,11 @@ def load(path: Path) -> Checkpoint:
         SEED_RANGE.check("seed", about.seed)
     except ValueError as error:
         raise AgentError(f"{path}: {error}") from None
-    if about.preset not in PRESETS:
-        raise AgentError(f"{path}: there is no preset {about.preset[:40]!r}")
     if name := not_finite(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     plan = Plan(
         config=config,
-        preset=cast(Preset, about.preset),
+        preset=about.preset,
         seed=about.seed,
         until_proven=about.until_proven,
         snapshots=about.snapshots,

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import filelock
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
@@ -54,7 +54,7 @@ class _ConfigFile:
     """The part of `config.json` that is read."""
 
     config: dict[str, Setting]
-    preset: str
+    preset: Preset
     seed: int
 
 
@@ -328,8 +328,6 @@ def read_settings(path: Path) -> Settings:
     try:
         about = records.read(_ConfigFile, path)
         SEED_RANGE.check("seed", about.seed)
-        if about.preset not in PRESETS:
-            raise ValueError(f"there is no preset {about.preset[:40]!r}")
         return Settings(Config.of(**about.config), about.preset, about.seed)
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None

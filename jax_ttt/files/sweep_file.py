@@ -11,12 +11,12 @@ import itertools
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import msgspec
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
@@ -49,7 +49,7 @@ class _Head:
 
     format_version: Literal[4] = FORMAT_VERSION
     config: dict[str, Setting]
-    preset: str
+    preset: Preset
     grid: tuple[str, ...]
     first_seed: int
     num_seeds: Annotated[int, msgspec.Meta(ge=1)]
@@ -194,11 +194,9 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
 
 def _sweep(head: _Head) -> Sweep:
     check_seeds(head.first_seed, head.num_seeds)
-    if head.preset not in PRESETS:
-        raise ValueError(f"there is no preset {head.preset[:40]!r}")
     return Sweep(
         config=Config.of(**head.config),
-        preset=cast(Preset, head.preset),
+        preset=head.preset,
         grid=head.grid,
         first_seed=head.first_seed,
         num_seeds=head.num_seeds,

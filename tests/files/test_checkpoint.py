@@ -84,7 +84,7 @@ def test_a_flipped_bit_is_refused(content, read):
         ({"update": 1.5}, "update"),
         ({"finished": "maybe"}, "finished"),
         ({"seed": 2**32}, "seed must be"),
-        ({"preset": "none"}, "there is no preset 'none'"),
+        ({"preset": "none"}, "preset"),
         ({"until_proven": 1}, "until_proven"),
         ({"best": [True, 1]}, "best"),
         ({"grades": {"exact": {}}}, "grades.exact"),

@@ -157,7 +157,7 @@ def test_what_is_no_sweeps_file_is_refused(text, message, tmp_path):
         ({"format_version": 99}, "format_version"),
         ({"first_seed": -1}, "seed"),
         ({"num_seeds": 0}, "seed"),
-        ({"preset": "none"}, "there is no preset 'none'"),
+        ({"preset": "none"}, "preset"),
         ({"config": {"tau": 2.0}}, "tau must be"),
     ],
 )
