@@ -242,8 +242,8 @@ class RunFolder:
         """
         try:
             reason = self._why_taken()
-        except (OSError, ValueError) as error:  # ValueError: no possible path
-            reason = getattr(error, "strerror", None) or str(error)
+        except OSError as error:
+            reason = error.strerror
         if reason:
             rule = "a folder that can be made and holds no run"
             text = f"--run-dir must be {rule}, got '{self.path}': {reason}"

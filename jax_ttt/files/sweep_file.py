@@ -11,7 +11,9 @@ import itertools
 import os
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
@@ -50,7 +52,7 @@ class _Head:
     preset: Preset
     grid: tuple[str, ...]
     first_seed: int
-    num_seeds: int
+    num_seeds: Annotated[int, msgspec.Meta(ge=1)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

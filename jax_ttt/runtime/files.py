@@ -1,5 +1,6 @@
 """Reading files of bounded size; writing the old file or the new one, never a part."""
 
+import contextlib
 import csv
 import io
 import os
@@ -66,7 +67,8 @@ def write_atomic(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it was not made
+            temporary.unlink()
         raise WriteError(error.errno, error.strerror, str(path)) from error
 
 

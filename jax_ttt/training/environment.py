@@ -11,19 +11,20 @@ from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.runtime import devices, process
 
-_WITHOUT_EFFECT = ("python", "device.count")
+_WITHOUT_EFFECT = ("python", "device.count", "device.cpu_count", "device.NPROC")
 
 
 def environment() -> JsonObject:
     """Return the versions, the device, the threads and the random number generator."""
     keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
     partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
+    suffix = "" if partitionable else ", not partitionable"
     return {
         "device": devices.described(),
         "python": sys.version.split()[0],
         "versions": {"jax_ttt": __version__} | process.versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
-        "random_numbers": {"keys": keys, "partitionable": bool(partitionable)},
+        "random_numbers": f"{keys}{suffix}",
     }
 
 
@@ -40,9 +41,18 @@ def check_random_numbers(saved: JsonObject) -> None:
 
 def differences(saved: JsonObject) -> list[str]:
     """Return what the bits depend on and has changed, each as `name: then -> now`."""
-    then, now = (records.flattened(about, ".") for about in (saved, environment()))
+    then, now = (_what_counts(about) for about in (saved, environment()))
     return [
         f"{name.removeprefix('versions.')}: {then.get(name)} -> {value}"
         for name, value in now.items()
-        if then.get(name) != value and name not in _WITHOUT_EFFECT
+        if then.get(name) != value
     ]
+
+
+def _what_counts(about: JsonObject) -> JsonObject:
+    """Return what the bits depend on; of a processor's threads, only their number."""
+    flat = records.flattened(about, ".")
+    if flat.get("device.platform") == "cpu":
+        threads = flat.get("device.NPROC") or flat.get("device.cpu_count")
+        flat["threads"] = str(threads)
+    return {name: part for name, part in flat.items() if name not in _WITHOUT_EFFECT}

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-import jax
-
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.files import run_writer
 from jax_ttt.files.agent_file import AgentFile
@@ -201,9 +199,6 @@ class Recorder:
         if not processes.max_over_processes(bool(wanted)) or self._saveable is None:
             return
         state, grades = self._saveable
-        # The next chunk takes the arrays of a state, so they may be gone.
-        if any(_is_gone(leaf) for leaf in jax.tree.leaves(state.train_state)):
-            return
         try:
             # First, since all processes take part; writing may fail in one of them.
             checkpoint = self._checkpoint(state, grades, finished)
@@ -230,10 +225,6 @@ class Recorder:
             environment=self._environment,
             tensors=run_state.on_host(state),
         )
-
-
-def _is_gone(leaf: object) -> bool:
-    return isinstance(leaf, jax.Array) and leaf.is_deleted()
 
 
 def _rank(grades: Grades) -> Rank | None:

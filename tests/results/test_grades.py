@@ -1,4 +1,4 @@
-"""Grades by seat, and grades written by earlier versions."""
+"""Grades by seat."""
 
 import json
 
@@ -6,8 +6,9 @@ import made
 import pytest
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.results import grades, plain
-from jax_ttt.results.grades import RATES, Grades, Reached, read_grades
+from jax_ttt.files import records
+from jax_ttt.results import grades
+from jax_ttt.results.grades import RATES, Grades, Reached
 
 EXACT = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
@@ -47,23 +48,12 @@ def test_the_mean_of_both_seats():
     assert mean == made.rates(0.375, 0.5, 0.125)
 
 
-def respelled(value):
-    """Return an object with the seat names of earlier versions."""
-    if not isinstance(value, dict):
-        return value
-    old = {"first": "as_first", "second": "as_second"}
-    return {old.get(name, name): respelled(part) for name, part in value.items()}
-
-
-def test_grades_are_read_with_current_and_earlier_seat_names():
-    written = Grades(exact=EXACT, sampled=SAMPLED)
-    value = json.loads(json.dumps(plain.to_dict(written)))
-    assert value["exact"]["first"]["win_rate"] == 0.5
-    assert "as_first" not in json.dumps(value)
-    assert "as_first" in respelled(value)["exact"]
-    assert "as_second" in respelled(value)["sampled"]
-    assert read_grades(value) == read_grades(respelled(value)) == written
-    assert read_grades({}) == Grades()
+def test_grades_are_written_and_read_back():
+    written = Grades(exact=EXACT, sampled=SAMPLED, reached=made.searched(second=False))
+    text = records.to_json(written)
+    assert json.loads(text)["exact"]["first"]["win_rate"] == 0.5
+    assert records.from_json(Grades, text) == written
+    assert records.from_json(Grades, "{}") == Grades()
 
 
 def test_the_grades_of_a_larger_record_are_separated():
@@ -72,10 +62,10 @@ def test_the_grades_of_a_larger_record_are_separated():
 
 
 def test_grades_without_a_seat_are_an_error():
-    value = json.loads(json.dumps(plain.to_dict(Grades(exact=EXACT))))
+    value = json.loads(records.to_json(Grades(exact=EXACT)))
     del value["exact"]["second"]
-    with pytest.raises(ValueError, match=r"score\.exact\.second is missing"):
-        read_grades(value, "score")
+    with pytest.raises(ValueError, match=r"`second` - at `\$\.exact`"):
+        records.from_dict(Grades, value)
 
 
 def test_a_search_to_the_end_gives_exact_rates():

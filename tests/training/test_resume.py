@@ -11,14 +11,14 @@ import commands
 import numpy as np
 import pytest
 import tiny
-from jax_ttt.checkpoints import environment, resume, run_folders, saved, structure
-from jax_ttt.checkpoints.contents import read_checkpoint
 from same_runs import assert_same_run, rows
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.results import free_folders
+from jax_ttt.files import checkpoint
+from jax_ttt.files.run_folder import Lock, RunFolder
+from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import loop
+from jax_ttt.training import environment, loop, resume
 from jax_ttt.training.run_state import run_key
 
 train = commands.module_of("train")
@@ -33,6 +33,16 @@ VARIANTS = {
     "--snapshots",
 }
 FAST = ("replay",)
+
+
+def checkpoints(path):
+    """Return the paths of a run's checkpoints, the latest first."""
+    return RunFolder(path).checkpoints()
+
+
+def contents(path):
+    """Return the contents of all files of a run."""
+    return {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
 
 
 def command(*flags):
@@ -198,12 +208,11 @@ def twice_saved(killed_once, tmp_path):
 
 def test_seconds_are_those_of_the_whole_run(killed):
     about = json.loads((killed / "config.json").read_text())
-    path = saved.paths(killed)[0]
-    before = read_checkpoint(path).times
+    before = checkpoint.newest(RunFolder(killed)).checkpoint
     assert command("--resume", killed, "--quiet")[0] == 0
     times = json.loads((killed / "times.json").read_text())
-    assert times["total_seconds"] > before["total"]
-    for part, seconds in before["seconds"].items():
+    assert times["total_seconds"] > before.total_seconds
+    for part, seconds in before.seconds.items():
         assert times["seconds"][part] >= seconds > 0
     seconds = [
         json.loads(line)["seconds"]
@@ -215,15 +224,15 @@ def test_seconds_are_those_of_the_whole_run(killed):
 
 def test_a_run_that_ended_says_so(whole):
     path = whole("default")
-    before = {p: p.read_bytes() for p in path.iterdir()}
-    (path / free_folders.LOCK).write_text("1\n")  # of a process that was killed
+    before = contents(path)
+    (path / ".lock").write_text("1\n")  # of a process that was killed
     code, out, err = command("--resume", path)
     assert (code, err) == (0, "")
     assert out == (
         f"the run in {path} ended at update 4; to go on: "
         f"python -m jax_ttt.train --resume {path} --num-updates 8\n"
     )
-    assert {p: p.read_bytes() for p in path.iterdir()} == before
+    assert contents(path) == before
 
 
 def test_a_longer_run_is_continued_and_its_schedules_are_stated(whole, tmp_path):
@@ -234,7 +243,7 @@ def test_a_longer_run_is_continued_and_its_schedules_are_stated(whole, tmp_path)
     assert err.startswith("num_updates is 6, up from 4: from here on, epsilon and the ")
     assert [row["update"] for row in rows(path)] == [0, 2, 2, 4, 4, 6, 6]
     assert json.loads((path / "config.json").read_text())["config"]["num_updates"] == 6
-    assert [p.name for p in saved.paths(path)] == [
+    assert [p.name for p in checkpoints(path)] == [
         "checkpoint-6.safetensors",
         "checkpoint-4.safetensors",
     ]
@@ -248,7 +257,7 @@ def test_a_new_end_is_saved_before_the_training(whole, tmp_path, monkeypatch):
         stop_in_chunk(patch, 1, kill)
         with pytest.raises(Killed):
             command("--resume", path, "--num-updates", 6)
-    assert read_checkpoint(saved.paths(path)[0]).plan.config.run.num_updates == 6
+    assert checkpoint.load(checkpoints(path)[0]).plan.config.run.num_updates == 6
     code, _, err = command("--resume", path, "--quiet")
     assert (code, err) == (0, "")
     assert rows(path)[-1]["update"] == 6
@@ -271,31 +280,31 @@ REFUSED = [
 def test_changed_flags_are_listed_and_refused(
     flags, first, second, killed, monkeypatch
 ):
-    before = {p: p.read_bytes() for p in killed.iterdir()}
+    before = contents(killed)
     monkeypatch.setattr(train.cli, "set_up", None)  # nothing is set up
     code, out, err = command("--resume", killed, *flags.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert first in err
     assert second in err
-    assert {p: p.read_bytes() for p in killed.iterdir()} == before
+    assert contents(killed) == before
 
 
 @pytest.mark.parametrize(
     "flags", ["--learning-rate 0.002 --seed 1", "--keep 1 --checkpoint-every 5 --json"]
 )
 def test_flags_that_change_nothing_are_allowed(flags, killed, whole):
-    rate = read_checkpoint(saved.paths(killed)[0]).plan.config.optimizer.learning_rate
+    rate = checkpoint.load(checkpoints(killed)[0]).plan.config.optimizer.learning_rate
     flags = flags.replace("0.002", str(rate))
     code, _, err = command("--resume", killed, *flags.split())
     assert (code, err) == (0, "")
     assert_same_run(killed, whole("default"))
-    assert len(saved.paths(killed)) == (1 if "--keep" in flags else 2)
+    assert len(checkpoints(killed)) == (1 if "--keep" in flags else 2)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
 @pytest.mark.fault
 def test_a_damaged_checkpoint_is_replaced_by_the_one_before(damage, twice_saved, whole):
-    new, old = saved.paths(twice_saved)
+    new, old = checkpoints(twice_saved)
     content = bytearray(new.read_bytes())
     if damage == "flipped":
         content[len(content) // 2] ^= 1
@@ -313,43 +322,33 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(damage, twice_saved,
 
 @pytest.mark.fault
 def test_without_a_good_checkpoint_nothing_is_changed(twice_saved):
-    for path in saved.paths(twice_saved):
+    for path in checkpoints(twice_saved):
         path.write_bytes(path.read_bytes()[:-1])
-    before = {p: p.read_bytes() for p in twice_saved.iterdir()}
+    before = contents(twice_saved)
     code, out, err = command("--resume", twice_saved)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"error: {saved.paths(twice_saved)[0]}: ")
+    assert err.startswith(f"error: {checkpoints(twice_saved)[0]}: ")
     assert err.endswith("; nor can an older one be used\n")
-    assert {p: p.read_bytes() for p in twice_saved.iterdir()} == before
+    assert contents(twice_saved) == before
 
 
 def test_a_folder_without_checkpoints_is_refused(tmp_path):
-    for path, why in ((tmp_path, "no checkpoint"), (tmp_path / "x", "No such file")):
+    for path, why in ((tmp_path, "no checkpoint"), (tmp_path / "x", "no such folder")):
         code, out, err = command("--resume", path)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"error: --resume {path}: {why}")
 
 
 @pytest.mark.fault
-def test_a_checkpoint_of_another_run_is_refused(killed, whole):
-    other, *_ = saved.paths(whole("replay"))
-    shutil.copy(other, killed / "checkpoint-9.safetensors")
-    code, out, err = command("--resume", killed)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "the checkpoint of another run than that of" in err
-    assert "replay_capacity 64, not 0" in err
-
-
-@pytest.mark.fault
 def test_a_running_run_is_not_continued(killed):
-    lock = train.free_folders.FolderLock(killed)
+    lock = Lock(RunFolder(killed).lock)
     try:
         code, out, err = command("--resume", killed)
         assert (code, out) == (2, "")
         assert err == f"error: --resume {killed}: in use by process {os.getpid()}\n"
         code, out, err = command(*TINY, "--run-dir", killed)
         assert (code, out) == (2, "")
-        assert err.endswith(f"got '{killed}': in use by process {os.getpid()}\n")
+        assert f"'{killed}': it holds a run; to continue it: " in err
     finally:
         lock.close()
     assert not (killed / ".lock").exists()
@@ -377,36 +376,39 @@ def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
 
 def test_other_random_numbers_are_refused(killed, monkeypatch):
     about = json.loads(json.dumps(environment.environment()))
-    about["random_numbers"]["keys"] = "rbg"
+    about["random_numbers"] = "rbg"
     monkeypatch.setattr(environment, "environment", lambda: about)
     code, _, err = command("--resume", killed)
     assert code == 2
     assert "random numbers of threefry2x32, but those here are of rbg" in err
 
 
-def test_rows_that_are_lost_are_a_warning(killed):
-    metrics = killed / "metrics.jsonl"
-    lines = metrics.read_text().splitlines(keepends=True)
-    metrics.write_text(lines[0])
-    code, _, err = command("--resume", killed, "--quiet")
-    assert code == 0
-    assert err == (
-        f"warning: {metrics}: {len(''.join(lines[1:3])):,} bytes of earlier rows are "
-        "lost\n"
-    )
-    assert [row["update"] for row in rows(killed)] == [0, 4, 4]
+def steps_of(path):
+    """Return the steps that TensorBoard shows, and those that it ignores."""
+    from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
+
+    found = []
+    for file in sorted((path / "tensorboard").iterdir(), key=os.path.getmtime):
+        data = file.read_bytes()
+        while data:
+            size = int.from_bytes(data[:8], "little")
+            event = Event.FromString(data[12 : 12 + size])
+            data = data[size + 16 :]
+            if event.session_log.status == event.session_log.START:
+                found = [step for step in found if step < event.step]
+            elif event.summary.value:
+                found.append(event.step)
+    return found
 
 
 def test_tensorboard_has_each_row_once(tmp_path, monkeypatch):
     path, flags = tmp_path / "run", [*flags_of("default"), "--tensorboard"]
-    killed_in(monkeypatch, path, 4, *flags)
-    # What was written after the checkpoint, before the process was killed.
-    (first,) = (path / "tensorboard").iterdir()
-    size = first.stat().st_size
-    with first.open("ab") as file:
-        file.write(b"a row that is written again")
+    with monkeypatch.context() as patch:
+        killed_in(patch, path, 5, *flags)
+    RunFolder(path).checkpoint(4).unlink()  # killed before it was written
+    assert steps_of(path) == [0, 2, 2, 4]
     assert command("--resume", path, "--quiet")[0] == 0
-    assert first.stat().st_size == size
+    assert steps_of(path) == [0, 2, 2, 4, 4] == [row["update"] for row in rows(path)]
     assert len(list((path / "tensorboard").iterdir())) == 2
 
 
@@ -423,12 +425,7 @@ def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
     path = tmp_path / "run"
     killed_in(monkeypatch, path, 3, *TINY, "--until-proven")
     with monkeypatch.context() as patch:
-        seen = []
-        patch.setattr(
-            evaluation,
-            "summary",
-            lambda result: (seen.append(1), (real, proves)[len(seen) > 1](result))[1],
-        )
+        patch.setattr(evaluation, "summary", proves)
         assert command("--resume", path, "--quiet")[0] == 0
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     code, out, _ = command("--resume", path)
@@ -440,7 +437,7 @@ def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
 
 
 def test_the_state_is_checked_against_the_settings(killed):
-    found = resume.found_in(killed)
+    found = checkpoint.newest(RunFolder(killed))
     learner = loop.make_learner(found.checkpoint.plan.config, 1)
     tensors = dict(found.checkpoint.tensors)
     name = "train_state.params.layers.layers.0.bias"
@@ -454,16 +451,17 @@ def test_the_state_is_checked_against_the_settings(killed):
         ({name: None}, f"{name} is missing"),
     ):
         leaves = {k: v for k, v in (tensors | change).items() if v is not None}
-        checkpoint = train.dataclasses.replace(found.checkpoint, tensors=leaves)
-        changed = found._replace(checkpoint=checkpoint)
-        with pytest.raises(ValueError, match="not a state of such a run") as error:
-            structure.restored(changed, learner, run_key(1))
+        other = train.dataclasses.replace(found.checkpoint, tensors=leaves)
+        changed = found._replace(checkpoint=other)
+        with pytest.raises(AgentError, match="not a state of such a run") as error:
+            resume.restored(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
 
 
 def test_a_folder_that_another_process_continued_is_refused(killed):
-    found = resume.found_in(killed)
-    shutil.copy(found.path, killed / "checkpoint-9.safetensors")
+    """After the checkpoint was read, and before the folder was locked."""
+    args = train.Args.resumed(killed)
+    shutil.copy(args.found.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(UsageError, match="another process has continued it"):
-        run_folders.reopened(found, TimeSpans())
+        train.writer_of(args, TimeSpans())
     assert not (killed / ".lock").exists()

@@ -3,20 +3,22 @@
 import json
 import os
 import struct
+import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
-from typing import Any
 
 import commands
 import made
 import numpy as np
 import pytest
 import tiny
-from jax_ttt.checkpoints import loggers
-from jax_ttt.checkpoints.loggers import Logger, Loggers
 
 from jax_ttt import cli
+from jax_ttt.files import loggers
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.loggers import Loggers, TensorBoard, WeightsAndBiases
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import agents
 from jax_ttt.training import loop
 
@@ -35,19 +37,23 @@ def rows(path):
 
 
 def events(path):
-    """Return the events of the run's event file, which holds TFRecords."""
+    """Return the events of the run's event files, which hold TFRecords, by file."""
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
 
-    (file,) = (path / "tensorboard").iterdir()
-    data, found = file.read_bytes(), []
-    while data:
-        (length,) = struct.unpack("<Q", data[:8])
-        assert len(data) >= length + 16
-        found.append(Event.FromString(data[12 : 12 + length]))
-        data = data[length + 16 :]
-    assert "tfevents" in file.name
-    assert found[0].file_version == "brain.Event:2"
-    return found[1:]
+    found = []
+    for file in sorted((path / "tensorboard").iterdir()):
+        assert "tfevents" in file.name
+        data, events = file.read_bytes(), []
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            assert len(data) >= length + 16
+            events.append(Event.FromString(data[12 : 12 + length]))
+            data = data[length + 16 :]
+        version, start, *others = events
+        assert version.file_version == "brain.Event:2"
+        assert start.session_log.status == start.session_log.START
+        found.append((start.step, others))
+    return found
 
 
 def looked_up(row, tag):
@@ -89,7 +95,6 @@ class FakeWandb(SimpleNamespace):
         return SimpleNamespace(
             log=lambda sent, step: self._note("log", sent, step=step),
             finish=lambda: self._note("finish"),
-            id="one-run",
         )
 
 
@@ -119,9 +124,9 @@ def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys)
     assert (about["env_mode"], about["dir"]) == ("offline", str(path))
     assert fake.calls[-1] == ("finish", {})
     logged = [(step["step"], sent) for _, sent, step in fake.calls[1:-1]]
-    drawn = [
-        (e.step, {v.tag: v.simple_value for v in e.summary.value}) for e in events(path)
-    ]
+    ((start, kept),) = events(path)
+    assert start == 0
+    drawn = [(e.step, {v.tag: v.simple_value for v in e.summary.value}) for e in kept]
     found = rows(path)
     assert len(found) == len(logged) == len(drawn) == 5
     for row, *both in zip(found, logged, drawn, strict=True):
@@ -137,7 +142,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for given, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", given)
         fake = wandb()
-        loggers.wandb_logger(tmp_path, {}, None)
+        WeightsAndBiases(RunFolder(tmp_path), {}, "one-run")
         assert fake.calls[0][1]["env_mode"] == mode
 
 
@@ -168,28 +173,93 @@ def test_a_folder_is_no_package(tmp_path, monkeypatch):
         cli.require("no_package", "extra", "--flag")
 
 
+PLAN = Plan(
+    config=tiny.CONFIG, preset="default", seed=7, tensorboard=True, wandb="one-run"
+)
+
+
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
 def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
-    fake, sent = wandb(broken), []
-    other = Logger(
-        lambda *args: sent.append(args), lambda: sent.append("closed"), lambda: 7
-    )
-    openers = {
-        "wandb": lambda: loggers.wandb_logger(tmp_path, {}, None),
-        "other": lambda: other,
-    }
-    both = Loggers(openers)
+    fake, run = wandb(broken), RunFolder(tmp_path)
+    both = Loggers(run, PLAN, None)
     for update in (1, 3):
         both.write_row(made.evaluated(update, games=10 * update))
-    assert both.positions().get("other") == 7
     both.close()
-    assert [(row["games"], update) for row, update in sent[:-1]] == [(10, 1), (30, 3)]
-    assert sent[-1] == "closed"
+    ((_, kept),) = events(tmp_path)
+    assert [event.step for event in kept] == [1, 3]
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"warning: logging to wandb stopped: RuntimeError('no {broken}')\n"
     before = {"init": [], "log": ["init"], "finish": ["init", "log", "log"]}
     assert [call[0] for call in fake.calls] == before[broken]
+
+
+FULL = """
+import os, sys
+from pathlib import Path
+import made, tiny
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.loggers import Loggers
+from jax_ttt.files.run_folder import RunFolder
+
+plan = Plan(config=tiny.CONFIG, preset="default", seed=7, tensorboard=True)
+loggers = Loggers(RunFolder(Path(sys.argv[1])), plan, None)
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+for update in range(50):
+    loggers.write_row(made.evaluated(update, exact=made.exact((0.5,), (0.5,))))
+loggers.close()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
+@pytest.mark.fault
+def test_tensorboard_on_a_full_disk_is_dropped_and_nothing_waits(tmp_path):
+    """The limit of a file's size stands for the end of the disk."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        "warning: logging to tensorboard stopped: OSError(27, 'File too large')\n"
+    )
+
+
+def test_a_row_is_on_disk_before_the_next_one(tmp_path):
+    run = RunFolder(tmp_path)
+    logger = TensorBoard(run, first_update=0)
+    for update in (1, 2, 3):
+        logger.write({"loss": 0.5}, update)
+        ((_, kept),) = events(tmp_path)
+        assert kept[-1].step == update
+    logger.close()
+
+
+def test_a_process_that_does_not_write_logs_nothing(wandb, tmp_path):
+    fake = wandb()
+    none = Loggers(RunFolder(tmp_path), PLAN, None, writes=False)
+    none.write_row(made.evaluated(1))
+    none.close()
+    assert (fake.calls, os.listdir(tmp_path)) == ([], [])
+
+
+def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
+    wandb, tmp_path
+):
+    """TensorBoard ignores earlier events from the step of a start on."""
+    fake, run = wandb(), RunFolder(tmp_path)
+    for update in (None, 2):
+        both = Loggers(run, PLAN, update)
+        both.write_row(made.chunk(3))
+        both.close()
+    assert sorted(start for start, _ in events(tmp_path)) == [0, 3]
+    first, again = (call[1] for call in fake.calls if call[0] == "init")
+    assert first == again
+    assert (again["id"], again["resume"]) == ("one-run", "allow")
 
 
 @pytest.mark.slow
@@ -213,29 +283,9 @@ def test_loggers_are_closed_however_a_run_ends(
     fake = wandb()
     assert run(tmp_path, "--tensorboard --wandb") != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]
-    assert [event.step for event in events(tmp_path)] == [0]
+    ((_, kept),) = events(tmp_path)
+    assert [event.step for event in kept] == [0]
 
 
-def test_a_run_of_wandb_is_continued_by_its_number(wandb, tmp_path):
-    fake = wandb()
-    assert loggers.wandb_logger(tmp_path, {}, None).position() == "one-run"
-    loggers.wandb_logger(tmp_path, {}, "one-run")
-    first, again = (call[1] for call in fake.calls)
-    assert "id" not in first
-    assert (again["id"], again["resume"]) == ("one-run", "allow")
-
-
-def test_event_files_are_cut_to_their_positions(tmp_path):
-    first = loggers.tensorboard_logger(tmp_path, None)
-    first.write({"loss": 1.0}, 1)
-    position: Any = first.position()
-    first.write({"loss": 2.0}, 2)
-    first.close()
-    second = loggers.tensorboard_logger(tmp_path, position)
-    second.write({"loss": 3.0}, 2)
-    second.close()
-    sizes = second.position()
-    assert isinstance(sizes, dict)
-    assert len(sizes) == 2
-    assert max(sizes) not in position  # it is read after the first
-    assert sizes | position == sizes
+def test_the_ids_of_runs_differ():
+    assert len({loggers.new_id() for _ in range(9)}) == 9

@@ -5,16 +5,16 @@ from typing import Any
 import jax
 import pytest
 
-from jax_ttt.checkpoints import environment as found
 from jax_ttt.config.errors import UsageError
+from jax_ttt.training import environment as found
 
 
 @pytest.mark.parametrize(
     ("part", "name", "value", "text"),
     [
         ("versions", "jaxlib", "0.0", "jaxlib: 0.0 -> "),
-        ("device", "kind", "abacus", "kind: abacus -> "),
-        ("device", "platform", "abacus", "platform: abacus -> cpu"),
+        ("device", "kind", "abacus", "device.kind: abacus -> "),
+        ("device", "platform", "abacus", "device.platform: abacus -> cpu"),
         ("device", "NPROC", "99", "threads: 99 -> "),
     ],
 )
@@ -34,9 +34,15 @@ def test_the_cores_count_only_if_nothing_else_sets_the_threads(monkeypatch):
     assert found.differences(about) == []
 
 
+def test_the_cores_do_not_count_where_a_gpu_trains(monkeypatch):
+    then, now = ({"platform": "gpu", "cpu_count": cores} for cores in (2, 99))
+    monkeypatch.setattr(found.devices, "described", lambda: now)
+    assert found.differences(found.environment() | {"device": then}) == []
+
+
 def test_another_generator_of_keys_is_refused():
     about = found.environment()
     assert str(jax.random.key_impl(jax.random.key(0))) in str(about["random_numbers"])
-    other = about | {"random_numbers": {"keys": "rbg", "partitionable": False}}
+    other = about | {"random_numbers": "rbg, not partitionable"}
     with pytest.raises(UsageError, match=r"of rbg, not partitionable, but those here"):
         found.check_random_numbers(other)

@@ -1,0 +1,46 @@
+"""What the tests of files share: a checkpoint of a small run, an agent's file."""
+
+import made
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.checkpoint import Checkpoint, Plan
+from jax_ttt.players import agents
+from jax_ttt.results.grades import Grades
+from jax_ttt.training import loop, run_state
+from jax_ttt.training.run_state import run_key
+
+GRADES = Grades(
+    exact=made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))
+)
+
+
+@pytest.fixture(scope="session")
+def state():
+    """Return a checkpoint of a small run after its first chunk."""
+    run = loop.train(loop.make_learner(tiny.CONFIG, 3), run_key(3))
+    next(run)
+    return Checkpoint(
+        plan=Plan(config=tiny.CONFIG, preset="default", seed=3, snapshots=True),
+        update=2,
+        evaluated=0,
+        grades=GRADES,
+        best=(False, -3, 0.5),
+        finished=None,
+        seconds={"train": 0.5},
+        total_seconds=1.5,
+        environment={"device": {"kind": "abacus"}, "python": "3"},
+        tensors=run_state.on_host(next(run).state),
+    )
+
+
+@pytest.fixture(scope="session")
+def agent():
+    """Return what the file of an untrained agent holds."""
+    params = tiny.untrained(tiny.CONFIG).params
+    tensors = {name: np.array(x) for name, x in agents.tensors_of(params).items()}
+    return AgentFile(
+        config=tiny.CONFIG, seed=3, num_updates=2, score=GRADES, tensors=tensors
+    )
