@@ -5,6 +5,7 @@ It knows the names of the commands and nothing else of the package.
 
 import contextlib
 import io
+import json
 import os
 import re
 import runpy
@@ -32,7 +33,7 @@ class Done(NamedTuple):
 
 
 def environment(**changes):
-    """Return the variables for a process that imports this package; None removes one."""
+    """Return the variables of a process that imports this package; None removes one."""
     found = os.environ | {"PYTHONPATH": str(ROOT)} | changes
     return {name: str(value) for name, value in found.items() if value is not None}
 
@@ -129,3 +130,19 @@ def contents(folder):
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))
     }
+
+
+def timeless_lines(path):
+    """Return the objects of a file's lines, as text without what differs in each run.
+
+    These are times, and a digest of a line that has a time.
+    """
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return sorted(json.dumps(_timeless(line), sort_keys=True) for line in lines)
+
+
+def _timeless(value):
+    if isinstance(value, dict):
+        kept = value.keys() - {"seconds", "sha256", "digest"}
+        return {name: _timeless(value[name]) for name in kept}
+    return value

@@ -276,11 +276,15 @@ def test_a_wrong_command_line_is_refused(row, ended):
         assert not (ended / f"{row}.loaded").exists()
 
 
-@pytest.mark.parametrize("row", PROCESSES, ids=[ascii(ROWS[r][0])[1:61] for r in PROCESSES])
+@pytest.mark.parametrize(
+    "row", PROCESSES, ids=[ascii(ROWS[r][0])[1:61] for r in PROCESSES]
+)
 def test_a_process_is_refused_in_the_same_way(row, work):
     line, word = ROWS[row]
     command, *words = shlex.split(line)
     before = as_users.contents(work / "work")
-    done = as_users.run(command if command != "." else "__main__", *words, cwd=work / "work")
+    done = as_users.run(
+        command if command != "." else "__main__", *words, cwd=work / "work"
+    )
     as_users.assert_refused(done, word)
     assert as_users.contents(work / "work") == before
