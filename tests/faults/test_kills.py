@@ -71,8 +71,11 @@ def rows(run):
 
 
 def file_names(run):
-    """Return the names of all files of a run; those of checkpoints without numbers."""
-    names = as_users.contents(run)
+    """Return the names of all files of a run; those of checkpoints without numbers.
+
+    The times are left out: a run writes them after its end.
+    """
+    names = as_users.contents(run).keys() - {"times.json"}
     return sorted(re.sub(r"checkpoint-\d+", "checkpoint", name) for name in names)
 
 
@@ -186,9 +189,9 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, long, tmp_path
     assert_same_run(run, long)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_sweep_that_is_killed_again_and_again_ends_the_same(seed, many, tmp_path):
-    """Ten times each: 40 random moments."""
+    """Ten times each: 20 random moments."""
     draw, killed = random.Random(seed), 0
     while killed < 10:
         line = sweep_line(the_sweep(tmp_path))
@@ -222,8 +225,8 @@ def killing(tmp_path_factory):
 
 
 def add_half_a_line(file):
-    """Leave what a process leaves that is killed while it writes a line."""
-    if file is not None and file.exists():
+    """Leave what a process leaves that is killed while it writes a second line."""
+    if file is not None and file.exists() and file.stat().st_size:
         with file.open("ab") as lines:
             lines.write(b'{"event": "ev')
 
@@ -246,7 +249,8 @@ def test_a_run_that_is_killed_before_a_write_ends_the_same(
         assert done.code == -signal.SIGKILL, done
         if (run / "agent.safetensors").exists():
             jax_ttt.load(run)
-        add_half_a_line(run / "metrics.jsonl")
+        else:
+            add_half_a_line(run / "metrics.jsonl")
         begun = any(run.glob("checkpoint-*"))
         line = "train --quiet --resume" if begun else f"{SHORT} --run-dir"
         done = as_users.run_here(f"{line} {run} {ALWAYS}")
