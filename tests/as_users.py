@@ -81,6 +81,8 @@ def run_here(line, *words, seconds=120):
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", ".*found in sys.modules", RuntimeWarning)
         stack.enter_context(_limited(seconds))
+        nothing = stack.enter_context(open(os.devnull))
+        stack.enter_context(mock.patch.object(sys, "stdin", nothing))
         stack.enter_context(contextlib.redirect_stdout(out))
         stack.enter_context(contextlib.redirect_stderr(err))
         try:

@@ -17,19 +17,18 @@ SWEEP = "sweep --preset table --num-envs 8 --num-updates 20 --num-seeds 5000"
 
 @pytest.fixture
 def going(tmp_path):
-    """Return a function that starts a command, and returns it once a file has lines."""
+    """Return a function that starts a command, and returns it once a file grows."""
     started = []
 
-    def begin(line, pattern, num_lines):
+    def begin(line, pattern):
+        def num_lines():
+            return sum(p.read_bytes().count(b"\n") for p in tmp_path.glob(pattern))
+
+        before = num_lines()
         process = as_users.start(line, cwd=tmp_path)
         started.append(process)
-
-        def has_begun():
-            files = [*tmp_path.glob(pattern)]
-            return files and files[0].read_bytes().count(b"\n") > num_lines
-
         end = time.monotonic() + 120
-        while not has_begun():
+        while num_lines() < before + 3:
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -50,7 +49,7 @@ def killed(process):
 @pytest.mark.slow
 def test_a_folder_belongs_to_one_run(going, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    first = going(f"{ENDLESS} --checkpoint-every 0.05", "run/metrics.jsonl", 3)
+    first = going(f"{ENDLESS} --checkpoint-every 0.05", "run/metrics.jsonl")
     assert (tmp_path / "run/.lock").exists()
     for line in (
         "train --quiet --resume run",
@@ -64,7 +63,7 @@ def test_a_folder_belongs_to_one_run(going, tmp_path, monkeypatch):
     assert as_users.run_here("runs").code == 0  # reading disturbs nobody
     killed(first)
     # The folder of a process that is gone is free.
-    resumed = going("train --quiet --resume run", "run/metrics.jsonl", 3)
+    resumed = going("train --quiet --resume run", "run/metrics.jsonl")
     as_users.assert_refused(
         as_users.run_here("train --quiet --resume run"), str(resumed.pid)
     )
@@ -94,7 +93,7 @@ def test_one_of_two_runs_that_start_together_is_refused(tmp_path):
 @pytest.mark.slow
 def test_a_sweep_belongs_to_one_process(going, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    first = going(SWEEP, "runs/*.jsonl", 2)
+    first = going(SWEEP, "runs/*.jsonl")
     (path,) = tmp_path.glob("runs/*.jsonl")
     before = path.read_bytes()
     for _ in range(2):
@@ -103,7 +102,7 @@ def test_a_sweep_belongs_to_one_process(going, tmp_path, monkeypatch):
         assert first.poll() is None
     assert path.read_bytes().startswith(before)
     killed(first)
-    resumed = going(f"sweep --resume {path}", "runs/*.jsonl", before.count(b"\n") + 2)
+    resumed = going(f"sweep --resume {path}", "runs/*.jsonl")
     third = as_users.run("sweep --resume", path, cwd=tmp_path)
     as_users.assert_refused(third, path.name)
     killed(resumed)
