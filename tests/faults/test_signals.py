@@ -8,8 +8,7 @@ import commands
 import pytest
 import tiny
 
-from jax_ttt.checkpoints import saved
-from jax_ttt.players import agents
+import jax_ttt
 
 train = commands.module_of("train")
 
@@ -39,7 +38,7 @@ def test_a_signal_while_programs_are_compiled_saves_the_untrained_agent(
     _, err = process.communicate(timeout=120)
     assert process.returncode == code
     assert err.startswith("interrupted at update 0: saved ")
-    assert agents.load_agent(tmp_path / "run").num_updates == 0
+    assert jax_ttt.load(tmp_path / "run").num_updates == 0
 
 
 @pytest.mark.slow
@@ -58,10 +57,9 @@ def test_a_run_that_is_interrupted_is_saved_and_continues(
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - begin < SOON
     assert process.returncode == code
-    update = agents.load_agent(tmp_path / "run").num_updates
+    update = jax_ttt.load(tmp_path / "run").num_updates
     assert err.startswith(f"interrupted at update {update:,}: saved ")
-    found = saved.newest(tmp_path / "run")
-    assert (found.checkpoint.update, found.damaged) == (update, {})
+    assert (tmp_path / f"run/checkpoint-{update}.safetensors").exists()
 
 
 SAVING = """
@@ -95,7 +93,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
     names = {path.name for path in (tmp_path / "run").iterdir()}
     if len(numbers) == 1:  # the run had ended, so nothing was interrupted
         assert done.returncode == 0, done.stderr
-        assert agents.load_agent(tmp_path / "run").num_updates == 4
+        assert jax_ttt.load(tmp_path / "run").num_updates == 4
     else:
         assert done.returncode == 130, done.stderr
         whole = "agent.safetensors" in names

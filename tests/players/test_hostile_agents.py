@@ -1,19 +1,16 @@
-"""Agents' files that were damaged or made to harm: equal to the original, or refused.
+"""Agents' files that somebody made to harm, with a right checksum: refused in one line.
 
-The file is of format 3, in `tests/data`. A file that is refused is refused in one line
-and in little memory.
+Those that were damaged are in `tests/faults/test_damaged_files.py`.
 """
 
 import functools
 import json
 import os
-import socket
 import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -26,8 +23,6 @@ from jax_ttt.results import plain, tensor_files
 
 FILE = Path(__file__).parents[1] / "data" / "agent-3-tic_tac_toe.safetensors"
 WHOLE = FILE.read_bytes()
-HEADER = 8 + int.from_bytes(WHOLE[:8], "little")
-"""Bytes by which memory may grow while a file is refused."""
 NASTY = (
     *(None, True, False, 0, 1, -1, 2**31, 2**63, 10**30, 0.5, 1e308, -0.0, "", "x"),
     *([], {}, [[]], ["x"] * 99, {"a": {}}, "\n\x1b[2J", "../../etc", "tic_tac_toe"),
@@ -52,12 +47,6 @@ def path(tmp_path_factory):
     assert set(os.listdir(folder)) <= {"here", "agent.safetensors"}
 
 
-def is_same(agent, other):
-    leaves = [jax.tree.leaves(each.params) for each in (agent, other)]
-    fields = [(a.config, a.seed, a.num_updates, a.score) for a in (agent, other)]
-    return fields[0] == fields[1] and all(map(np.array_equal, *leaves))
-
-
 def loaded(path, content):
     """Return the agent of a file, or None if it is refused as it should be."""
     path.write_bytes(content)
@@ -71,38 +60,10 @@ def loaded(path, content):
     return None
 
 
-def with_header(header):
-    """Return the file with another header, which its first bytes give the length of."""
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + WHOLE[HEADER:]
-
-
-def with_about(about, checked):
-    """Return the file with another description, and if `checked` its checksum."""
+def with_about(about):
+    """Return the file with another description, and its checksum."""
     _, tensors = tensor_files.contents(FILE)
-    if checked:
-        return tensor_files.as_bytes(about, tensors)
-    text = json.dumps(about, sort_keys=True)
-    return safetensors.numpy.save(tensors, {"jax_ttt": text})
-
-
-def flipped(draw):
-    content = bytearray(WHOLE)
-    for _ in range(draw.choice((1, 1, 2, 8))):
-        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-    return bytes(content)
-
-
-def truncated(draw):
-    return WHOLE[: draw.randrange(len(WHOLE))]
-
-
-def spliced(draw):
-    """Copy a part of the file to another place, or put random bytes there."""
-    begin, place = draw.randrange(len(WHOLE)), draw.randrange(len(WHOLE))
-    part = WHOLE[begin : begin + draw.randrange(1, 64)]
-    part = draw.choice((part, draw.randbytes(len(part)), b"", WHOLE))
-    return WHOLE[:place] + part + WHOLE[place + draw.choice((0, len(part))) :]
+    return tensor_files.as_bytes(about, tensors)
 
 
 def places(value, at=()):
@@ -131,32 +92,13 @@ def edited(value, draw):
     return value
 
 
-def with_edited_header(draw):
-    return with_header(edited(json.loads(WHOLE[8:HEADER]), draw))
-
-
-def with_edited_about(draw):
-    return with_about(edited(tensor_files.description(FILE), draw), checked=False)
-
-
-MUTATIONS = (flipped, truncated, spliced, with_edited_header, with_edited_about)
-
-
-@pytest.mark.fault
-@settings(max_examples=200)
-@given(mutated=st.sampled_from(MUTATIONS), draw=st.randoms(use_true_random=False))
-def test_a_damaged_file_is_equal_or_refused(mutated, draw, path, original):
-    agent = loaded(path, mutated(draw))
-    assert agent is None or is_same(agent, original)
-
-
 @pytest.mark.fault
 @settings(max_examples=100)
 @given(draw=st.randoms(use_true_random=False))
 def test_a_right_checksum_proves_nothing(draw, path):
     """Anybody can compute it: a wrong description is refused, or is a valid one."""
     about = edited(tensor_files.description(FILE), draw) | {"format_version": 3}
-    loaded(path, with_about(about, checked=True))
+    loaded(path, with_about(about))
 
 
 @pytest.mark.fault
@@ -172,39 +114,16 @@ def test_a_changed_digit_of_the_description_is_refused(path):
 
 def bombs():
     """Yield files of a few bytes that claim to be large."""
-    header = json.loads(WHOLE[8:HEADER])
     about = tensor_files.description(FILE)
-    name = next(name for name in header if name.startswith("layers"))
-    tensor = header[name]
-    yield (10**12).to_bytes(8, "little") + WHOLE[8:]
-    for change in (
-        {"shape": [2**30, 2**30]},
-        {"shape": [2**30] * 31},
-        {"shape": [-1]},
-        {"shape": [True]},
-        {"dtype": "F99"},
-        {"data_offsets": [0, 2**62]},
-        {"data_offsets": [0, 4]},
-    ):
-        yield with_header(header | {name: tensor | change})
-    yield with_header(header | {"more": tensor})
-    empty = {"dtype": "F32", "shape": [0, 2**30, 2**30], "data_offsets": [0, 0]}
-    yield with_header(header | {"empty": empty})
     settings = plain.field(about, "config", dict)
     config = settings | {"hidden_size": 2**14, "hidden_layers": 16}
     architecture = plain.field(about, "architecture", dict)
     sizes = architecture | {"hidden_sizes": [2**14] * 16}
-    bomb = about | {"config": config, "architecture": sizes}
-    yield with_about(bomb, checked=True)
+    yield with_about(about | {"config": config, "architecture": sizes})
     config = settings | {"replay_capacity": 10**18}
-    yield with_about(about | {"config": config}, checked=True)
+    yield with_about(about | {"config": config})
     deep = json.loads("[" * 40 + "]" * 40)
-    yield with_about(about | {"score": deep}, checked=True)
-    for text in ("[" * 10**6, "{" * 10**6, " " * 2**21):
-        yield len(text).to_bytes(8, "little") + text.encode()
-    for value in ("NaN", "1e999", "9" * 4000, '7, "seed": 8'):
-        text = json.dumps(about).replace('"seed": 7', f'"seed": {value}')
-        yield with_header(header | {"__metadata__": {"jax_ttt": text}})
+    yield with_about(about | {"score": deep})
 
 
 @pytest.mark.parametrize("content", [*bombs()], ids=map(str, range(99)))
@@ -216,32 +135,6 @@ def test_a_bomb_is_refused_before_anything_large_is_made(content, path):
         assert tracemalloc.get_traced_memory()[1] < 200 * 2**20
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.fault
-def test_a_large_file_is_refused_by_its_size(path):
-    """Files that take no space on the disk; only their sizes are read."""
-    for size in (2**40, 2**30):
-        with path.open("wb") as file:
-            file.write(WHOLE)
-            file.truncate(size)
-        with pytest.raises(AgentError, match=r"larger than|are there"):
-            agents.load_agent(path)
-
-
-@pytest.mark.fault
-def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("fifo")
-    Path("folder/agent.safetensors").mkdir(parents=True)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("socket")
-        for path in ("fifo", "socket", "folder", "/dev/zero", "/dev/null", "/dev/full"):
-            with pytest.raises(AgentError, match="not a regular file"):
-                agents.load_agent(Path(path))
-    Path("empty").touch()
-    with pytest.raises(AgentError, match="no header of a possible size"):
-        agents.load_agent(Path("empty"))
 
 
 def test_what_we_read_safetensors_reads_too(path, original):
@@ -271,7 +164,7 @@ def test_a_file_names_no_code(path):
     )
     about = tensor_files.description(FILE)
     evil = about | {"network": "os.system", "config": {"env_id": "__import__('os')"}}
-    path.write_bytes(with_about(evil, checked=True))
+    path.write_bytes(with_about(evil))
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)],
         capture_output=True,
