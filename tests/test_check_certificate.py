@@ -18,6 +18,8 @@ from pathlib import Path
 import commands
 import pytest
 import rules
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from jax_ttt import evaluate
 from jax_ttt.players.shipped import CERTIFICATES
@@ -364,6 +366,28 @@ def test_a_flipped_bit_is_refused_where_it_matters(honest, check):
         found[place] ^= 1 << pick.randrange(8)
         code, _ = check(bytes(found))
         assert code == 1 or still_true(bytes(found))
+
+
+mutations = st.lists(
+    st.tuples(
+        st.floats(0, 1, exclude_max=True), st.integers(0, 12), st.binary(max_size=12)
+    ),
+    min_size=1,
+    max_size=3,
+)
+"""Places, as parts of the file; how many bytes go there; what comes there."""
+
+
+@pytest.mark.fault
+@given(mutation=mutations)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_damage_is_refused_where_it_matters(mutation, honest, check):
+    content = honest["table"].read_bytes()
+    for place, length, new in mutation:
+        begin = int(place * len(content))
+        content = content[:begin] + new + content[begin + length :]
+    code, _ = check(content)
+    assert code == 1 or still_true(content)
 
 
 def still_true(written):

@@ -1,4 +1,4 @@
-"""What the tests of faults share: processes of their own, and folders compared."""
+"""What the tests of faults share: processes of their own."""
 
 import os
 import subprocess
@@ -10,19 +10,6 @@ import pytest
 import jax_ttt
 
 ROOT = Path(jax_ttt.__file__).parents[1]
-
-
-@pytest.fixture
-def contents():
-    """Return a function that reads all files below a folder."""
-
-    def read(path):
-        return {
-            str(file.relative_to(path)): file.read_bytes() if file.is_file() else None
-            for file in sorted(path.rglob("*"))
-        }
-
-    return read
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import json
 import os
 import time
 
+import as_users
 import commands
 import pytest
 import tiny
-from jax_ttt.checkpoints import saved
 
 train = commands.module_of("train")
 
@@ -18,19 +18,21 @@ def run(tmp_path_factory):
     """Return the folder of a run with its last two checkpoints."""
     path = tmp_path_factory.mktemp("clock") / "run"
     argv = [*tiny.flags(), "--quiet", "--checkpoint-every", "0.000001"]
-    assert commands.run(train, [*argv, "--run-dir", str(path)]) == 0
+    assert train.main([*argv, "--run-dir", str(path)]) == 0
     return path
 
 
 @pytest.mark.slow
 @pytest.mark.fault
 def test_the_latest_checkpoint_has_the_most_updates(run):
-    latest, *older = saved.paths(run)
-    assert older
-    for place, path in enumerate([latest, *older]):
+    """It is that of the run's end, from which nothing is left to do."""
+    checkpoints = sorted(run.glob("checkpoint-*"))
+    assert len(checkpoints) == 2
+    for place, path in enumerate(reversed(checkpoints)):
         os.utime(path, (place * 10**9, place * 10**9))
-    assert saved.newest(run).path == latest
-    assert saved.newest(run).checkpoint.update == 4
+    before = as_users.contents(run)
+    assert as_users.run_here("train --quiet --resume", run).code == 0
+    assert as_users.contents(run) == before
 
 
 @pytest.mark.slow
@@ -43,7 +45,7 @@ def test_seconds_are_not_those_of_the_clock(tmp_path, monkeypatch):
     time.tzset()
     try:
         for _ in range(2):
-            assert commands.run(train, [*tiny.flags(), "--quiet"]) == 0
+            assert train.main([*tiny.flags(), "--quiet"]) == 0
             monkeypatch.setenv("TZ", "Pacific/Pago_Pago")
             time.tzset()
     finally:

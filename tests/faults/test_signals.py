@@ -7,9 +7,8 @@ import time
 import commands
 import pytest
 import tiny
-from jax_ttt.checkpoints import saved
 
-from jax_ttt.players import agents
+import jax_ttt
 
 train = commands.module_of("train")
 
@@ -39,7 +38,7 @@ def test_a_signal_while_programs_are_compiled_saves_the_untrained_agent(
     _, err = process.communicate(timeout=120)
     assert process.returncode == code
     assert err.startswith("interrupted at update 0: saved ")
-    assert agents.load_agent(tmp_path / "run").num_updates == 0
+    assert jax_ttt.load(tmp_path / "run").num_updates == 0
 
 
 @pytest.mark.slow
@@ -58,10 +57,9 @@ def test_a_run_that_is_interrupted_is_saved_and_continues(
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - begin < SOON
     assert process.returncode == code
-    update = agents.load_agent(tmp_path / "run").num_updates
+    update = jax_ttt.load(tmp_path / "run").num_updates
     assert err.startswith(f"interrupted at update {update:,}: saved ")
-    found = saved.newest(tmp_path / "run")
-    assert (found.checkpoint.update, found.damaged) == (update, {})
+    assert (tmp_path / f"run/checkpoint-{update}.safetensors").exists()
 
 
 SAVING = """
@@ -76,8 +74,7 @@ def replace(source, target):
             time.sleep(0.3)
     real(source, target)
 os.replace = replace
-from jax_ttt.__main__ import run_command
-sys.exit(run_command(train.COMMAND))
+sys.exit(train.main(None))
 """
 
 
@@ -96,7 +93,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
     names = {path.name for path in (tmp_path / "run").iterdir()}
     if len(numbers) == 1:  # the run had ended, so nothing was interrupted
         assert done.returncode == 0, done.stderr
-        assert agents.load_agent(tmp_path / "run").num_updates == 4
+        assert jax_ttt.load(tmp_path / "run").num_updates == 4
     else:
         assert done.returncode == 130, done.stderr
         whole = "agent.safetensors" in names
@@ -112,7 +109,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
         assert again.returncode == 0, again.stderr
     elif "agent.safetensors" not in names:
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert commands.run(train, argv) == 0
+        assert train.main(argv) == 0
 
 
 @pytest.mark.slow
@@ -129,16 +126,11 @@ def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
     assert (tmp_path / "err").read_text() == ""
     if not (tmp_path / "run/agent.safetensors").exists():  # it had not begun to train
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert commands.run(train, argv) == 0
+        assert train.main(argv) == 0
 
 
 @pytest.mark.fault
 def test_a_program_that_calls_us_keeps_its_handlers(tmp_path):
     before = [signal.getsignal(number) for number, _ in SIGNALS]
-    assert (
-        commands.run(
-            train, [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]
-        )
-        == 0
-    )
+    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]) == 0
     assert [signal.getsignal(number) for number, _ in SIGNALS] == before

@@ -1,0 +1,142 @@
+"""The command lines of the pages run, each page's one after another, in one folder.
+
+All stand in fenced blocks of README.md and docs/. They run as they are, but for:
+- numbers that make them long: `SHORT` has other values for these flags, which are
+  added where a line has not got them;
+- runs that a page has not made: they are small ones of the same name;
+- lines over several hosts: their flags are read, and nothing more;
+- the page: it is served, and ends.
+"""
+
+import re
+import shlex
+import shutil
+import signal
+from pathlib import Path
+
+import as_users
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+FENCE = re.compile(r"^(`{3,})\w*[^\n]*\n(.*?)^\1 *$", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"(?:\$ )?(?:\w+=\S+ )*(?:python -m jax_ttt\b\.?|jax-ttt\b ?)(.*)")
+RUN = re.compile(r"runs/[\w<>.-]+")
+SHORT = {
+    "train": {"--num-updates": "2", "--num-envs": "8", "--eval-games": "8"},
+    "sweep": {"--num-seeds": "2", "--num-envs": "8", "--num-updates": "2"},
+    "arena": {"--games": "4"},
+    "evaluate": {"--games": "8", "--max-positions": "2000"},
+}
+GAMES = {"seven": "connect_7x6", "small": "connect_4x4"}
+"""The games of the pages' runs, but for tic-tac-toe."""
+UNKNOWN = "go_19x19"
+"""A game that is unknown until a reader has added it."""
+
+
+def lines_of(page):
+    """Return the words of each command line in a page's fenced blocks."""
+    found = []
+    for _, code in FENCE.findall(page.read_text("utf-8")):
+        for line in code.replace("\\\n", " ").splitlines():
+            if match := LINE.match(line):
+                words = shlex.split(match[1], comments=True)
+                ends = [n for n, word in enumerate(words) if word in "|>&;"]
+                found.append(words[: min(ends, default=None)])
+    return found
+
+
+def shortened(command, words):
+    """Return the words with the values of `SHORT`, and without a long proof."""
+    words = [*map(str, words)]
+    flags = dict(SHORT.get(command, {}))
+    if command == "train" and "--until-proven" in words:
+        flags |= {"--max-positions": "2000", "--hidden-size": "8"}
+    if any("num_updates=" in word for word in words):
+        del flags["--num-updates"]
+    for flag, value in flags.items():
+        if flag in words:
+            words[words.index(flag) + 1] = value
+        elif command != "evaluate" or "runs/small" in words:
+            words += [flag, value]
+    if command == "train" and "--no-prove" not in words:
+        words.append("--no-prove")
+    return words
+
+
+@pytest.fixture(scope="module")
+def small_runs(tmp_path_factory):
+    """Return a function: the folder of a small run of a game, which is made once."""
+    folder = tmp_path_factory.mktemp("small")
+
+    def small_run(env_id):
+        run = folder / env_id
+        if not run.exists():
+            words = ["--quiet", "--env-id", env_id, "--run-dir", run]
+            if env_id == "tic_tac_toe":  # there is a certificate of it
+                words += ["--preset", "table", "--until-proven"]
+            else:
+                words = shortened("train", words)
+            done = as_users.run_here("train", *words)
+            assert done.code == 0, done
+        return run
+
+    return small_run
+
+
+@pytest.fixture
+def run_page(small_runs, tmp_path, monkeypatch):
+    """Return a function that runs a line in the folder of a page."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_line(words):
+        command, *words = words or ["__main__"]
+        words = [word.replace("<run>", "one").replace("RUN", "one") for word in words]
+        if command != "train":
+            for name in {run for word in words for run in RUN.findall(word)}:
+                if not Path(name).exists():
+                    game = GAMES.get(Path(name).name, "tic_tac_toe")
+                    shutil.copytree(small_runs(game), name)
+        if "--help" in words or command == "__main__":
+            return as_users.run_here(command, *words)
+        if "--distributed" in words:
+            done = as_users.run_here(command, *words, "--nonsense")
+            as_users.assert_refused(done, "--nonsense")
+            return as_users.Done(0, "", "")
+        if command == "web" and "--export" not in words:
+            return served(words)
+        if UNKNOWN in words:
+            done = as_users.run_here(command, *shortened(command, words))
+            as_users.assert_refused(done, "--env-id")
+            return as_users.Done(0, "", "")
+        return as_users.run_here(command, *shortened(command, words), seconds=300)
+
+    return run_line
+
+
+def served(words):
+    """Serve the page and end it as Ctrl-C does; return its end, 0 for 130."""
+    browser = {"BROWSER": "true"}  # a program that opens nothing
+    process = as_users.start("web --port 0", *words, cwd=Path.cwd(), **browser)
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert "http://" in first
+    code = 0 if process.returncode == 130 else process.returncode
+    return as_users.Done(code, first + out, err)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if lines_of(page)], ids=lambda page: page.name
+)
+def test_the_command_lines_of_a_page_run(page, run_page):
+    for words in lines_of(page):
+        done = run_page(words)
+        assert done.code == 0, (words, done)
+        assert "Traceback" not in done.err
+
+
+def test_the_pages_have_command_lines():
+    assert len(lines_of(PAGES[0])) >= 8
+    assert sum(map(len, map(lines_of, PAGES))) >= 30
