@@ -53,7 +53,7 @@ class Console:
         self._is_headed = False
         self._at = LatestGames()
         if before is not None:
-            self._at.shares(before)
+            self._at = LatestGames(before.games, before.wins, before.losses)
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, painting.is_coloured(sys.stdout))
         # On a terminal only.
