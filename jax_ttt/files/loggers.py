@@ -7,7 +7,6 @@ stderr, and the run continues.
 
 import os
 import secrets
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -39,39 +38,24 @@ class TensorBoard:
 
     def __init__(self, run: RunFolder, first_update: int) -> None:
         """Open a file; TensorBoard ignores earlier files from `first_update` on."""
-        # Not SummaryWriter: it writes in a thread. If a full disk ends the thread, the
-        # run waits for it forever.
-        from tensorboardX.event_file_writer import EventsWriter
+        from tensorboardX import SummaryWriter
 
-        # protobuf creates these classes on import; type checkers don't see them.
-        from tensorboardX.proto.event_pb2 import (
-            Event,  # type: ignore[attr-defined]
-            SessionLog,  # type: ignore[attr-defined]
-        )
-
-        run.tensorboard.mkdir(exist_ok=True)
-        # The update: files of one second would have the same name.
-        self._file = EventsWriter(str(run.tensorboard / "events"), f".{first_update}")
-        start = SessionLog(status=SessionLog.START)
-        self._file.write_event(
-            Event(wall_time=time.time(), step=first_update, session_log=start)
+        self._writer = SummaryWriter(
+            str(run.tensorboard),
+            purge_step=first_update,
+            # Files of one second would have the same name.
+            filename_suffix=f".{first_update}",
         )
 
     def write(self, numbers: Numbers, update: int) -> None:
-        """Write the numbers of a row, and hand them to the system."""
-        from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
-        from tensorboardX.proto.summary_pb2 import Summary  # type: ignore[attr-defined]
-
-        values = [Summary.Value(tag=k, simple_value=v) for k, v in numbers.items()]
-        summary = Summary(value=values)
-        self._file.write_event(
-            Event(wall_time=time.time(), step=update, summary=summary)
-        )
-        self._file.flush()
+        """Write the numbers of a row."""
+        for name, number in numbers.items():
+            self._writer.add_scalar(name, number, update)
+        self._writer.flush()
 
     def close(self) -> None:
         """Write everything out."""
-        self._file.close()
+        self._writer.close()
 
 
 class WeightsAndBiases:
