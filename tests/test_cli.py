@@ -356,9 +356,9 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"config": {"tau": 2.0}}, "tau must be"),
         ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"format_version": 99}, "format version 99"),
+        ({"format_version": 3}, "format_version"),
     ):
-        usual = {"format_version": 2, "config": {}, "preset": "plain", "seed": 1}
+        usual = {"format_version": 4, "config": {}, "preset": "plain", "seed": 1}
         (tmp_path / "config.json").write_text(json.dumps(usual | about))
         assert commands.run(train, ["--config", str(tmp_path)]) == 2
         err = capsys.readouterr().err

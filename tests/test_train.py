@@ -514,7 +514,7 @@ def test_a_damaged_row_does_not_keep_a_run_from_continuing(tiny, tmp_path, capsy
     (path / "metrics.jsonl").write_text("\n".join([first, "noise", *others, ""]))
     flags = ["--resume", str(path), "--num-updates", "6", "--quiet"]
     assert commands.run(train, flags) == 0
-    assert "metrics.jsonl: dropped a line: JSON is malformed" in capsys.readouterr().err
+    assert "metrics.jsonl: dropped a row: JSON is malformed" in capsys.readouterr().err
     assert [row["update"] for row in rows(path)] == [0, 2, 4, 4, 6, 6]
 
 

@@ -7,7 +7,7 @@ read, fields with a default may be missing, and unknown ones are ignored.
 import dataclasses
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -16,6 +16,9 @@ from jax_ttt.runtime import files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 Record = TypeVar("Record")
+Format = Literal[4]
+"""The version of the formats of all files; no other one is read."""
+FORMAT_VERSION: Format = 4
 MOST_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
 

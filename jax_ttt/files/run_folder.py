@@ -28,6 +28,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
+from jax_ttt.files.records import FORMAT_VERSION, Format
 from jax_ttt.results.commands import RunSummary
 from jax_ttt.results.rows import Chunk, Evaluated, Row, Step
 from jax_ttt.runtime import files
@@ -53,6 +54,7 @@ class Settings(NamedTuple):
 class _ConfigFile:
     """The part of `config.json` that is read."""
 
+    format_version: Format = FORMAT_VERSION
     config: dict[str, Setting]
     preset: Preset
     seed: int
@@ -254,8 +256,10 @@ class RunFolder:
         nearest = next(path for path in above if path.exists())
         if not nearest.is_dir():
             return f"{nearest} is a file"
-        if not os.access(nearest, os.W_OK | os.X_OK):
-            return f"no permission to write to {nearest}"
+        # Some file systems, such as /proc, allow it by their permissions and refuse it.
+        trial = nearest / f".jax_ttt-{os.getpid()}"
+        trial.mkdir()
+        trial.rmdir()
         if not self.path.exists():
             return ""
         if self.checkpoints():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, checkpoint, records, tensor_file
+from jax_ttt.files import agent_file, checkpoint, records
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Found
 from jax_ttt.files.records import JsonObject
@@ -75,7 +75,17 @@ class RunWriter:
         if not self._writes:
             return
         update, evaluated = found.checkpoint.update, found.checkpoint.evaluated
-        kept = [line for line in self._lines() if _is_before(line, update, evaluated)]
+        kept = []
+        for line in self._lines():
+            try:
+                row = read_row(line)
+            except ValueError as error:
+                streams.tell(f"warning: {self.run.metrics}: dropped a row: {error}")
+                continue
+            # An interruption adds an evaluation, which the checkpoint does not have.
+            last = evaluated if isinstance(row, Evaluated) else update
+            if row.update <= last:
+                kept.append(line)
         for path in found.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
         self._write(self.run.metrics, b"".join(kept))
@@ -100,7 +110,7 @@ class RunWriter:
     ) -> None:
         """Write the settings, the seed, the command and where the run takes place."""
         fields = {
-            "format_version": tensor_file.FORMAT_VERSION,
+            "format_version": records.FORMAT_VERSION,
             "config": config.as_dict(),
             "preset": preset,
             "seed": seed,
@@ -175,19 +185,6 @@ class RunWriter:
         """Unlock the folder."""
         if self._lock is not None:
             self._lock.close()
-
-
-def _is_before(line: bytes, update: int, evaluated: int) -> bool:
-    """Return whether a run's state has a row: that of its last evaluation or earlier.
-
-    A run that is interrupted adds an evaluation, which its checkpoint does not have. A
-    damaged line stays: nothing says when it was written.
-    """
-    try:
-        row = read_row(line)
-    except ValueError:
-        return True
-    return row.update <= (evaluated if isinstance(row, Evaluated) else update)
 
 
 def is_kept(config: Config, update: int) -> bool:

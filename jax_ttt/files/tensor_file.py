@@ -19,10 +19,9 @@ import safetensors.numpy
 from jax_ttt import __version__
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.records import FORMAT_VERSION, JsonObject
 from jax_ttt.runtime import files
 
-FORMAT_VERSION = 4
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order

@@ -132,5 +132,6 @@ def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
 @pytest.mark.fault
 def test_a_program_that_calls_us_keeps_its_handlers(tmp_path):
     before = [signal.getsignal(number) for number, _ in SIGNALS]
-    assert train.main([*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]) == 0
+    flags = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]
+    assert commands.run(train, flags) == 0
     assert [signal.getsignal(number) for number, _ in SIGNALS] == before

@@ -115,7 +115,7 @@ FIELDS = CONFIG.as_dict()
         ({"config": {"env_id": "tic_tac_toe"}}, "don't fit"),  # 128 neurons
         ({"config": FIELDS | {"hidden_size": 16}}, "don't fit"),
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
-        ({"config": FIELDS | {"no\x1b[2J": 1}}, "no [2J must be absent"),
+        ({"config": FIELDS | {"no\x1b[2J": 1}}, "no [2J must be the name of a setting"),
         ({"config": None}, "Expected `object`, got `null` - at `$.config`"),
         ({"seed": -1}, "Expected `int` >= 0 - at `$.seed`"),
         ({"sha256": "0" * 64}, "contents were changed"),
