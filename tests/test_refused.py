@@ -40,9 +40,9 @@ FLAGS = [
     ("runs a b", "b"),
     *((f"{command} --nonsense", "--nonsense") for command in COMMANDS),
     # Values of switches, flags given twice, values that are left out or empty.
-    ("train --quiet=yes", "--quiet"),
+    ("train --quiet=yes", "yes"),
     ("train --quiet yes", "yes"),
-    ("sweep --json=agents.json", "--json"),
+    ("sweep --json=agents.json", "agents.json"),
     ("train --seed 1 --seed=1", "--seed"),
     ("train --num-envs 4 --num_envs 5", "num"),
     ("train --lockstep --no-lockstep", "lockstep"),

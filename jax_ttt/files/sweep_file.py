@@ -21,7 +21,7 @@ from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.files.run_folder import RUNS, Lock
-from jax_ttt.files.tensor_file import FORMAT_VERSION
+from jax_ttt.files.records import FORMAT_VERSION, Format
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 from jax_ttt.runtime.files import WriteError
@@ -47,7 +47,7 @@ class Sweep:
 class _Head:
     """The first line."""
 
-    format_version: Literal[4] = FORMAT_VERSION
+    format_version: Format = FORMAT_VERSION
     config: dict[str, Setting]
     preset: Preset
     grid: tuple[str, ...]

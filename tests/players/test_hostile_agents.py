@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files import tensor_file
+from jax_ttt.files import records, tensor_file
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.results.grades import Grades
@@ -114,7 +114,7 @@ def edited(value, draw):
 @given(draw=st.randoms(use_true_random=False))
 def test_a_right_checksum_proves_nothing(draw, path):
     """Anybody can compute it: a wrong description is refused, or is a valid one."""
-    about = edited(ABOUT, draw) | {"format_version": tensor_file.FORMAT_VERSION}
+    about = edited(ABOUT, draw) | {"format_version": records.FORMAT_VERSION}
     loaded(path, with_about(about, checked=True))
 
 
