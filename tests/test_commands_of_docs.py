@@ -122,6 +122,7 @@ def served(words):
     """Serve the page and end it as Ctrl-C does; return its end, 0 for 130."""
     browser = {"BROWSER": "true"}  # a program that opens nothing
     process = as_users.start("web --port 0", *words, cwd=Path.cwd(), **browser)
+    assert process.stdout is not None
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
