@@ -4,6 +4,7 @@ All stand in fenced blocks of README.md and docs/. They run as they are, but for
 - numbers that make them long: `SHORT` has other values for these flags, which are
   added where a line has not got them;
 - runs that a page has not made: they are small ones of the same name;
+- a run's folder that a page names again for another training: it is removed before;
 - lines over several hosts: their flags are read, and nothing more;
 - the page: it is served, and ends.
 """
@@ -97,6 +98,9 @@ def run_page(small_runs, tmp_path, monkeypatch):
                 if not Path(name).exists():
                     game = GAMES.get(Path(name).name, "tic_tac_toe")
                     shutil.copytree(small_runs(game), name)
+        elif "--run-dir" in words:
+            folder = words[words.index("--run-dir") + 1]
+            shutil.rmtree(folder, ignore_errors=True)
         if "--help" in words or command == "__main__":
             return as_users.run_here(command, *words)
         if "--distributed" in words:
@@ -118,6 +122,7 @@ def served(words):
     """Serve the page and end it as Ctrl-C does; return its end, 0 for 130."""
     browser = {"BROWSER": "true"}  # a program that opens nothing
     process = as_users.start("web --port 0", *words, cwd=Path.cwd(), **browser)
+    assert process.stdout is not None
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)

@@ -221,7 +221,7 @@ for number, (command, *words) in enumerate(lines):
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         open(f"{folder}/{number}.code", "w").write(str(status))
         continue
-    signal.alarm(60)
+    signal.alarm(20)
     shutil.copytree(f"{folder}/work", f"{folder}/{number}")
     os.chdir(f"{folder}/{number}")
     for fd, name in ((1, "out"), (2, "err")):

@@ -146,6 +146,7 @@ def full_at(monkeypatch):
 
 @pytest.mark.slow
 def test_no_space_at_any_write_of_a_run(full_at, trained, longer, tmp_path):
+    number = 0
     for number in itertools.count(1):
         run = tmp_path / f"run{number}"
         shutil.copytree(trained, run)
@@ -173,6 +174,7 @@ def test_no_space_at_any_write_of_a_sweep(full_at, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "whole")
     assert as_users.run_here(SWEEP, 3).code == 0
     (whole,) = tmp_path.glob("whole/runs/*.jsonl")
+    number = 0
     for number in itertools.count(1):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -29,7 +29,7 @@ def going(tmp_path):
         started.append(process)
         end = time.monotonic() + 120
         while num_lines() < before + 3:
-            assert process.poll() is None, process.stderr.read()
+            assert process.poll() is None, process.communicate()
             assert time.monotonic() < end
             time.sleep(0.02)
         return process
