@@ -167,7 +167,7 @@ def test_without_flags_the_config_is_the_default():
     ],
 )
 def test_snapshots_are_usual_where_the_game_is_enumerable(flags, kept, tmp_path):
-    about = {"format_version": 2, "preset": "plain", "seed": 1}
+    about = {"format_version": 4, "preset": "plain", "seed": 1}
     about["config"] = {"env_id": "connect_four"}
     (tmp_path / "config.json").write_text(json.dumps(about))
     words = flags.replace("FILE", str(tmp_path)).split()
@@ -340,7 +340,7 @@ def test_help_is_coloured_on_a_terminal():
 
 def test_a_saved_run_is_read_as_settings(tmp_path):
     config = PRESETS["table"].replace(num_updates=7)
-    about = {"format_version": 2, "config": config.as_dict(), "preset": "table"}
+    about = {"format_version": 4, "config": config.as_dict(), "preset": "table"}
     file = tmp_path / "config.json"
     file.write_text(json.dumps(about | {"seed": 5}))
     for path in (file, tmp_path):

@@ -200,10 +200,17 @@ ALONE = [
     (". runs nowhere", "nowhere"),
     (". train --nonsense", "--nonsense"),
 ]
-BEFORE_JAX = [*FLAGS, *VALUES, *TOGETHER]
-ROWS = [*BEFORE_JAX, *FILES, *ALONE]
-PROCESSES = [0, 40, 60, 80, len(BEFORE_JAX) + 4, -1]
-"""The rows that are also run in a process of their own."""
+TABLES = {
+    "flags": FLAGS,
+    "values": VALUES,
+    "together": TOGETHER,
+    "files": FILES,
+    "alone": ALONE,
+}
+BEFORE_JAX = ("flags", "values", "together")
+"""The tables whose lines are refused before JAX is loaded."""
+PROCESSES = [FLAGS[0], VALUES[0], VALUES[20], TOGETHER[0], FILES[4], ALONE[-1]]
+"""Lines that are also run in a process of their own."""
 
 # Each command line gets a process that is forked from one that has imported tyro, and
 # runs there as `python -m` runs it. It writes into the file of its number.
@@ -254,37 +261,37 @@ def work(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def ended(work):
-    """Return how each command line ended, and what it left."""
-    (work / "lines.json").write_text(json.dumps([shlex.split(row[0]) for row in ROWS]))
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, work / "lines.json", work],
+@pytest.mark.parametrize("table", TABLES)
+def test_wrong_command_lines_are_refused(table, work):
+    rows, folder = TABLES[table], work / table
+    folder.mkdir()
+    (folder / "lines.json").write_text(
+        json.dumps([shlex.split(row[0]) for row in rows])
+    )
+    (folder / "work").symlink_to(work / "work")
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, folder / "lines.json", folder],
         capture_output=True,
         text=True,
         env=as_users.environment(XDG_DATA_HOME=work / "data", COLUMNS="80"),
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return work
-
-
-@pytest.mark.parametrize("row", range(len(ROWS)), ids=[ascii(r[0])[1:61] for r in ROWS])
-def test_a_wrong_command_line_is_refused(row, ended):
-    _, word = ROWS[row]
-    out, err = ((ended / f"{row}.{end}").read_text() for end in ("out", "err"))
-    done = Done(int((ended / f"{row}.code").read_text()), out, err)
-    as_users.assert_refused(done, word)
-    assert as_users.contents(ended / f"{row}") == as_users.contents(ended / "work")
-    if row < len(BEFORE_JAX):  # the answer comes at once
-        assert not (ended / f"{row}.loaded").exists()
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    before = as_users.contents(work / "work")
+    for number, (line, word) in enumerate(rows):
+        out, err = ((folder / f"{number}.{end}").read_text() for end in ("out", "err"))
+        done = Done(int((folder / f"{number}.code").read_text()), out, err)
+        as_users.assert_refused(done, word)
+        assert as_users.contents(folder / f"{number}") == before, line
+        is_loaded = (folder / f"{number}.loaded").exists()
+        assert not (table in BEFORE_JAX and is_loaded), line
 
 
 @pytest.mark.parametrize(
-    "row", PROCESSES, ids=[ascii(ROWS[r][0])[1:61] for r in PROCESSES]
+    "row", PROCESSES, ids=[ascii(row[0])[1:61] for row in PROCESSES]
 )
 def test_a_process_is_refused_in_the_same_way(row, work):
-    line, word = ROWS[row]
+    line, word = row
     command, *words = shlex.split(line)
     before = as_users.contents(work / "work")
     done = as_users.run(

@@ -151,15 +151,16 @@ def test_what_was_written_after_the_checkpoint_is_dropped(writer, run, agent, st
 
 
 @pytest.mark.fault
-def test_a_damaged_row_stays_since_nothing_says_when_it_was_written(writer, run, state):
+def test_a_damaged_row_is_dropped_with_a_warning(writer, run, state, capsys):
     writer.write_row(made.evaluated(0))
+    before = run.metrics.read_bytes()
     damaged = b'{"event": "chunk"}\n\xff\n'
     with run.metrics.open("ab") as file:
         file.write(damaged)
-    before = run.metrics.read_bytes()
     writer.write_row(made.chunk(9))
     writer.resume(Found(run, run.checkpoint(2), state, {}))
     assert run.metrics.read_bytes() == before
+    assert capsys.readouterr().err.count("dropped a row") == 2
 
 
 @pytest.mark.fault

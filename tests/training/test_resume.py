@@ -396,8 +396,9 @@ def steps_of(path):
             data = data[size + 16 :]
             if event.session_log.status == event.session_log.START:
                 found = [step for step in found if step < event.step]
-            elif event.summary.value:
-                found.append(event.step)
+            # A row has this number once.
+            tags = [value.tag for value in event.summary.value]
+            found += [event.step] * tags.count("env_steps")
     return found
 
 
