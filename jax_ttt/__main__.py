@@ -13,13 +13,12 @@ import runpy
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
 
 import tyro
 
 from jax_ttt import __version__
 from jax_ttt.cli import ArgsT, Command, Training, others_of, parse
-from jax_ttt.config.errors import ConflictError, Refused, UsageError
+from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
 from jax_ttt.runtime import process, streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
@@ -34,10 +33,6 @@ COMMANDS = {
     "sweep": "train many agents over seeds and settings, and count the proofs",
 }
 """The commands in their order of use, and what they do."""
-if TYPE_CHECKING:
-    CommandName = str
-else:  # the command line needs the choices
-    CommandName = Literal[tuple(COMMANDS)]
 _TRACEBACK = "JAX_TTT_TRACEBACK"
 _NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
 
@@ -46,7 +41,7 @@ _NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-ca
 class Args:
     """Learn board games by self-play, and prove how strong an agent is."""
 
-    command: tyro.conf.Positional[CommandName | None] = None
+    command: tyro.conf.Positional[str | None] = None
     """The command to run."""
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
@@ -56,7 +51,10 @@ def main() -> int:
     """Run the command that the first word names; without one, list all commands."""
     name = sys.argv[1] if sys.argv[1:] else ""
     if name not in COMMANDS:
-        return run_command(Command("jax_ttt", Args, list_commands, _command_list()))
+        command = Command(
+            module="jax_ttt", args_type=Args, main=list_commands, notes=_command_list()
+        )
+        return run_command(command)
     del sys.argv[1]
     # Run, not imported: the module `jax_ttt.train` would replace the function.
     runpy.run_module(f"jax_ttt.{name}", run_name="__main__", alter_sys=True)
@@ -64,7 +62,10 @@ def main() -> int:
 
 
 def list_commands(args: Args) -> int:
-    """List the commands, or print the version."""
+    """List the commands, or print the version; a word that is no command is refused."""
+    if args.command is not None:
+        hint = did_you_mean(args.command, COMMANDS)
+        raise UsageError(f"there is no command {args.command!r}{hint}")
     print(f"jax_ttt {__version__}" if args.version else _command_list())
     return 0
 
@@ -127,7 +128,7 @@ def _fail(code: int, message: str) -> int:
 
     With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
     """
-    if os.environ.get(_TRACEBACK, "0") not in ("", "0") and sys.exc_info()[1]:
+    if os.environ.get(_TRACEBACK, "0") not in ("", "0"):
         streams.tell(traceback.format_exc().rstrip())
     streams.tell(f"error: {message}")
     return code

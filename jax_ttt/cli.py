@@ -161,10 +161,12 @@ def _given(words: Sequence[str]) -> list[str]:
     times = Counter(name.removeprefix("no_") for name in names)
     for flag, name in zip(flags, names, strict=True):
         if times[name.removeprefix("no_")] > 1:
-            raise UsageError(f"{flag} must be given once")
+            raise UsageError(f"{flag} must be given once, and without its opposite")
     for before, word in zip(("", *words), words, strict=False):
-        if not word or (word.startswith("--") and word.endswith("=")):
-            raise UsageError(f"can't use {before} {word!r}: it is empty")
+        if not word:
+            raise UsageError(f"can't use an empty word{before and f' after {before}'}")
+        if word.startswith("--") and word.endswith("="):
+            raise UsageError(f"{word[:-1]} must not be empty")
         if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
             raise UsageError(f"can't use {word!r}: it has a control character")
     return names

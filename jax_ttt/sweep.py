@@ -5,6 +5,7 @@ python -m jax_ttt.sweep --num-seeds 64
 
 import contextlib
 import dataclasses
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -111,7 +112,8 @@ def main(args: Args) -> int:
                 if processes.writes():
                     write(args, hardware.name, kept, finished, num_new, seconds)
                 if len(kept.agents) < args.num_seeds * len(groups):
-                    again = f"python -m jax_ttt.sweep --resume {kept.path}"
+                    path = shlex.quote(str(kept.path))
+                    again = f"python -m jax_ttt.sweep --resume {path}"
                     streams.tell(f"to train the others: {again}")
             number = processes.max_over_processes(request.number)
         return cli.interrupted(number) if number else 0

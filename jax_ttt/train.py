@@ -18,8 +18,9 @@ from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
-from jax_ttt.files.checkpoint import Found, Plan
+from jax_ttt.files.checkpoint import Checkpoint, Found, Plan
 from jax_ttt.files.run_folder import RunFolder, read_settings
+from jax_ttt.files.run_writer import RunWriter, new_run
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import names
 from jax_ttt.runtime import interrupts, streams
@@ -27,7 +28,6 @@ from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:
-    from jax_ttt.files.run_writer import RunWriter
     from jax_ttt.scaling.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
 
@@ -57,7 +57,7 @@ class Args(cli.Training):
     run_dir: Path | None = None
     """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run in it that
     saved neither an agent nor a checkpoint is replaced."""
-    until_proven: tyro.conf.FlagCreatePairsOff[bool] = False
+    until_proven: bool = False
     """Stop at the first evaluation that proves the agent unbeatable in the seats it is
     trained for."""
     prove: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -77,10 +77,10 @@ class Args(cli.Training):
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, the results of the games since the last one,
     epsilon, a table's size and the values of the first move; and at the end a game."""
-    tensorboard: tyro.conf.FlagCreatePairsOff[bool] = False
+    tensorboard: bool = False
     """Also write the metrics for TensorBoard, to the run's folder. Needs the extra
     `tensorboard`."""
-    wandb: tyro.conf.FlagCreatePairsOff[bool] = False
+    wandb: bool = False
     """Also log the metrics for Weights & Biases, project jax_ttt, offline unless
     $WANDB_MODE is set. Needs the extra `wandb`."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -122,11 +122,8 @@ class Args(cli.Training):
         for reason in found.damaged.values():
             streams.tell(f"warning: {reason}; going back to {found.path}")
         plan, finished = found.checkpoint.plan, found.checkpoint.finished
-        config = plan.config
-        if finished == "proven":  # a flag must say how far it goes on
-            config = config.replace(num_updates=max(found.checkpoint.update, 1))
         return cls(
-            config=config,
+            config=usual_config(found.checkpoint),
             preset=plan.preset,
             seed=plan.seed,
             until_proven=plan.until_proven and finished is None,
@@ -166,11 +163,11 @@ def check(args: Args) -> None:
     names.check_opponent(config.opponent.opponent, config.env_id)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
-            raise SettingError(field, f"left out: it has no effect with {other}", True)
+            raise UsageError(f"--{field} must be left out with --{other}")
     if args.prove and (reason := why_not_searched(config.env_id)):
-        raise SettingError("prove", f"left out: {reason}", True)
+        raise UsageError(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
-        raise SettingError("prove", "left out with --distributed", True)
+        raise UsageError("--prove must be left out with --distributed")
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(ENUMERABLE)
         rule = f"used with an enumerable game ({games}), or with --start-share"
@@ -183,8 +180,8 @@ def check(args: Args) -> None:
         check_same(args, args.found)
     elif args.run_dir is not None:
         run = RunFolder(args.run_dir)
-        run.check_free()
         run.check_unlocked("--run-dir")
+        run.check_free()
 
 
 def plan_of(args: Args) -> Plan:
@@ -199,6 +196,16 @@ def plan_of(args: Args) -> Plan:
         tensorboard=args.tensorboard,
         wandb=(before or loggers.new_id()) if args.wandb else None,
     )
+
+
+def usual_config(saved: Checkpoint) -> Config:
+    """Return the settings of a run that continues without other flags.
+
+    A run that ended with a proof ends there, unless a flag says how far it goes on.
+    """
+    if saved.finished == "proven":
+        return saved.plan.config.replace(num_updates=max(saved.update, 1))
+    return saved.plan.config
 
 
 def check_same(args: Args, found: Found) -> None:
@@ -216,7 +223,8 @@ def check_same(args: Args, found: Found) -> None:
         for plan in (found.checkpoint.plan, plan_of(args))
     )
     planned = found.checkpoint.plan.config.run.num_updates
-    if args.config.run.num_updates > planned or why_ended(found, args.config):
+    longer = args.config.run.num_updates > planned
+    if longer or args.config == usual_config(found.checkpoint):
         del now["num_updates"]
     changed = [
         f"{flag(name)} is {before[name]} in this run, got {value}"
@@ -249,6 +257,7 @@ def why_ended(found: Found, config: Config) -> str | None:
 
 def tell_ended(args: Args, found: Found, text: str) -> int:
     """Tell that a run has ended, with `--json` also its result; return 0."""
+    RunWriter(found.run, TimeSpans()).close()  # removes what a killed process left
     if not args.json:
         print(text)
         return 0
@@ -308,8 +317,7 @@ def train_in_folder(
         writer = writer_of(args, times)
         stack.callback(writer.close)
         if found is None:
-            about = environment.environment()
-            writer.begin(plan.config, plan.preset, plan.seed, about)
+            writer.begin(plan, environment.environment())
         is_loud = not (args.quiet or args.json)
         if is_loud:  # before it compiles
             print(console.banner(plan, hardware.name, writer.run.path), flush=True)
@@ -380,18 +388,18 @@ def tell_changes(found: Found, plan: Plan) -> None:
         )
 
 
-def writer_of(args: Args, times: TimeSpans) -> "RunWriter":
+def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     """Return what writes the run's files, whose folder is made and locked.
 
     Raises:
         UsageError: it can't be made, or another process writes to it.
     """
-    from jax_ttt.files.run_writer import RunWriter, new_run
     from jax_ttt.scaling import processes
 
     found = args.found
     if not processes.writes():
-        return RunWriter(RunFolder(args.run_dir or Path()), times, writes=False)
+        run = found.run if found else RunFolder(args.run_dir or Path())
+        return RunWriter(run, times, writes=False)
     if found is None and args.run_dir is None:
         return RunWriter(new_run(args.preset, args.seed), times)
     run = found.run if found else RunFolder(args.run_dir or Path())
@@ -403,7 +411,7 @@ def writer_of(args: Args, times: TimeSpans) -> "RunWriter":
     try:
         if found is None:
             run.check_free()
-        elif run.checkpoints()[:1] != [*found.damaged, found.path][:1]:
+        elif checkpoint.newest(run).path != found.path:
             raise UsageError(f"--resume {run.path}: another process has continued it")
     except UsageError:
         writer.close()

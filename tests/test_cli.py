@@ -356,7 +356,7 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"config": {"tau": 2.0}}, "tau must be"),
         ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"format_version": 3}, "format_version"),
+        ({"format_version": 3}, "format version 3; this program reads 4"),
     ):
         usual = {"format_version": 4, "config": {}, "preset": "plain", "seed": 1}
         (tmp_path / "config.json").write_text(json.dumps(usual | about))

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import errno
 import io
 import json
 import os
@@ -30,6 +31,7 @@ from jax_ttt.proving import counterexamples
 from jax_ttt.reports import console
 from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts
+from jax_ttt.runtime.files import WriteError
 from jax_ttt.scaling import processes
 from jax_ttt.training import device, loop, run_state
 
@@ -431,6 +433,27 @@ def test_a_file_of_somebody_else_is_never_replaced(name, tmp_path, capsys):
     assert (tmp_path / name).read_text() == "precious"
 
 
+@pytest.mark.fault
+@pytest.mark.parametrize("number", [1, 2, 3, 5])
+def test_a_row_for_which_there_is_no_space_costs_no_agent(
+    number, tmp_path, monkeypatch, capsys
+):
+    """The first row is that of the untrained agent; chunks and evaluations follow."""
+    written, write_row = [], RunWriter.write_row
+
+    def full(writer, row):
+        written.append(row)
+        if len(written) == number:
+            raise WriteError(errno.ENOSPC, "No space left on device", "metrics.jsonl")
+        write_row(writer, row)
+
+    monkeypatch.setattr(RunWriter, "write_row", full)
+    assert commands.run(train, [*TINY, "--quiet", "--run-dir", str(tmp_path)]) == 1
+    assert agents.load_agent(tmp_path).num_updates == written[-1].update
+    last = "error: cannot write metrics.jsonl: No space left on device\n"
+    assert capsys.readouterr().err == last
+
+
 @pytest.fixture
 def dead(tmp_path):
     """Return the folder of a run that was killed, and its process."""
@@ -438,12 +461,13 @@ def dead(tmp_path):
 import sys, time
 from pathlib import Path
 from jax_ttt.config.settings import Config
+from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.results.rows import Evaluated
 from jax_ttt.runtime.time_spans import TimeSpans
 writer = RunWriter(RunFolder(Path(sys.argv[1])), TimeSpans())
-writer.begin(Config(), "plain", 1, {})
+writer.begin(Plan(config=Config(), preset="plain", seed=1), {})
 counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), 0)
 writer.write_row(Evaluated(update=7, seconds=0.5, **counts))
 print("running", flush=True)
@@ -778,7 +802,7 @@ def test_an_opponent_that_is_no_agent_is_refused(tmp_path, capsys):
     (tmp_path / "agent").write_text("x")
     flags = ["--opponent", str(tmp_path / "agent"), "--run-dir", str(tmp_path / "x")]
     assert commands.run(train, flags) == 2
-    assert "damaged, or no file of jax_ttt" in capsys.readouterr().err
+    assert "damaged, or not a file of jax_ttt" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["agent"]
 
 

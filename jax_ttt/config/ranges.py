@@ -37,7 +37,7 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
         optional: bool = False,  # None is allowed too
     ) -> None:
         ends = f"{low}..{high}" if kind is int else f"{low:g}..{high:g}"
-        ends = f"above {ends}" if above_low else ends
+        ends = ends.replace("..", "<..") if above_low else ends
         super().__init__(
             nargs=1,
             metavar=f"{{None}}|{ends}" if optional else ends,
@@ -60,8 +60,10 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
 
     def parsed(self, text: str) -> int | float | None:
         """Return the number, or None, that a text stands for; raises `ValueError`."""
-        if self.optional and text == "None":
-            return None
+        return None if self.optional and text == "None" else self.number(text)
+
+    def number(self, text: str) -> int | float:
+        """Return the number that a text stands for; raises `ValueError`."""
         # Python also reads "1_000", " 1" and the digits of all scripts.
         if not text.isascii() or set(text) & set("_ "):
             raise ValueError(f"must be {self}, got {text!r}")

@@ -7,7 +7,7 @@ read, fields with a default may be missing, and unknown ones are ignored.
 import dataclasses
 import json
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -16,9 +16,8 @@ from jax_ttt.runtime import files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 Record = TypeVar("Record")
-Format = Literal[4]
+FORMAT_VERSION = 4
 """The version of the formats of all files; no other one is read."""
-FORMAT_VERSION: Format = 4
 MOST_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
 
@@ -27,16 +26,17 @@ def to_dict(record: object) -> JsonObject:
     """Return the fields of a record that are not None as a JSON object."""
     if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")
-    fields = msgspec.to_builtins(record)
-    return {name: _some(value) for name, value in fields.items() if value is not None}
+    fields = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
+    return {name: _plain(value) for name, value in fields.items() if value is not None}
 
 
-def _some(value: object) -> object:
-    """Return a value without the parts of its objects that are None."""
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        return to_dict(value)
     if isinstance(value, dict):
-        return {k: _some(part) for k, part in value.items() if part is not None}
+        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_some(part) for part in value]
+        return [_plain(part) for part in value]
     return value
 
 
@@ -80,6 +80,13 @@ def read(kind: type[Record], path: Path, most: int = MOST_BYTES) -> Record:
         ValueError: the file can't be read, or is not such a record.
     """
     return from_json(kind, files.read_bounded(path, most))
+
+
+def check_version(version: object) -> None:
+    """Raise `ValueError` if files of a format version are not read."""
+    if version != FORMAT_VERSION:
+        text = str(version)[:20]
+        raise ValueError(f"format version {text}; this program reads {FORMAT_VERSION}")
 
 
 def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:

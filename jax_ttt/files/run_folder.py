@@ -28,7 +28,6 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION, Format
 from jax_ttt.results.commands import RunSummary
 from jax_ttt.results.rows import Chunk, Evaluated, Row, Step
 from jax_ttt.runtime import files
@@ -54,7 +53,7 @@ class Settings(NamedTuple):
 class _ConfigFile:
     """The part of `config.json` that is read."""
 
-    format_version: Format = FORMAT_VERSION
+    format_version: int = records.FORMAT_VERSION  # may be left out by hand
     config: dict[str, Setting]
     preset: Preset
     seed: int
@@ -65,7 +64,7 @@ class InUseError(OSError):
 
 
 class Lock:
-    """A lock on what a file stands for, until it is closed or the process ends."""
+    """A lock that one process has at a time, until it closes it or ends."""
 
     def __init__(self, path: Path) -> None:
         """Lock it; the file, which is made, holds the number of the process.
@@ -79,8 +78,7 @@ class Lock:
         try:
             self._lock.acquire()
         except filelock.Timeout:
-            number = path.read_text("ascii").strip()
-            raise InUseError(f"in use by process {number}") from None
+            raise InUseError(f"in use by {_holder(path)}") from None
         with contextlib.suppress(OSError):  # a full disk: the number only informs
             path.write_text(f"{os.getpid()}\n", "ascii")
 
@@ -95,6 +93,14 @@ class Lock:
 def agent_path(path: Path) -> Path:
     """Return the path of an agent's file; `path` may be the folder of its run."""
     return path / _AGENT if path.is_dir() else path
+
+
+def _holder(lock: Path) -> str:
+    """Return which process holds a lock, as far as its file tells."""
+    try:
+        return f"process {int(lock.read_text('ascii'))}"
+    except (OSError, ValueError):  # it is about to be written, or was just removed
+        return "another process"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,11 +236,12 @@ class RunFolder:
 
     def check_unlocked(self, flag: str) -> None:
         """Raise `UsageError` if a process writes to the folder, which `flag` names."""
-        if self.lock.exists():
-            try:
+        try:
+            if self.lock.exists():
                 Lock(self.lock).close()
-            except OSError as error:
-                raise UsageError(f"{flag} {self.path}: {error}") from None
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"{flag} {self.path}: {reason}") from None
 
     def check_free(self) -> None:
         """Raise `UsageError` if no run can begin in the folder, which need not exist.
@@ -257,9 +264,9 @@ class RunFolder:
         if not nearest.is_dir():
             return f"{nearest} is a file"
         # Some file systems, such as /proc, allow it by their permissions and refuse it.
-        trial = nearest / f".jax_ttt-{os.getpid()}"
-        trial.mkdir()
-        trial.rmdir()
+        trial = nearest / files.TEMPORARY.format("run", os.getpid())
+        trial.touch()
+        trial.unlink()
         if not self.path.exists():
             return ""
         if self.checkpoints():
@@ -331,6 +338,7 @@ def read_settings(path: Path) -> Settings:
     path = RunFolder(path).config if path.is_dir() else path
     try:
         about = records.read(_ConfigFile, path)
+        records.check_version(about.format_version)
         SEED_RANGE.check("seed", about.seed)
         return Settings(Config.of(**about.config), about.preset, about.seed)
     except files.UnreadableError as error:

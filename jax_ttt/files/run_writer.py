@@ -10,7 +10,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, records
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, Found
+from jax_ttt.files.checkpoint import Checkpoint, Found, Plan
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import (
     MOST_METRICS,
@@ -56,15 +56,24 @@ class RunWriter:
             files.remove_temporary(run.path)
             files.remove_temporary(run.snapshots)
 
-    def begin(self, config: Config, preset: str, seed: int, about: JsonObject) -> None:
+    def begin(self, plan: Plan, environment: JsonObject) -> None:
         """Replace a run that left nothing to continue; write the settings.
 
-        `about` tells where the run takes place: versions, device, threads.
+        `environment` tells where the run takes place: versions, device, threads.
         """
         if self._writes and self.run.clear():
             why = "it left neither an agent nor a checkpoint"
             streams.tell(f"replacing the run in {self.run.path}: {why}")
-        self.write_settings(config, preset, seed, about)
+        self._write_settings(plan, environment)
+
+    def update_settings(self, plan: Plan, environment: JsonObject) -> None:
+        """Write the settings of a run that continues if they are not those there."""
+        try:
+            settings = self.run.settings()
+        except UsageError:
+            settings = None
+        if settings != (plan.config, plan.preset, plan.seed):
+            self._write_settings(plan, environment)
 
     def resume(self, found: Found) -> None:
         """Drop what was written after a checkpoint, from which the run continues.
@@ -105,17 +114,15 @@ class RunWriter:
             raise UsageError(f"{path}: {error}") from None
         return [line + b"\n" for line in text.split(b"\n")[:-1]]
 
-    def write_settings(
-        self, config: Config, preset: str, seed: int, about: JsonObject
-    ) -> None:
+    def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and where the run takes place."""
         fields = {
             "format_version": records.FORMAT_VERSION,
-            "config": config.as_dict(),
-            "preset": preset,
-            "seed": seed,
+            "config": plan.config.as_dict(),
+            "preset": plan.preset,
+            "seed": plan.seed,
             "command": sys.orig_argv,
-            **about,
+            **environment,
         }
         text = json.dumps(fields, indent=2) + "\n"
         self._write(self.run.config, text.encode())

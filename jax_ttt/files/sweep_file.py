@@ -20,7 +20,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION, Format
+from jax_ttt.files.records import FORMAT_VERSION
 from jax_ttt.files.run_folder import RUNS, Lock
 from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
@@ -47,7 +47,7 @@ class Sweep:
 class _Head:
     """The first line."""
 
-    format_version: Format = FORMAT_VERSION
+    format_version: int
     config: dict[str, Setting]
     preset: Preset
     grid: tuple[str, ...]
@@ -126,6 +126,7 @@ def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
         return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, writes=False)
     RUNS.mkdir(parents=True, exist_ok=True)
     head = _Head(
+        format_version=FORMAT_VERSION,
         config=sweep.config.as_dict(),
         preset=sweep.preset,
         grid=sweep.grid,
@@ -134,7 +135,11 @@ def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     )
     path = _new_path(name)
     file = SweepFile(path, sweep, {})
-    _append(path, head)
+    try:
+        _append(path, head)
+    except OSError:
+        file.close()
+        raise
     return file
 
 
@@ -152,7 +157,7 @@ def read_sweep(path: Path) -> Sweep:
     """Return what the sweep of a file trains.
 
     Raises:
-        UsageError: there is no such file, or it is damaged or no sweep's.
+        UsageError: there is no such file, or it is damaged or not a sweep's.
     """
     return _contents(path)[0]
 
@@ -161,7 +166,7 @@ def continued(path: Path, *, writes: bool = True) -> SweepFile:
     """Open the file of a sweep to continue it; the half of a last line is dropped.
 
     Raises:
-        UsageError: there is no such file, it is damaged or no sweep's, or another
+        UsageError: there is no such file, it is damaged or not a sweep's, or another
             process is writing to it.
     """
     sweep, _, _ = _contents(path)  # before a file is made by locking it
@@ -169,9 +174,13 @@ def continued(path: Path, *, writes: bool = True) -> SweepFile:
         file = SweepFile(path, sweep, {}, writes=writes)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    _, file.agents, size = _contents(path)  # another process may have gone on
-    if writes:
-        os.truncate(path, size)
+    try:
+        _, file.agents, size = _contents(path)  # another process may have gone on
+        if writes:
+            os.truncate(path, size)
+    except UsageError:
+        file.close()
+        raise
     return file
 
 
@@ -189,10 +198,11 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
-        raise UsageError(f"{path}: damaged, or no sweep's file ({error})") from None
+        raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
 def _sweep(head: _Head) -> Sweep:
+    records.check_version(head.format_version)
     check_seeds(head.first_seed, head.num_seeds)
     return Sweep(
         config=Config.of(**head.config),

@@ -92,7 +92,9 @@ def _opened(path: Path) -> Iterator[safetensors.safe_open]:
         if isinstance(error, AgentError):
             raise
         reason = str(error)[:200]
-        raise AgentError(f"{path}: damaged, or no file of jax_ttt ({reason})") from None
+        raise AgentError(
+            f"{path}: damaged, or not a file of jax_ttt ({reason})"
+        ) from None
 
 
 def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
@@ -100,11 +102,10 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
     about = records.from_json(dict[str, object], text)
-    if (version := about.get("format_version")) != FORMAT_VERSION:
-        raise AgentError(
-            f"{path}: format version {str(version)[:20]}; this program reads "
-            f"{FORMAT_VERSION}"
-        )
+    try:
+        records.check_version(about.get("format_version"))
+    except ValueError as error:
+        raise AgentError(f"{path}: {error}") from None
     return about
 
 

@@ -147,11 +147,9 @@ def _exists(path: str) -> bool:
 def _number(name: str, kind: str, text: str) -> int | float:
     allowed = _NUMBERS[kind]
     try:
-        value = allowed.kind(text)
-        allowed.check(kind, value)
+        return allowed.number(text)
     except ValueError:
         raise PlayerError(f"{name}: {kind} needs {allowed}, got {text!r}") from None
-    return value
 
 
 def _unknown(name: str) -> PlayerError:

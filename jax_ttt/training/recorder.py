@@ -79,11 +79,9 @@ class Recorder:
         self._progress = Progress(state, None, None)
         self._saveable, self._is_saved = (state, self.grades), True
         if checkpoint.plan != self._plan:
-            plan, self._is_saved = self._plan, False
+            self._is_saved = False
             self.save()
-            self._writer.write_settings(
-                plan.config, plan.preset, plan.seed, self._environment
-            )
+        self._writer.update_settings(self._plan, self._environment)
 
     @property
     def progress(self) -> Progress:
@@ -143,6 +141,8 @@ class Recorder:
 
     def _take(self, progress: Progress) -> None:
         """Write down and show a step, and save the run's state if that is due."""
+        if progress.metrics is not None:
+            self._saveable = None  # the chunk took its arrays
         self._write_row(progress)
         is_scheduled = self._is_scheduled(progress)
         if is_scheduled:

@@ -18,7 +18,7 @@ def run(tmp_path_factory):
     """Return the folder of a run with its last two checkpoints."""
     path = tmp_path_factory.mktemp("clock") / "run"
     argv = [*tiny.flags(), "--quiet", "--checkpoint-every", "0.000001"]
-    assert train.main([*argv, "--run-dir", str(path)]) == 0
+    assert commands.run(train, [*argv, "--run-dir", str(path)]) == 0
     return path
 
 
@@ -45,7 +45,7 @@ def test_seconds_are_not_those_of_the_clock(tmp_path, monkeypatch):
     time.tzset()
     try:
         for _ in range(2):
-            assert train.main([*tiny.flags(), "--quiet"]) == 0
+            assert commands.run(train, [*tiny.flags(), "--quiet"]) == 0
             monkeypatch.setenv("TZ", "Pacific/Pago_Pago")
             time.tzset()
     finally:

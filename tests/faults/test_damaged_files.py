@@ -370,7 +370,6 @@ SWEPT = {
     **LINES,
     "first half line": cut(1 / 99),
     "other version": version,
-    **{f"flipped {n}": flipped(n) for n in range(8)},
     **{
         f"first line: {name}": damage
         for name, damage in json_damages(0, below="config").items()

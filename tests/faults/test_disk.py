@@ -99,7 +99,7 @@ def test_a_full_disk_harms_no_earlier_file(kib, small_disk, trained):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kib", [0, 4])
+@pytest.mark.parametrize("kib", [0, 8])
 def test_a_sweep_on_a_full_disk_keeps_its_agents(kib, small_disk):
     out, err = boxed(
         f"""{small_disk}

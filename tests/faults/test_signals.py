@@ -74,7 +74,7 @@ def replace(source, target):
             time.sleep(0.3)
     real(source, target)
 os.replace = replace
-sys.exit(train.main(None))
+sys.exit(train.run_command(train.COMMAND))
 """
 
 
@@ -109,7 +109,7 @@ def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_pa
         assert again.returncode == 0, again.stderr
     elif "agent.safetensors" not in names:
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert train.main(argv) == 0
+        assert commands.run(train, argv) == 0
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
     assert (tmp_path / "err").read_text() == ""
     if not (tmp_path / "run/agent.safetensors").exists():  # it had not begun to train
         argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert train.main(argv) == 0
+        assert commands.run(train, argv) == 0
 
 
 @pytest.mark.fault

@@ -49,7 +49,7 @@ def test_a_record_is_written_and_read_back(tmp_path):
     assert records.read(dict[str, object], tmp_path / "file") == OBJECT
 
 
-def test_a_field_that_is_none_is_not_written_but_none_in_a_list_is():
+def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
     assert records.from_dict(Whole, OBJECT | {"more": None}).more is None
     more = dataclasses.replace(WHOLE, more=Part(1.5))
     assert records.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
@@ -64,7 +64,7 @@ def test_a_field_that_is_none_is_not_written_but_none_in_a_list_is():
     lists = Lists((None, 0.5), {"first_move": None, "part": Part(1.0)})
     assert records.to_dict(lists) == {
         "values": [None, 0.5],
-        "named": {"part": {"size": 1.0, "kind": "a"}},
+        "named": {"first_move": None, "part": {"size": 1.0, "kind": "a"}},
     }
 
 

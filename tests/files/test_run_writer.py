@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, run_writer
-from jax_ttt.files.checkpoint import Found
+from jax_ttt.files.checkpoint import Found, Plan
 from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MOST_SNAPSHOTS, RunWriter
 from jax_ttt.runtime.files import WriteError
@@ -57,7 +57,9 @@ def test_a_row_is_on_disk_before_the_next_is_made(writer, run):
 
 def test_a_run_begins_with_its_settings(writer, run, capsys):
     config = Config.of(tau=0.25)
-    writer.begin(config, "default", 7, {"device": {"kind": "abacus"}})
+    writer.begin(
+        Plan(config=config, preset="default", seed=7), {"device": {"kind": "abacus"}}
+    )
     assert run.settings() == Settings(config, "default", 7)
     about = json.loads(run.config.read_text())
     assert about["device"] == {"kind": "abacus"}
@@ -66,12 +68,12 @@ def test_a_run_begins_with_its_settings(writer, run, capsys):
 
 
 def test_a_run_that_left_nothing_to_continue_is_replaced(writer, run, agent, capsys):
-    writer.begin(Config.of(), "default", 6, {})
+    writer.begin(Plan(config=Config.of(), preset="default", seed=6), {})
     writer.write_row(made.evaluated(0))
     writer.save_snapshot(agent)
     writer.save_best(agent)
     (run.path / "notes.txt").touch()
-    writer.begin(Config.of(), "default", 7, {})
+    writer.begin(Plan(config=Config.of(), preset="default", seed=7), {})
     assert capsys.readouterr().err == (
         f"replacing the run in {run.path}: it left neither an agent nor a checkpoint\n"
     )
@@ -83,7 +85,7 @@ def test_a_run_that_left_nothing_to_continue_is_replaced(writer, run, agent, cap
 def test_a_process_that_does_not_write_makes_no_file(run, agent, state, tmp_path):
     """Where several processes train one run, only the first one writes."""
     writer = RunWriter(run, TimeSpans(), writes=False)
-    writer.begin(Config.of(), "default", 7, {})
+    writer.begin(Plan(config=Config.of(), preset="default", seed=7), {})
     writer.write_row(made.evaluated(0))
     writer.save_agent(agent)
     writer.save_best(agent)

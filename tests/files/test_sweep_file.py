@@ -91,7 +91,7 @@ def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(kept):
         if lines:
             assert list(agents_of(kept)) == JOBS[: lines - 1]
         else:
-            with pytest.raises(UsageError, match="damaged, or no sweep's file"):
+            with pytest.raises(UsageError, match="damaged, or not a sweep's file"):
                 sweep_file.continued(kept)
     with contextlib.closing(sweep_file.continued(kept)) as file:
         file.add(1, made.agent(9, EXACT))
@@ -130,11 +130,11 @@ def test_two_new_files_have_two_names():
     ("text", "message"),
     [
         (None, "No such file"),
-        ("", "damaged, or no sweep's file"),
-        ("[1]\n", "damaged, or no sweep's file"),
-        ("[" * 100_000 + "\n", "damaged, or no sweep's file"),
-        ('{"a": NaN}\n', "damaged, or no sweep's file"),
-        ("{}\n", "damaged, or no sweep's file"),
+        ("", "damaged, or not a sweep's file"),
+        ("[1]\n", "damaged, or not a sweep's file"),
+        ("[" * 100_000 + "\n", "damaged, or not a sweep's file"),
+        ('{"a": NaN}\n', "damaged, or not a sweep's file"),
+        ("{}\n", "damaged, or not a sweep's file"),
     ],
 )
 @pytest.mark.fault
@@ -153,8 +153,8 @@ def test_what_is_no_sweeps_file_is_refused(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format_version": 3}, "format_version"),
-        ({"format_version": 99}, "format_version"),
+        ({"format_version": 3}, "format version 3"),
+        ({"format_version": 99}, "format version 99"),
         ({"first_seed": -1}, "seed"),
         ({"num_seeds": 0}, "seed"),
         ({"preset": "none"}, "preset"),
@@ -166,7 +166,7 @@ def test_what_no_sweep_writes_is_refused(changes, message, kept):
     first, *others = kept.read_text().splitlines()
     about = json.dumps(json.loads(first) | changes)
     kept.write_text("\n".join([about, *others, ""]))
-    with pytest.raises(UsageError, match=f"damaged, or no sweep's file .*{message}"):
+    with pytest.raises(UsageError, match=f"damaged, or not a sweep's file .*{message}"):
         sweep_file.continued(kept)
 
 
@@ -174,5 +174,5 @@ def test_what_no_sweep_writes_is_refused(changes, message, kept):
 def test_a_line_that_is_no_agent_is_refused(kept):
     with kept.open("a") as file:
         file.write('{"group": 1}\n')
-    with pytest.raises(UsageError, match=r"no sweep's file .*agent"):
+    with pytest.raises(UsageError, match=r"not a sweep's file .*agent"):
         sweep_file.continued(kept)

@@ -175,7 +175,7 @@ def test_a_description_that_is_no_object_is_refused(text, path):
 @pytest.mark.fault
 def test_junk_is_refused_in_one_line(content, path):
     path.write_bytes(content)
-    with pytest.raises(AgentError, match="damaged, or no file of jax_ttt") as error:
+    with pytest.raises(AgentError, match="damaged, or not a file of jax_ttt") as error:
         tensor_file.load(path, About)
     assert str(error.value).isprintable()
 

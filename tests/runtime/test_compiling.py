@@ -58,8 +58,9 @@ from jax_ttt.runtime import compiling
 number, *flags = sys.argv[1:]
 for options in compiling._SECOND[: int(number)]:
     options["xla_option_of_another_release"] = True
-from jax_ttt.train import main
-sys.exit(main(flags))
+from jax_ttt.__main__ import run_command
+from jax_ttt.train import COMMAND
+sys.exit(run_command(COMMAND, flags))
 """
 
 
