@@ -18,7 +18,7 @@ from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
-from jax_ttt.files.checkpoint import Checkpoint, Found, Plan
+from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.files.run_writer import RunWriter, new_run
 from jax_ttt.files.tensor_file import AgentError
@@ -90,7 +90,7 @@ class Args(cli.Training):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    found: tyro.conf.Suppress[Found | None] = None
+    latest: tyro.conf.Suppress[LatestCheckpoint | None] = None
     """The checkpoint where the run continues."""
 
     @classmethod
@@ -118,20 +118,20 @@ class Args(cli.Training):
         """Return the arguments of the run in a folder, or of one of its files."""
         run = RunFolder(path.parent if path.is_file() else path)
         run.check_unlocked("--resume")
-        found = checkpoint.newest(run)
-        for reason in found.damaged.values():
-            streams.tell(f"warning: {reason}; going back to {found.path}")
-        plan, finished = found.checkpoint.plan, found.checkpoint.finished
+        latest = checkpoint.newest(run)
+        for reason in latest.damaged.values():
+            streams.tell(f"warning: {reason}; going back to {latest.path}")
+        plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
         return cls(
-            config=usual_config(found.checkpoint),
+            config=usual_config(latest.checkpoint),
             preset=plan.preset,
             seed=plan.seed,
             until_proven=plan.until_proven and finished is None,
             snapshots=plan.snapshots,
             tensorboard=plan.tensorboard,
             wandb=plan.wandb is not None,
-            source=str(found.path),
-            found=found,
+            source=str(latest.path),
+            latest=latest,
         )
 
 
@@ -143,8 +143,8 @@ def main(args: Args) -> int:
         return 0
     check(args)
     plan = plan_of(args)
-    if args.found is not None and (text := why_ended(args.found, args.config)):
-        return tell_ended(args, args.found, text)
+    if args.latest is not None and (text := why_ended(args.latest, args.config)):
+        return tell_ended(args, args.latest, text)
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
@@ -176,8 +176,8 @@ def check(args: Args) -> None:
         cli.require("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         cli.require("wandb", "wandb", "--wandb")
-    if args.found is not None:
-        check_same(args, args.found)
+    if args.latest is not None:
+        check_same(args, args.latest)
     elif args.run_dir is not None:
         run = RunFolder(args.run_dir)
         run.check_unlocked("--run-dir")
@@ -186,7 +186,7 @@ def check(args: Args) -> None:
 
 def plan_of(args: Args) -> Plan:
     """Return what the run is asked for."""
-    before = None if args.found is None else args.found.checkpoint.plan.wandb
+    before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
         config=args.config,
         preset=args.preset,
@@ -208,7 +208,7 @@ def usual_config(saved: Checkpoint) -> Config:
     return saved.plan.config
 
 
-def check_same(args: Args, found: Found) -> None:
+def check_same(args: Args, latest: LatestCheckpoint) -> None:
     """Raise `UsageError` if flags change more than the end of a run that continues.
 
     Only a longer `num_updates` and other loggers are allowed.
@@ -220,11 +220,11 @@ def check_same(args: Args, found: Found) -> None:
             "snapshots": plan.snapshots,
             **plan.config.as_dict(),
         }
-        for plan in (found.checkpoint.plan, plan_of(args))
+        for plan in (latest.checkpoint.plan, plan_of(args))
     )
-    planned = found.checkpoint.plan.config.run.num_updates
+    planned = latest.checkpoint.plan.config.run.num_updates
     longer = args.config.run.num_updates > planned
-    if longer or args.config == usual_config(found.checkpoint):
+    if longer or args.config == usual_config(latest.checkpoint):
         del now["num_updates"]
     changed = [
         f"{flag(name)} is {before[name]} in this run, got {value}"
@@ -234,30 +234,30 @@ def check_same(args: Args, found: Found) -> None:
     if args.run_dir is not None:
         changed.append("--run-dir must be left out")
     if changed:
-        path = found.run.path
+        path = latest.run.path
         raise UsageError(
             f"--resume {path}: {'; '.join(changed)}. Leave out what changes the run, "
             f"or begin another one with --config {path}"
         )
 
 
-def why_ended(found: Found, config: Config) -> str | None:
+def why_ended(latest: LatestCheckpoint, config: Config) -> str | None:
     """Return the message for a run that has ended; None if there is more to do."""
-    finished, update = found.checkpoint.finished, found.checkpoint.update
+    finished, update = latest.checkpoint.finished, latest.checkpoint.update
     if finished is None or config.run.num_updates > max(update, 1):
         return None
-    planned = found.checkpoint.plan.config.run.num_updates
+    planned = latest.checkpoint.plan.config.run.num_updates
     why = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
     more = 2 * planned if finished == "end" else planned
     return (
-        f"the run in {found.run.path} ended at update {update:,}{why[finished]}; to go "
-        f"on: {found.run.resuming()} --num-updates {more}"
+        f"the run in {latest.run.path} ended at update {update:,}{why[finished]}; "
+        f"to go on: {latest.run.resuming()} --num-updates {more}"
     )
 
 
-def tell_ended(args: Args, found: Found, text: str) -> int:
+def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     """Tell that a run has ended, with `--json` also its result; return 0."""
-    RunWriter(found.run, TimeSpans()).close()  # removes what a killed process left
+    RunWriter(latest.run, TimeSpans()).close()  # removes what a killed process left
     if not args.json:
         print(text)
         return 0
@@ -269,21 +269,21 @@ def tell_ended(args: Args, found: Found, text: str) -> int:
     from jax_ttt.training import loop, resume
     from jax_ttt.training.run_state import Progress, run_key
 
-    agent = agents.load_agent(found.run.path)
-    if agent.num_updates != found.checkpoint.update:
+    agent = agents.load_agent(latest.run.path)
+    if agent.num_updates != latest.checkpoint.update:
         raise AgentError(
-            f"{found.run.agent}: after {agent.num_updates:,} updates, but the run "
-            f"ended at update {found.checkpoint.update:,}"
+            f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
+            f"ended at update {latest.checkpoint.update:,}"
         )
     learner = loop.make_learner(args.config, args.seed)
-    state = resume.restored(found, learner, run_key(args.seed))
+    state = resume.restored(latest, learner, run_key(args.seed))
     print(
         console.run_as_json(
-            run=found.run,
+            run=latest.run,
             preset=args.preset,
             agent=agent,
             counts=Progress(state, None, None).counts(),
-            stopped=found.checkpoint.finished or "end",
+            stopped=latest.checkpoint.finished or "end",
         )
     )
     return 0
@@ -306,38 +306,38 @@ def train_in_folder(
         from jax_ttt.training.recorder import Recorder, Schedule
         from jax_ttt.training.run_state import Progress, run_key
 
-    found = args.found
+    latest = args.latest
     meshes.check_shares(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
     if number := processes.max_over_processes(request.number):
         return cli.interrupted(number)
-    if found is not None:
-        tell_changes(found, plan)
+    if latest is not None:
+        tell_changes(latest, plan)
     with contextlib.ExitStack() as stack:
         writer = writer_of(args, times)
         stack.callback(writer.close)
-        if found is None:
+        if latest is None:
             writer.begin(plan, environment.environment())
         is_loud = not (args.quiet or args.json)
         if is_loud:  # before it compiles
             print(console.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
-        if found is not None:
-            state = resume.restored(found, learner, key)
+        if latest is not None:
+            state = resume.restored(latest, learner, key)
             counts = Progress(state, None, None).counts()
         shown = console.Console(plan.config, is_loud, args.details, counts)
         stack.callback(shown.close)
         open_loggers = loggers.Loggers(
             writer.run,
             plan,
-            update=None if found is None else found.checkpoint.update,
+            update=None if latest is None else latest.checkpoint.update,
             writes=processes.writes(),
         )
         stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
         recorder = Recorder(plan, writer, shown, open_loggers, schedule)
-        if found is not None and state is not None:
-            recorder.resume(found, state)
+        if latest is not None and state is not None:
+            recorder.resume(latest, state)
 
         def stop() -> bool:
             proven = args.until_proven and recorder.grades.is_proven
@@ -364,7 +364,7 @@ def train_in_folder(
     return finish(args, writer.run, recorder, number)
 
 
-def tell_changes(found: Found, plan: Plan) -> None:
+def tell_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     """Say what differs from the run as it was, and what that means.
 
     Raises:
@@ -372,7 +372,7 @@ def tell_changes(found: Found, plan: Plan) -> None:
     """
     from jax_ttt.training import environment
 
-    saved = found.checkpoint
+    saved = latest.checkpoint
     environment.check_random_numbers(saved.environment)
     if changed := environment.differences(saved.environment):
         streams.tell(
@@ -396,28 +396,28 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     """
     from jax_ttt.scaling import processes
 
-    found = args.found
+    latest = args.latest
     if not processes.writes():
-        run = found.run if found else RunFolder(args.run_dir or Path())
+        run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)
-    if found is None and args.run_dir is None:
+    if latest is None and args.run_dir is None:
         return RunWriter(new_run(args.preset, args.seed), times)
-    run = found.run if found else RunFolder(args.run_dir or Path())
-    name = "--run-dir" if found is None else "--resume"
+    run = latest.run if latest else RunFolder(args.run_dir or Path())
+    name = "--run-dir" if latest is None else "--resume"
     try:
         writer = RunWriter(run, times)
     except OSError as error:
         raise UsageError(f"{name} {run.path}: {error.strerror or error}") from None
     try:
-        if found is None:
+        if latest is None:
             run.check_free()
-        elif checkpoint.newest(run).path != found.path:
+        elif checkpoint.newest(run).path != latest.path:
             raise UsageError(f"--resume {run.path}: another process has continued it")
     except UsageError:
         writer.close()
         raise
-    if found is not None:
-        times.include(found.checkpoint.seconds, found.checkpoint.total_seconds)
+    if latest is not None:
+        times.include(latest.checkpoint.seconds, latest.checkpoint.total_seconds)
     return writer
 
 

@@ -82,7 +82,7 @@ class _Description:
     environment: JsonObject
 
 
-class Found(NamedTuple):
+class LatestCheckpoint(NamedTuple):
     """The newest good checkpoint of a run."""
 
     run: RunFolder
@@ -168,7 +168,7 @@ def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
     return None
 
 
-def newest(run: RunFolder) -> Found:
+def newest(run: RunFolder) -> LatestCheckpoint:
     """Return the newest good checkpoint in a run's folder.
 
     Raises:
@@ -179,7 +179,7 @@ def newest(run: RunFolder) -> Found:
     damaged: dict[Path, str] = {}
     for path in run.checkpoints():
         try:
-            return Found(run, path, load(path), damaged)
+            return LatestCheckpoint(run, path, load(path), damaged)
         except AgentError as error:
             damaged[path] = str(error)
     if damaged:

@@ -10,7 +10,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, records
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, Found, Plan
+from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import (
     MOST_METRICS,
@@ -75,7 +75,7 @@ class RunWriter:
         if settings != (plan.config, plan.preset, plan.seed):
             self._write_settings(plan, environment)
 
-    def resume(self, found: Found) -> None:
+    def resume(self, latest: LatestCheckpoint) -> None:
         """Drop what was written after a checkpoint, from which the run continues.
 
         Raises:
@@ -83,7 +83,7 @@ class RunWriter:
         """
         if not self._writes:
             return
-        update, evaluated = found.checkpoint.update, found.checkpoint.evaluated
+        update, evaluated = latest.checkpoint.update, latest.checkpoint.evaluated
         kept = []
         for line in self._lines():
             try:
@@ -95,7 +95,7 @@ class RunWriter:
             last = evaluated if isinstance(row, Evaluated) else update
             if row.update <= last:
                 kept.append(line)
-        for path in found.damaged:
+        for path in latest.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
         self._write(self.run.metrics, b"".join(kept))
         for at, path in snapshots_in(self.run.snapshots).items():

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.files import run_writer
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, Finished, Found, Plan, Rank
+from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.players import agents
@@ -64,17 +64,17 @@ class Recorder:
         self._environment = environment.environment()
         self.grades = graded_steps.UNGRADED
         """Those of the last evaluation."""
-        self.latest: Path | None = None
+        self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
 
-    def resume(self, found: Found, state: RunState) -> None:
+    def resume(self, latest: LatestCheckpoint, state: RunState) -> None:
         """Continue from the state of a checkpoint; a new plan is saved at once.
 
         Only now can nothing refuse the run, so its files are cut back.
         """
-        self._writer.resume(found)
-        checkpoint = found.checkpoint
-        self.latest, self.grades = found.path, checkpoint.grades
+        self._writer.resume(latest)
+        checkpoint = latest.checkpoint
+        self.latest_path, self.grades = latest.path, checkpoint.grades
         self._best = checkpoint.best
         self._progress = Progress(state, None, None)
         self._saveable, self._is_saved = (state, self.grades), True
@@ -122,7 +122,11 @@ class Recorder:
                 self._writer.save_agent(self._agent_file)
             raise
         except FloatingPointError as error:
-            good = f"; the last good checkpoint is {self.latest}" if self.latest else ""
+            good = (
+                f"; the last good checkpoint is {self.latest_path}"
+                if self.latest_path
+                else ""
+            )
             raise FloatingPointError(f"{error}{good}") from None
         self._writer.save_agent(self._agent_file)
         interrupted = processes.max_over_processes(bool(request))
@@ -202,7 +206,9 @@ class Recorder:
         try:
             # First, since all processes take part; writing may fail in one of them.
             checkpoint = self._checkpoint(state, grades, finished)
-            self.latest = self._writer.save_checkpoint(checkpoint, self._schedule.keep)
+            self.latest_path = self._writer.save_checkpoint(
+                checkpoint, self._schedule.keep
+            )
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
             why = str(error) or "out of memory"

@@ -5,23 +5,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.files.checkpoint import Found
+from jax_ttt.files.checkpoint import LatestCheckpoint
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import run_state
 from jax_ttt.training.run_state import RunState
 
 
-def restored(found: Found, learner: Learner, key: np.ndarray) -> RunState:
+def restored(latest: LatestCheckpoint, learner: Learner, key: np.ndarray) -> RunState:
     """Return the state of a checkpoint.
 
     Raises:
         AgentError: its leaves are not those of a run with these settings.
     """
     like = state_shapes(learner, key)
-    tensors = found.checkpoint.tensors
+    tensors = latest.checkpoint.tensors
     if wrong := misfit(like, tensors):
-        raise AgentError(f"{found.path}: not a state of such a run: {wrong}")
+        raise AgentError(f"{latest.path}: not a state of such a run: {wrong}")
     return pytrees.with_leaves(like, tensors)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, run_writer
-from jax_ttt.files.checkpoint import Found, Plan
+from jax_ttt.files.checkpoint import LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MOST_SNAPSHOTS, RunWriter
 from jax_ttt.runtime.files import WriteError
@@ -91,7 +91,9 @@ def test_a_process_that_does_not_write_makes_no_file(run, agent, state, tmp_path
     writer.save_best(agent)
     writer.save_snapshot(agent)
     assert writer.save_checkpoint(state, keep=2) == run.checkpoint(2)
-    writer.resume(Found(run, run.checkpoint(2), state, {run.checkpoint(4): "why"}))
+    writer.resume(
+        LatestCheckpoint(run, run.checkpoint(2), state, {run.checkpoint(4): "why"})
+    )
     writer.write_times()
     writer.close()
     assert os.listdir(tmp_path) == []
@@ -144,11 +146,11 @@ def test_what_was_written_after_the_checkpoint_is_dropped(writer, run, agent, st
     with run.metrics.open("a") as file:
         file.write('{"event": "chunk", "upd')  # killed as it was written
     saved = dataclasses.replace(state, update=3, evaluated=2)
-    writer.resume(Found(run, run.checkpoint(3), saved, {}))
+    writer.resume(LatestCheckpoint(run, run.checkpoint(3), saved, {}))
     assert run.rows() == rows[:4]
     assert list(snapshots_in(run.snapshots)) == [0, 2]
     before = run.metrics.read_bytes()
-    writer.resume(Found(run, run.checkpoint(3), saved, {}))
+    writer.resume(LatestCheckpoint(run, run.checkpoint(3), saved, {}))
     assert run.metrics.read_bytes() == before
 
 
@@ -160,14 +162,14 @@ def test_a_damaged_row_is_dropped_with_a_warning(writer, run, state, capsys):
     with run.metrics.open("ab") as file:
         file.write(damaged)
     writer.write_row(made.chunk(9))
-    writer.resume(Found(run, run.checkpoint(2), state, {}))
+    writer.resume(LatestCheckpoint(run, run.checkpoint(2), state, {}))
     assert run.metrics.read_bytes() == before
     assert capsys.readouterr().err.count("dropped a row") == 2
 
 
 @pytest.mark.fault
 def test_lost_rows_are_a_warning(writer, run, state, capsys):
-    writer.resume(Found(run, run.checkpoint(2), state, {}))
+    writer.resume(LatestCheckpoint(run, run.checkpoint(2), state, {}))
     assert capsys.readouterr().err == (
         f"warning: {run.metrics}: no such file, so earlier rows are lost\n"
     )
@@ -177,7 +179,9 @@ def test_lost_rows_are_a_warning(writer, run, state, capsys):
 def test_damaged_checkpoints_are_set_aside(writer, run, state):
     for update in (2, 4):
         run.checkpoint(update).write_bytes(b"%d" % update)
-    writer.resume(Found(run, run.checkpoint(2), state, {run.checkpoint(4): "why"}))
+    writer.resume(
+        LatestCheckpoint(run, run.checkpoint(2), state, {run.checkpoint(4): "why"})
+    )
     assert run.checkpoints() == [run.checkpoint(2)]
     aside = run.path / "checkpoint-4.safetensors.damaged"
     assert aside.read_bytes() == b"4"

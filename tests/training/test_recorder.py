@@ -97,7 +97,7 @@ def test_never_means_only_at_the_end(begun):
     recorder.follow(watched(), StopRequest())
     assert seen == [[]] * 5
     assert updates(run) == [4]
-    assert recorder.latest == run.checkpoint(4)
+    assert recorder.latest_path == run.checkpoint(4)
     assert checkpoint.newest(run).checkpoint.finished == "end"
 
 
@@ -267,7 +267,7 @@ def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
     saved = checkpoint.newest(run)
     *_, (last, _) = searched(found)
     again.resume(saved, last.state)
-    assert (again.grades, again.latest) == (found[-1], run.checkpoint(4))
+    assert (again.grades, again.latest_path) == (found[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
     again.follow(searched([graded(losing_ends)], begin=6), StopRequest())
     assert agents.load_agent(run.best).num_updates == best
