@@ -1,5 +1,8 @@
 """What the commands share: how words become arguments, the device, checks of files.
 
+tyro makes the flags from the dataclasses: their types, ranges and docstrings are the
+flags, checks and help. argparse would need a second description of each field.
+
 Imports no JAX, so that bad flags are refused immediately.
 """
 

@@ -257,7 +257,8 @@ def why_ended(latest: LatestCheckpoint, config: Config) -> str | None:
 
 def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     """Tell that a run has ended, with `--json` also its result; return 0."""
-    RunWriter(latest.run, TimeSpans()).close()  # removes what a killed process left
+    with contextlib.suppress(OSError):  # removes what a killed process left
+        RunWriter(latest.run, TimeSpans()).close()
     if not args.json:
         print(text)
         return 0

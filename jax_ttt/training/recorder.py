@@ -122,12 +122,10 @@ class Recorder:
                 self._writer.save_agent(self._agent_file)
             raise
         except FloatingPointError as error:
-            good = (
-                f"; the last good checkpoint is {self.latest_path}"
-                if self.latest_path
-                else ""
-            )
-            raise FloatingPointError(f"{error}{good}") from None
+            if self.latest_path is None:
+                raise
+            good = f"the last good checkpoint is {self.latest_path}"
+            raise FloatingPointError(f"{error}; {good}") from None
         self._writer.save_agent(self._agent_file)
         interrupted = processes.max_over_processes(bool(request))
         self.save(self._finished(bool(interrupted)))
