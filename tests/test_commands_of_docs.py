@@ -51,8 +51,10 @@ def shortened(command, words):
     """Return the words with the values of `SHORT`, and without a long proof."""
     words = [*map(str, words)]
     flags = dict(SHORT.get(command, {}))
+    if command == "train" and any("connect" in word for word in words):
+        flags["--hidden-size"] = "8"
     if command == "train" and "--until-proven" in words:
-        flags |= {"--max-positions": "2000", "--hidden-size": "8"}
+        flags |= {"--max-positions": "100", "--hidden-size": "8"}
     if any("num_updates=" in word for word in words):
         del flags["--num-updates"]
     for flag, value in flags.items():

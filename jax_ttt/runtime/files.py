@@ -67,9 +67,10 @@ def write_atomic(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        with contextlib.suppress(OSError):  # it was not made
-            temporary.unlink()
         raise WriteError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):  # it has its name now, or was not made
+            temporary.unlink()
 
 
 def remove_temporary(folder: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, long, tmp_path
     assert_same_run(run, long)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_sweep_that_is_killed_again_and_again_ends_the_same(seed, many, tmp_path):
     """Ten times each: 20 random moments."""
     draw, killed = random.Random(seed), 0
