@@ -283,7 +283,7 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
             run=latest.run,
             preset=args.preset,
             agent=agent,
-            counts=Progress(state, None, None).counts(),
+            progress=Progress(state, None, None),
             stopped=latest.checkpoint.finished or "end",
         )
     )

@@ -32,6 +32,7 @@ from jax_ttt.results.counting import counted
 from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.results.rows import Counts
 from jax_ttt.runtime import streams
+from jax_ttt.solver import policies
 from jax_ttt.training.run_state import Progress
 
 
@@ -200,37 +201,44 @@ def end_text(
             run=run,
             preset=preset,
             agent=agent,
-            counts=progress.counts(),
+            progress=progress,
             stopped=stopped,
         )
-    verdict = _verdict(agent)
+    probs = _policy(agent, progress)
+    verdict = _verdict(agent, probs)
     if quiet:
         return verdict
     text = closing(run, agent, progress, verdict, stopped)
     game = agent.config.env_id
-    probs = _policy(agent) if details else None
-    if probs is not None:
+    if details and probs is not None:
         example = result_text.likeliest_game(game, trees.enumerated(game), probs)
         text += f"\n\nan example game\n{example}"
     return text
 
 
-def _policy(agent: Agent) -> np.ndarray | None:
-    """Return the agent's policy; None if the game is not enumerable."""
+def _policy(agent: Agent, progress: Progress) -> np.ndarray | None:
+    """Return the agent's policy; None if the game is not enumerable.
+
+    Its moves are those of the evaluation of the last step. They are computed if there
+    was none, as in a run that had ended before.
+    """
     tree = trees.game_tree(agent.config.env_id)
     if tree is None:
         return None
-    return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+    if progress.evaluation is None:
+        return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+    moves = np.asarray(progress.evaluation.moves)
+    return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
 
 
-def _verdict(agent: Agent) -> str:
-    """Return whether an agent is unbeatable, or how it loses."""
+def _verdict(agent: Agent, probs: np.ndarray | None) -> str:
+    """Return whether an agent of this policy is unbeatable, or how it loses."""
     game = agent.config.env_id
     return result_text.verdict(
         env_id=game,
         grades=agent.score,
         tree=trees.host_tree(game),
-        probs=_policy(agent),
+        probs=probs,
         seats=agent.config.seats,
     )
 
@@ -270,17 +278,17 @@ def _results(game: EnvId, grades: Grades) -> str:
 
 
 def run_as_json(
-    run: RunFolder, preset: str, agent: Agent, counts: Counts, stopped: Stopped
+    run: RunFolder, preset: str, agent: Agent, progress: Progress, stopped: Stopped
 ) -> str:
     """Return a run's result as one JSON object."""
     result = TrainResult(
-        **vars(counts),
+        **vars(progress.counts()),
         **vars(agent.score),
         preset=preset,
         seed=agent.seed,
         run_dir=str(run.path),
         agent=str(run.agent),
         stopped=stopped,
-        verdict=_verdict(agent),
+        verdict=_verdict(agent, _policy(agent, progress)),
     )
     return records.to_json(result)
