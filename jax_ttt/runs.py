@@ -36,21 +36,21 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
         raise UsageError(f"{args.folder}: no such folder")
-    found = run_folder.summaries(args.folder)
+    summaries = run_folder.summaries(args.folder)
     if args.json:
-        print(records.to_json(RunsResult(runs=tuple(found))))
-    elif found:
-        print(runs_table(found))
+        print(records.to_json(RunsResult(runs=tuple(summaries))))
+    elif summaries:
+        print(runs_table(summaries))
     else:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
     return 0
 
 
-def runs_table(found: Sequence[RunSummary]) -> str:
+def runs_table(summaries: Sequence[RunSummary]) -> str:
     """Return a line for each run; the game is a column where it is not always one."""
     heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
-    rows = [heads, *(_cells(run) for run in found)]
-    if all(run.env_id == found[0].env_id for run in found):
+    rows = [heads, *(_cells(run) for run in summaries)]
+    if all(run.env_id == summaries[0].env_id for run in summaries):
         rows = [[*row[:2], *row[3:]] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numbers = {"seed", "wins %", "seconds"}

@@ -97,22 +97,22 @@ def main(args: Args) -> int:
         check_shares(points, hardware.mesh)
         check_opponents(args, points)
         begin = time.perf_counter()
-        with contextlib.closing(file_of(args)) as kept:
-            old = len(kept.agents)
+        with contextlib.closing(file_of(args)) as file:
+            old = len(file.agents)
             try:
-                train_agents(points, kept, args.at_once or None, request, hardware.mesh)
+                train_agents(points, file, args.at_once or None, request, hardware.mesh)
             finally:  # whatever ended it, show what is finished
                 groups = [
-                    Group(point=point, config=config, rows=kept.rows(number))
+                    Group(point=point, config=config, rows=file.rows(number))
                     for number, (point, config) in enumerate(points)
                 ]
                 finished = [group for group in groups if group.rows]
-                num_new = len(kept.agents) - old
+                num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
                 if processes.writes():
-                    write(args, hardware.name, kept, finished, num_new, seconds)
-                if len(kept.agents) < args.num_seeds * len(groups):
-                    path = shlex.quote(str(kept.path))
+                    write(args, hardware.name, file, finished, num_new, seconds)
+                if len(file.agents) < args.num_seeds * len(groups):
+                    path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
                     streams.tell(f"to train the others: {again}")
             number = processes.max_over_processes(request.number)
@@ -130,8 +130,13 @@ def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
 def with_settings(args: Args, sweep: Sweep) -> Args:
     """Return the arguments with the settings of a sweep."""
     fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
-    about = {"source": str(args.resume), "num_seeds": sweep.num_seeds}
-    return dataclasses.replace(args, config=sweep.config, **fields, **about)
+    return dataclasses.replace(
+        args,
+        config=sweep.config,
+        source=str(args.resume),
+        num_seeds=sweep.num_seeds,
+        **fields,
+    )
 
 
 def file_of(args: Args) -> SweepFile:
@@ -224,7 +229,7 @@ def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
 
 def train_agents(
     points: list[tuple[Point, Config]],
-    kept: SweepFile,
+    file: SweepFile,
     at_once: int | None,
     request: StopRequest,
     mesh: "Mesh | None",
@@ -233,20 +238,20 @@ def train_agents(
     from jax_ttt.scaling import processes
     from jax_ttt.training import many_agents
 
-    proven = sum(agent.is_proven for agent in kept.agents.values())
-    missing = kept.missing(len(points))
+    proven = sum(agent.is_proven for agent in file.agents.values())
+    missing = file.missing(len(points))
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
-    num_agents = kept.sweep.num_seeds * len(points)
+    num_agents = file.sweep.num_seeds * len(points)
 
     def stop() -> bool:
         return bool(processes.max_over_processes(bool(request)))
 
     with tqdm(
-        total=num_agents, initial=len(kept.agents), unit="agent", disable=None
+        total=num_agents, initial=len(file.agents), unit="agent", disable=None
     ) as bar:
         trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
         for (group, _), agent in zip(missing, trained, strict=False):  # may be stopped
-            kept.add(group, agent)
+            file.add(group, agent)
             proven += agent.is_proven
             bar.set_postfix(proven=proven, refresh=False)
             bar.update()
@@ -255,7 +260,7 @@ def train_agents(
 def write(
     args: Args,
     device: str,
-    kept: SweepFile,
+    file: SweepFile,
     groups: list[Group],
     num_new: int,
     seconds: float,
@@ -266,22 +271,27 @@ def write(
     """
     from jax_ttt.evaluation import agent_groups
 
-    found = [
+    summaries = [
         agent_groups.group_summary(group.rows, group.config, group.point)
         for group in groups
     ]
     if args.json:
-        about = {"preset": args.preset, "first_seed": args.first_seed}
-        about |= {"device": device, "file": str(kept.path), "seconds": seconds}
-        result = SweepResult(**about, groups=tuple(found))
+        result = SweepResult(
+            device=device,
+            preset=args.preset,
+            first_seed=args.first_seed,
+            file=str(file.path),
+            seconds=seconds,
+            groups=tuple(summaries),
+        )
         print(records.to_json(result))
     elif not groups:
         print("no agent was finished")
     else:
-        about = f"{device}: preset {args.preset}, seeds from {args.first_seed}"
-        print(f"jax_ttt {__version__} on {about}\n")
-        print(sweep_table.groups_table(found, args.config.env_id, args.preset))
-        print(f"\n{sweep_table.time_taken(found, num_new, seconds)}")
+        sweep = f"preset {args.preset}, seeds from {args.first_seed}"
+        print(f"jax_ttt {__version__} on {device}: {sweep}\n")
+        print(sweep_table.groups_table(summaries, args.config.env_id, args.preset))
+        print(f"\n{sweep_table.time_taken(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}
@@ -295,7 +305,7 @@ def write(
 
         first = groups[0]
         if args.grid:
-            picture = charts.grid_chart(found, args.preset)
+            picture = charts.grid_chart(summaries, args.preset)
         else:
             picture = charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)

@@ -53,10 +53,10 @@ def points(
     combinations = (
         dict(zip(grid, v, strict=True)) for v in itertools.product(*grid.values())
     )
-    found = [(point, config.replace(**point)) for point in combinations]
-    for _, combined in found:
+    combined_configs = [(point, config.replace(**point)) for point in combinations]
+    for _, combined in combined_configs:
         combined.check_changes(config)
-    return found
+    return combined_configs
 
 
 def point_text(point: Mapping[str, object]) -> str:

@@ -125,8 +125,8 @@ def hints(part: type[Part]) -> dict[str, object]:
 
 def check(field: str, hint: object, value: object) -> None:
     """Raise `SettingError` unless a value is what the type of its field says."""
-    if (found := range_of(hint)) is not None:
-        found.check(field, value)
+    if (allowed := range_of(hint)) is not None:
+        allowed.check(field, value)
     elif typing.get_origin(hint) is Literal:
         if value not in (words := typing.get_args(hint)):
             raise SettingError(field, f"one of {', '.join(words)}", value)
@@ -139,11 +139,11 @@ def check(field: str, hint: object, value: object) -> None:
 
 def parsed(field: str, hint: object, text: str) -> Setting:
     """Return the value of a field that a text stands for; raises `SettingError`."""
-    if (found := range_of(hint)) is not None:
+    if (allowed := range_of(hint)) is not None:
         try:
-            return found.parsed(text)
+            return allowed.parsed(text)
         except ValueError:
-            raise SettingError(field, str(found), text) from None
+            raise SettingError(field, str(allowed), text) from None
     value = {"true": True, "false": False}.get(text, text) if hint is bool else text
     check(field, hint, value)
     return value

@@ -129,33 +129,33 @@ def load(path: Path) -> Checkpoint:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    about, tensors = tensor_file.load(path, _Description)
+    description, tensors = tensor_file.load(path, _Description)
     try:
-        config = Config.of(**about.config)
-        SEED_RANGE.check("seed", about.seed)
+        config = Config.of(**description.config)
+        SEED_RANGE.check("seed", description.seed)
     except ValueError as error:
         raise AgentError(f"{path}: {error}") from None
     if name := not_finite(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     plan = Plan(
         config=config,
-        preset=about.preset,
-        seed=about.seed,
-        until_proven=about.until_proven,
-        snapshots=about.snapshots,
-        tensorboard=about.tensorboard,
-        wandb=about.wandb,
+        preset=description.preset,
+        seed=description.seed,
+        until_proven=description.until_proven,
+        snapshots=description.snapshots,
+        tensorboard=description.tensorboard,
+        wandb=description.wandb,
     )
     return Checkpoint(
         plan=plan,
-        update=about.update,
-        evaluated=about.evaluated,
-        grades=about.grades,
-        best=about.best,
-        finished=about.finished,
-        seconds=about.seconds,
-        total_seconds=about.total_seconds,
-        environment=about.environment,
+        update=description.update,
+        evaluated=description.evaluated,
+        grades=description.grades,
+        best=description.best,
+        finished=description.finished,
+        seconds=description.seconds,
+        total_seconds=description.total_seconds,
+        environment=description.environment,
         tensors=tensors,
     )
 

@@ -64,8 +64,8 @@ class WeightsAndBiases:
     The mode is $WANDB_MODE, offline by default.
     """
 
-    def __init__(self, run: RunFolder, about: JsonObject, number: str) -> None:
-        """Begin or continue the run of this id; `about` is its config."""
+    def __init__(self, run: RunFolder, config: JsonObject, number: str) -> None:
+        """Begin or continue the run of this id; `config` is shown there."""
         # Not an argument of init: W&B would report the start of the run to its server.
         os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
         import wandb  # type: ignore[import-not-found]
@@ -76,7 +76,7 @@ class WeightsAndBiases:
             id=number,
             resume="allow",
             dir=str(run.path),
-            config=about,
+            config=config,
             # Without these, W&B captures and adds to the command's output.
             settings=wandb.Settings(console="off", silent=True),
         )
@@ -107,8 +107,8 @@ class Loggers:
         if plan.tensorboard:
             self._open("tensorboard", lambda: TensorBoard(run, first_update))
         if (number := plan.wandb) is not None:
-            about = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
-            self._open("wandb", lambda: WeightsAndBiases(run, about, number))
+            config = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
+            self._open("wandb", lambda: WeightsAndBiases(run, config, number))
 
     def _open(self, name: str, opener: Callable[[], Logger]) -> None:
         try:

@@ -337,10 +337,10 @@ def read_settings(path: Path) -> Settings:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        about = records.read(_ConfigFile, path)
-        records.check_version(about.format_version)
-        SEED_RANGE.check("seed", about.seed)
-        return Settings(Config.of(**about.config), about.preset, about.seed)
+        file = records.read(_ConfigFile, path)
+        records.check_version(file.format_version)
+        SEED_RANGE.check("seed", file.seed)
+        return Settings(Config.of(**file.config), file.preset, file.seed)
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:

@@ -84,7 +84,7 @@ class RunWriter:
         if not self._writes:
             return
         update, evaluated = latest.checkpoint.update, latest.checkpoint.evaluated
-        kept = []
+        lines = []
         for line in self._lines():
             try:
                 row = read_row(line)
@@ -94,10 +94,10 @@ class RunWriter:
             # An interruption adds an evaluation, which the checkpoint does not have.
             last = evaluated if isinstance(row, Evaluated) else update
             if row.update <= last:
-                kept.append(line)
+                lines.append(line)
         for path in latest.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
-        self._write(self.run.metrics, b"".join(kept))
+        self._write(self.run.metrics, b"".join(lines))
         for at, path in snapshots_in(self.run.snapshots).items():
             if at > evaluated:
                 path.unlink()
@@ -175,12 +175,12 @@ class RunWriter:
 
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
-        about = {
+        fields = {
             "seconds": self.times.seconds(),
             "total_seconds": self.times.total(),
             "peak_memory_mib": process.peak_mib(),
         }
-        text = json.dumps(about, indent=2) + "\n"
+        text = json.dumps(fields, indent=2) + "\n"
         self._write(self.run.times, text.encode())
 
     def _write(self, path: Path, content: bytes) -> None:

@@ -42,13 +42,13 @@ def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
     Raises:
         OverflowError: it would be larger than what can be read.
     """
-    about = {
+    description = {
         "format_version": FORMAT_VERSION,
         "version": __version__,
         **records.to_dict(description),
     }
-    about["sha256"] = _digest(about, tensors)
-    content = safetensors.numpy.save(tensors, {_KEY: _text(about)})
+    description["sha256"] = _digest(description, tensors)
+    content = safetensors.numpy.save(tensors, {_KEY: _text(description)})
     if len(content) > MAX_BYTES:
         raise OverflowError(f"it has {len(content):,} bytes; at most {MAX_BYTES:,}")
     return content
@@ -62,11 +62,11 @@ def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]
             was changed after it was saved.
     """
     with _opened(path) as file:
-        about = _description(path, file)
+        description = _description(path, file)
         tensors = file.get_tensors()
-    if about.pop("sha256", None) != _digest(about, tensors):
+    if description.pop("sha256", None) != _digest(description, tensors):
         raise AgentError(f"{path}: its contents were changed after they were saved")
-    return _record(path, kind, about), tensors
+    return _record(path, kind, description), tensors
 
 
 def describe(path: Path, kind: type[Record]) -> Record:
@@ -101,31 +101,31 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
-    about = records.from_json(dict[str, object], text)
+    description = records.from_json(dict[str, object], text)
     try:
-        records.check_version(about.get("format_version"))
+        records.check_version(description.get("format_version"))
     except ValueError as error:
         raise AgentError(f"{path}: {error}") from None
-    return about
+    return description
 
 
-def _record(path: Path, kind: type[Record], about: JsonObject) -> Record:
+def _record(path: Path, kind: type[Record], description: JsonObject) -> Record:
     try:
-        return records.from_dict(kind, about)
+        return records.from_dict(kind, description)
     except ValueError as error:
         raise AgentError(f"{path}: {error}") from None
 
 
-def _text(about: JsonObject) -> str:
-    return json.dumps(about, sort_keys=True)
+def _text(description: JsonObject) -> str:
+    return json.dumps(description, sort_keys=True)
 
 
-def _digest(about: JsonObject, tensors: dict[str, np.ndarray]) -> str:
+def _digest(description: JsonObject, tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of a description and of tensors with their names and shapes.
 
     The description is written again, so that it may come from a file.
     """
-    digest = hashlib.sha256(_text(about).encode())
+    digest = hashlib.sha256(_text(description).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         head = json.dumps([name, tensor.dtype.str, tensor.shape])

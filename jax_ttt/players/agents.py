@@ -88,17 +88,17 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
     )
 
 
-def game(specs: Sequence[Spec], asked: EnvId | None) -> EnvId:
+def game(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
     """Return the game that the players play.
 
-    It is `asked` if given, else the game of the saved agents among them, else the
+    It is `env_id` if given, else the game of the saved agents among them, else the
     default game. Only the descriptions of the files are read.
 
     Raises:
         AgentError: a file can't be read, or two agents are made for different games.
     """
-    if asked is not None:
-        return asked
+    if env_id is not None:
+        return env_id
     games: dict[EnvId, Path] = {}
     for spec in specs:
         if (saved := spec.saved) is not None:

@@ -100,10 +100,10 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         if not (colon and inner):
             form = next(form for form in KINDS if form.startswith(kind))
             raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
-        asked = read_name(inner, env_id, depth + 1)
-        if kind == "lookahead" and asked.kind != "agent":
+        player = read_name(inner, env_id, depth + 1)
+        if kind == "lookahead" and player.kind != "agent":
             raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
-        return Spec(name, kind, _number(name, kind, number), asked)
+        return Spec(name, kind, _number(name, kind, number), player)
     if name in _KIND_OF:
         return Spec(name, _KIND_OF[name])
     if not name or not _exists(name):
@@ -133,8 +133,8 @@ def stamp(spec: Spec) -> tuple[int, ...]:
     """Return numbers that change when the player's file is replaced."""
     if (saved := spec.saved) is None:
         return ()
-    about = saved.path.stat()
-    return about.st_ino, about.st_mtime_ns, about.st_size
+    status = saved.path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _exists(path: str) -> bool:

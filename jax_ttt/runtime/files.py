@@ -30,12 +30,12 @@ def check_readable(path: Path, most: int) -> None:
     Nothing is opened: that of a pipe would wait, that of a device may have an effect.
     """
     try:
-        about = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise UnreadableError(getattr(error, "strerror", None) or str(error)) from None
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise UnreadableError("not a regular file")
-    if about.st_size > most:
+    if status.st_size > most:
         raise UnreadableError(f"larger than {most:,} bytes")
 
 

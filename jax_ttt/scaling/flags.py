@@ -86,8 +86,8 @@ class Spread(Devices):
             self._check_address()
 
     def _check_address(self) -> None:
-        found = _ADDRESS.fullmatch(self.coordinator or "")
-        if not found or not 0 < int(found[2]) < 2**16:
+        match = _ADDRESS.fullmatch(self.coordinator or "")
+        if not match or not 0 < int(match[2]) < 2**16:
             raise SettingError("coordinator", "HOST:PORT", self.coordinator)
         if (self.process_id or 0) >= (self.num_processes or 0):
             rule = f"less than --num-processes {self.num_processes}"

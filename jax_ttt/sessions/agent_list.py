@@ -163,10 +163,10 @@ def _snapshots_of(entry: Entry) -> dict[int, Path]:
 
 def _stamp(path: Path) -> Stamp | None:
     try:
-        about = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    return about.st_mtime_ns, about.st_size, about.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _preset(run: RunFolder) -> str | None:

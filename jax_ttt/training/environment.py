@@ -41,7 +41,7 @@ def check_random_numbers(saved: JsonObject) -> None:
 
 def differences(saved: JsonObject) -> list[str]:
     """Return what the bits depend on and has changed, each as `name: then -> now`."""
-    then, now = (_what_counts(about) for about in (saved, environment()))
+    then, now = (_what_counts(place) for place in (saved, environment()))
     return [
         f"{name.removeprefix('versions.')}: {then.get(name)} -> {value}"
         for name, value in now.items()
@@ -49,9 +49,9 @@ def differences(saved: JsonObject) -> list[str]:
     ]
 
 
-def _what_counts(about: JsonObject) -> JsonObject:
+def _what_counts(place: JsonObject) -> JsonObject:
     """Return what the bits depend on; of a processor's threads, only their number."""
-    flat = records.flattened(about, ".")
+    flat = records.flattened(place, ".")
     if flat.get("device.platform") == "cpu":
         threads = flat.get("device.NPROC") or flat.get("device.cpu_count")
         flat["threads"] = str(threads)
