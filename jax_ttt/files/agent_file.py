@@ -30,7 +30,7 @@ class _Game:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Description(_Game):
     config: dict[str, Setting]
-    seed: Annotated[int, msgspec.Meta(ge=0, le=SEED_RANGE.high)]
+    seed: int
     num_updates: Annotated[int, msgspec.Meta(ge=0)]
     score: Grades
 
@@ -73,10 +73,9 @@ def load(path: Path) -> AgentFile:
             or a weight is not finite.
     """
     description, tensors = tensor_file.load(path, _Description)
-    try:
+    with tensor_file.naming(path):
         config = Config.of(**description.config)
-    except ValueError as error:
-        raise AgentError(f"{path}: {error}") from None
+        SEED_RANGE.check("seed", description.seed)
     if config.env_id != description.env_id:
         raise AgentError(f"{path}: its game does not match its settings")
     for name, tensor in tensors.items():

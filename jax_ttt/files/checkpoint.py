@@ -130,11 +130,9 @@ def load(path: Path) -> Checkpoint:
             or a weight is not finite.
     """
     description, tensors = tensor_file.load(path, _Description)
-    try:
+    with tensor_file.naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)
-    except ValueError as error:
-        raise AgentError(f"{path}: {error}") from None
     if name := not_finite(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     plan = Plan(

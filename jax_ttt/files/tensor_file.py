@@ -80,6 +80,15 @@ def describe(path: Path, kind: type[Record]) -> Record:
 
 
 @contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Turn a `ValueError` meanwhile into an `AgentError` that names the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise AgentError(f"{path}: {error}") from None
+
+
+@contextlib.contextmanager
 def _opened(path: Path) -> Iterator[safetensors.safe_open]:
     try:
         files.check_readable(path, MAX_BYTES)
@@ -102,18 +111,14 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
     description = records.from_json(dict[str, object], text)
-    try:
+    with naming(path):
         records.check_version(description.get("format_version"))
-    except ValueError as error:
-        raise AgentError(f"{path}: {error}") from None
     return description
 
 
 def _record(path: Path, kind: type[Record], description: JsonObject) -> Record:
-    try:
+    with naming(path):
         return records.from_dict(kind, description)
-    except ValueError as error:
-        raise AgentError(f"{path}: {error}") from None
 
 
 def _text(description: JsonObject) -> str:

@@ -117,7 +117,7 @@ FIELDS = CONFIG.as_dict()
         ({"config": FIELDS | {"gamma": 7.0}}, "gamma must be"),
         ({"config": FIELDS | {"no\x1b[2J": 1}}, "no [2J must be the name of a setting"),
         ({"config": None}, "Expected `object`, got `null` - at `$.config`"),
-        ({"seed": -1}, "Expected `int` >= 0 - at `$.seed`"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
         ({"sha256": "0" * 64}, "contents were changed"),
         ({"score": 3}, "Expected `object`, got `int` - at `$.score`"),
         (
