@@ -60,7 +60,7 @@ class _ConfigFile:
 
 
 class InUseError(OSError):
-    """Another process is writing; the message names the file and the process."""
+    """Another process is writing; the message has its number."""
 
 
 class Lock:
@@ -162,7 +162,7 @@ class RunFolder:
 
         The latest is the one with the most updates, whatever the times of the files.
         """
-        numbered = numbered_files(self.path, _CHECKPOINT)
+        numbered = _numbered_files(self.path, _CHECKPOINT)
         return [path for _, path in sorted(numbered.items(), reverse=True)]
 
     def files(self) -> list[str]:
@@ -177,14 +177,21 @@ class RunFolder:
         """
         return read_settings(self.config)
 
+    def lines(self) -> list[bytes]:
+        """Return the lines of the metrics; the half of one at the end is left out.
+
+        Raises:
+            UnreadableError: the file can't be read.
+        """
+        return files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
+
     def rows(self) -> list[Row]:
-        """Return the rows of metrics; the half of one after the last line is left out.
+        """Return the rows of metrics.
 
         Raises:
             ValueError: there are none, or a line is not a row.
         """
-        text = files.read_bounded(self.metrics, MOST_METRICS)
-        return [read_row(line) for line in text.split(b"\n")[:-1]]
+        return [read_row(line) for line in self.lines()]
 
     def last_evaluation(self) -> Evaluated | None:
         """Return the last row with grades.
@@ -192,8 +199,7 @@ class RunFolder:
         Raises:
             ValueError: there are no metrics, or a line is not a row.
         """
-        text = files.read_bounded(self.metrics, MOST_METRICS)
-        for line in reversed(text.split(b"\n")[:-1]):
+        for line in reversed(self.lines()):
             row = read_row(line)
             if isinstance(row, Evaluated):
                 return row
@@ -282,7 +288,7 @@ class RunFolder:
         """Return what a new run in the folder replaces, the settings last."""
         return [
             *(self.metrics, self.best, self.times),
-            *numbered_files(self.snapshots, _SNAPSHOT).values(),
+            *_numbered_files(self.snapshots, _SNAPSHOT).values(),
             *self.tensorboard.glob("events.out.tfevents.*"),
             self.config,
         ]
@@ -315,7 +321,7 @@ def read_row(line: str | bytes) -> Row:
     return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
-def numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
+def _numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
     """Return the files of a folder whose names match, by the number in their names."""
     if not folder.is_dir():
         return {}
@@ -326,7 +332,7 @@ def numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
 
 def snapshots_in(folder: Path) -> dict[int, Path]:
     """Return the agents in a folder of snapshots, by their updates, ascending."""
-    return numbered_files(folder, _SNAPSHOT)
+    return _numbered_files(folder, _SNAPSHOT)
 
 
 def read_settings(path: Path) -> Settings:

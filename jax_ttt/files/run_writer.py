@@ -13,7 +13,6 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import (
-    MOST_METRICS,
     RUNS,
     Lock,
     RunFolder,
@@ -94,7 +93,7 @@ class RunWriter:
             # An interruption adds an evaluation, which the checkpoint does not have.
             last = evaluated if isinstance(row, Evaluated) else update
             if row.update <= last:
-                lines.append(line)
+                lines.append(line + b"\n")
         for path in latest.damaged:
             path.replace(path.with_name(path.name + _ASIDE))
         self._write(self.run.metrics, b"".join(lines))
@@ -103,16 +102,15 @@ class RunWriter:
                 path.unlink()
 
     def _lines(self) -> list[bytes]:
-        """Return the lines of the metrics, without the half of one at the end."""
+        """Return the lines of the metrics; a missing file is a warning."""
         path = self.run.metrics
         if not path.exists():
             streams.tell(f"warning: {path}: no such file, so earlier rows are lost")
             return []
         try:
-            text = files.read_bounded(path, MOST_METRICS)
+            return self.run.lines()
         except files.UnreadableError as error:
             raise UsageError(f"{path}: {error}") from None
-        return [line + b"\n" for line in text.split(b"\n")[:-1]]
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and where the run takes place."""
