@@ -215,12 +215,12 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
     """
     before, now = (
         {
-            "preset": plan.preset,
-            "seed": plan.seed,
-            "snapshots": plan.snapshots,
-            **plan.config.as_dict(),
+            "preset": source.preset,
+            "seed": source.seed,
+            "snapshots": source.snapshots,
+            **source.config.as_dict(),
         }
-        for plan in (latest.checkpoint.plan, plan_of(args))
+        for source in (latest.checkpoint.plan, args)
     )
     planned = latest.checkpoint.plan.config.run.num_updates
     longer = args.config.run.num_updates > planned
