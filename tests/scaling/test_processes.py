@@ -83,13 +83,17 @@ def joined(flags, number, devices_each, cwd, command="train"):
                 stream.close()
 
 
+GLOO = re.compile(r"(?m)^.*(?:\[Gloo\]|connected to|peer ranks).*\n")
+
+
 def ends(run, seconds=120):
     """Return the exit codes and outputs of processes, without Gloo's lines on stderr.
 
-    JAX sums over the processes of CPUs with Gloo, which prints who is connected.
+    JAX sums over the processes of CPUs with Gloo, which prints who is connected. Its
+    threads print parts of lines, so that two lines may be mixed.
     """
     texts = [process.communicate(timeout=seconds) for process in run]
-    printed = [(out, re.sub(r"(?m)^\[Gloo\].*\n", "", err)) for out, err in texts]
+    printed = [(out, GLOO.sub("", err)) for out, err in texts]
     return [process.returncode for process in run], printed
 
 
