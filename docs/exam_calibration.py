@@ -15,11 +15,11 @@ import pgx
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs.pgx_games import Player
-from jax_ttt.exams import marks, questions
+from jax_ttt.games import pgx_games
+from jax_ttt.games.pgx_games import Player
+from jax_ttt.grading import marks, questions
+from jax_ttt.grading.exam import Mark
 from jax_ttt.players import lookahead, names, players, registry
-from jax_ttt.results.exam import Mark
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"

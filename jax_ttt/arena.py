@@ -18,15 +18,15 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
-from jax_ttt.drawing import pictures
 from jax_ttt.files import records
+from jax_ttt.files.outputs import ArenaResult
+from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import names
-from jax_ttt.results.commands import ArenaResult
-from jax_ttt.results.counting import counted
 from jax_ttt.runtime import files, streams
+from jax_ttt.runtime.words import counted
 
 if TYPE_CHECKING:
-    from jax_ttt.evaluation.crosstable import CrossTable
+    from jax_ttt.grading.crosstable import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,9 +73,9 @@ def main(args: Args) -> int:
 
     import jax
 
-    from jax_ttt.evaluation import crosstable
+    from jax_ttt.grading import crosstable
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import ranking, result_text
+    from jax_ttt.text import ranking, result_text
 
     env_id = agents.game(specs, args.env_id)
     specs = [
@@ -120,7 +120,7 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
-        from jax_ttt.plotting import charts
+        from jax_ttt.pictures import charts
 
         charts.cross_table_chart(table, env_id).save(args.svg)
         streams.tell_written(args.svg, as_json=args.json)

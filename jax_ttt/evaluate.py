@@ -20,19 +20,19 @@ from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
 from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.files import records
+from jax_ttt.files.outputs import EvaluateResult
+from jax_ttt.grading.grade import FullGrades, Reached
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
-from jax_ttt.reports import painting
-from jax_ttt.results.commands import EvaluateResult
-from jax_ttt.results.grades import FullGrades, Reached
 from jax_ttt.runtime import streams
 from jax_ttt.scaling.flags import Devices
+from jax_ttt.text import painting
 
 if TYPE_CHECKING:
     import jax
     from jax.sharding import Mesh
 
-    from jax_ttt.envs.tree import Tree
+    from jax_ttt.games.tree import Tree
     from jax_ttt.players.registry import Entrant
 
 _NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
@@ -105,9 +105,9 @@ def main(args: Args) -> int:
 
     import jax
 
-    from jax_ttt.envs import tree as trees
+    from jax_ttt.games import tree as trees
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import export, result_text
+    from jax_ttt.text import export, result_text
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
@@ -150,8 +150,7 @@ def graded(
     """Return the grades that are asked for; `say` shows how far they are."""
     import jax
 
-    from jax_ttt.evaluation import player_grades
-    from jax_ttt.exams import marks, questions
+    from jax_ttt.grading import marks, player_grades, questions
 
     match_key, exam_key = jax.random.split(key)
     exam = None
@@ -181,9 +180,9 @@ def reached_by(
 
     `say` shows the progress.
     """
-    from jax_ttt.evaluation import reached_grades
-    from jax_ttt.reports import reached_text
+    from jax_ttt.grading import reached_grades
     from jax_ttt.scaling import mesh as meshes
+    from jax_ttt.text import reached_text
 
     if reason := reached_grades.why_not(entrant, env_id):
         if GAMES[env_id].packing:
@@ -226,7 +225,7 @@ def check_files(args: Args, env_id: EnvId) -> None:
 
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
     """Return what is graded, in words: the player, its game, seed and seat."""
-    from jax_ttt.reports import result_text
+    from jax_ttt.text import result_text
 
     words = f"{name}: {env_id}"
     if entrant.agent:
@@ -237,7 +236,7 @@ def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
 
 def in_colour(verdict: str) -> str:
     """Return the verdict as it is printed: coloured in a terminal."""
-    from jax_ttt.reports.progress_table import coloured_verdict
+    from jax_ttt.text.progress_table import coloured_verdict
 
     return coloured_verdict(verdict) if painting.is_coloured(sys.stdout) else verdict
 

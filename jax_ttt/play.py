@@ -18,7 +18,7 @@ from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
 from jax_ttt.runtime import streams
-from jax_ttt.terminal.words import SideName
+from jax_ttt.text.commands import SideName
 
 SHIPPED = "shipped:network"
 """The opponent where there is no run."""
@@ -61,8 +61,7 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.players import agents, registry
-    from jax_ttt.reports import result_text
-    from jax_ttt.terminal import dialogue, screen
+    from jax_ttt.text import dialogue, result_text, screen
 
     env_id = agents.game([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game

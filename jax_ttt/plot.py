@@ -18,16 +18,16 @@ from jax_ttt.config.catalogue import ENUMERABLE, GAMES
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.drawing import pictures
-from jax_ttt.drawing.themes import Theme
+from jax_ttt.files import rows
+from jax_ttt.files.rows import Chunk, Evaluated, Row
 from jax_ttt.files.run_folder import RunFolder, read_settings
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.pictures.themes import Theme
 from jax_ttt.players import names
-from jax_ttt.results import rows
-from jax_ttt.results.rows import Chunk, Evaluated, Row
 from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
-    from jax_ttt.drawing.pictures import Picture
+    from jax_ttt.pictures.picture import Picture
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ def about(run: Path) -> tuple[str, Config]:
 
 def show_learned_seat(run: Path, config: Config) -> str:
     """Print and return which single seat the run's agent learned, "" if it is both."""
-    from jax_ttt.reports import result_text
+    from jax_ttt.text import result_text
 
     learned = result_text.learned_seat(config.env_id, config.seats)
     if learned:
@@ -145,7 +145,7 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
         if not (rows.evaluations(found, first.seats) or by_round):
             raise UsageError(f"{run}: no results against random to draw")
 
-    from jax_ttt.plotting import curves
+    from jax_ttt.pictures import curves
 
     learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
     note = f": {learned[0]}" if learned[0] else ""
@@ -170,8 +170,8 @@ def of_agent(args: Args) -> "Picture":
     check_drawable(args)
     cli.set_up(cli.Machine())
 
+    from jax_ttt.pictures import boards
     from jax_ttt.players import agents
-    from jax_ttt.plotting import boards
 
     run = next(iter(args.runs))
     agent = agents.load_agent(run)

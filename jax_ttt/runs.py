@@ -14,7 +14,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import records, run_folder
-from jax_ttt.results.commands import RunsResult, RunSummary
+from jax_ttt.files.outputs import RunsResult, RunSummary
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -23,17 +23,17 @@ from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
-from jax_ttt.drawing import pictures
 from jax_ttt.files import records, sweep_file
+from jax_ttt.files.outputs import SweepResult
+from jax_ttt.files.rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
+from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import names
-from jax_ttt.reports import sweep_table
-from jax_ttt.results.commands import SweepResult
-from jax_ttt.results.counting import counted
-from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
+from jax_ttt.runtime.words import counted
+from jax_ttt.text import sweep_table
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -269,7 +269,7 @@ def write(
 
     `num_new` agents were trained now, in this many seconds.
     """
-    from jax_ttt.evaluation import agent_groups
+    from jax_ttt.grading import agent_groups
 
     summaries = [
         agent_groups.group_summary(group.rows, group.config, group.point)
@@ -301,7 +301,7 @@ def write(
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
-        from jax_ttt.plotting import charts
+        from jax_ttt.pictures import charts
 
         first = groups[0]
         if args.grid:

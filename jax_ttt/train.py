@@ -266,7 +266,7 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     cli.set_up(args.machine, args.spread)
 
     from jax_ttt.players import agents
-    from jax_ttt.reports import console
+    from jax_ttt.text import console
     from jax_ttt.training import loop, resume
     from jax_ttt.training.run_state import Progress, run_key
 
@@ -299,9 +299,9 @@ def train_in_folder(
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.reports import console
         from jax_ttt.scaling import mesh as meshes
         from jax_ttt.scaling import processes
+        from jax_ttt.text import console
         from jax_ttt.training import environment, graded_steps, loop, resume
         from jax_ttt.training.device import Layout
         from jax_ttt.training.recorder import Recorder, Schedule
@@ -424,7 +424,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
 
 def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
     """Print the result, and return the exit code; `number` is that of a signal."""
-    from jax_ttt.reports import console
+    from jax_ttt.text import console
 
     agent = recorder.agent
     complete = agent.num_updates == agent.config.run.num_updates

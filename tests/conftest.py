@@ -14,16 +14,16 @@ import quick  # before jax_ttt
 import jax_ttt
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import positions
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import positions
+from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network, players, registry
 from jax_ttt.players.agents import Agent
-from jax_ttt.reports import text_board
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
 from jax_ttt.solver import minimax
+from jax_ttt.text import text_board
 
 if not quick.AS_USERS:
     jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -8,7 +8,8 @@ import numpy as np
 
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.results.grades import (
+from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.grading.grade import (
     Exact,
     Lines,
     Rates,
@@ -17,8 +18,7 @@ from jax_ttt.results.grades import (
     SampledRates,
     SeatExact,
 )
-from jax_ttt.results.grades import mean_rates as mean
-from jax_ttt.results.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.grading.grade import mean_rates as mean
 from jax_ttt.training.run_state import Progress
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.envs import packing
+from jax_ttt.games import packing
 
 ENV_ID = "connect_4x4"
 SIZE = 4

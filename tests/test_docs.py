@@ -27,9 +27,9 @@ from jax_ttt.config import grid
 from jax_ttt.config.errors import flag
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.players import network
-from jax_ttt.reports import export
 from jax_ttt.runtime import compile_cache
 from jax_ttt.scaling.flags import Spread
+from jax_ttt.text import export
 from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.solver import levels, on_disk, reach
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach

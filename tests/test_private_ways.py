@@ -31,7 +31,7 @@ NOT_ALWAYS_THERE = {
 TO_BE_SET = {"argv", "stderr", "stdin", "stdout"}
 """Attributes of `sys` that Python documents as ones to set."""
 OF_PGX = {"_step_count", "_x"}
-"""Fields of PGX's states that `envs/` reads: PGX has no public way to them."""
+"""Fields of PGX's states that `games/` reads: PGX has no public way to them."""
 
 
 def is_private(name):

@@ -7,7 +7,7 @@ import commands
 import pytest
 
 from jax_ttt import runs
-from jax_ttt.results.commands import RunSummary
+from jax_ttt.files.outputs import RunSummary
 
 
 def summary(**fields):

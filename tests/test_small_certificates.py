@@ -15,11 +15,11 @@ from small_boards import ENV_ID
 
 from jax_ttt.config.catalogue import CERTIFIED
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.evaluation import certificates
+from jax_ttt.grading import certificates
 from jax_ttt.players import players
 from jax_ttt.players.names import Spec
 from jax_ttt.players.registry import Entrant
-from jax_ttt.reports import export
+from jax_ttt.text import export
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 CHECKS = runpy.run_path(str(CHECKER))

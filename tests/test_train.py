@@ -26,13 +26,13 @@ from jax_ttt import __version__, evaluate
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint, records, run_folder
 from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.grading import counterexamples
+from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
-from jax_ttt.proving import counterexamples
-from jax_ttt.reports import console
-from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import interrupts
 from jax_ttt.runtime.files import WriteError
 from jax_ttt.scaling import processes
+from jax_ttt.text import console
 from jax_ttt.training import device, loop, run_state
 
 train = commands.module_of("train")
@@ -290,7 +290,7 @@ def proven(grades, unbeatable):
 
 
 def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch):
-    from jax_ttt.evaluation import evaluation
+    from jax_ttt.grading import evaluation
 
     real = evaluation.summary
     seen = []
@@ -312,7 +312,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
 
 
 def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
-    from jax_ttt.evaluation import evaluation
+    from jax_ttt.grading import evaluation
 
     real = evaluation.summary
 
@@ -464,7 +464,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.results.rows import Evaluated
+from jax_ttt.files.rows import Evaluated
 from jax_ttt.runtime.time_spans import TimeSpans
 writer = RunWriter(RunFolder(Path(sys.argv[1])), TimeSpans())
 writer.begin(Plan(config=Config(), preset="plain", seed=1), {})
@@ -823,7 +823,7 @@ def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys
 
 @pytest.mark.parametrize("flags", [("--num-updates", "4"), ("--until-proven",)])
 def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatch):
-    from jax_ttt.evaluation import evaluation
+    from jax_ttt.grading import evaluation
 
     real = evaluation.summary
     monkeypatch.setattr(evaluation, "summary", lambda x: proven(real(x), True))

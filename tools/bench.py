@@ -20,10 +20,10 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.drawing import pictures
 from jax_ttt.networks import q_network
-from jax_ttt.results.counting import counted
+from jax_ttt.pictures import picture as pictures
 from jax_ttt.runtime import files, process, streams
+from jax_ttt.runtime.words import counted
 from tools.benchmarks import (
     growth,
     openspiel,

@@ -21,13 +21,13 @@ from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.drawing.pictures import Picture
-from jax_ttt.drawing.themes import Theme
-from jax_ttt.envs.own_game import own_game
+from jax_ttt.files.rows import Row, searches
+from jax_ttt.games.own_game import own_game
+from jax_ttt.pictures import boards, curves, round_curves
+from jax_ttt.pictures.picture import Picture
+from jax_ttt.pictures.themes import Theme
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.plotting import boards, curves, round_curves
-from jax_ttt.results.rows import Row, searches
 from jax_ttt.runtime import streams
 from tools import screenshots
 from tools.benchmarks.progress import Steps

@@ -16,13 +16,12 @@ import jax
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import player_grades, reached_grades
-from jax_ttt.exams import marks, questions
 from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import marks, player_grades, questions, reached_grades
+from jax_ttt.grading.grade import FullExact, Rates
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
-from jax_ttt.results.grades import FullExact, Rates
 
 _MOST = 10**6  # positions; the agent reaches fewer
 HEAD = ("agent", "trained with", "size")

@@ -19,12 +19,12 @@ from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.published.records import Result
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.evaluation import agent_groups
 from jax_ttt.files import records
-from jax_ttt.results.aligned import wrapped
-from jax_ttt.results.counting import counted
-from jax_ttt.results.rows import AgentResult
+from jax_ttt.files.rows import AgentResult
+from jax_ttt.grading import agent_groups
 from jax_ttt.runtime import files, streams
+from jax_ttt.runtime.words import counted
+from jax_ttt.text.tables import wrapped
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
 

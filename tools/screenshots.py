@@ -15,7 +15,7 @@ from jax_ttt.config.errors import UsageError
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from jax_ttt.drawing.themes import Theme
+    from jax_ttt.pictures.themes import Theme
 
 TIMEOUT = 120_000
 """Milliseconds that a training or a busy machine may take."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from jax_ttt.api import html
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, PlayerError
-from jax_ttt.drawing.pictures import Picture, Theme
 from jax_ttt.files.records import JsonObject
+from jax_ttt.pictures import boards
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import agents
-from jax_ttt.plotting import boards
-from jax_ttt.reports import result_text
-from jax_ttt.results.counting import counted
+from jax_ttt.runtime.words import counted
+from jax_ttt.text import result_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

@@ -49,7 +49,7 @@ class Player:
     def policy(self) -> np.ndarray | None:
         """The probability of each move in each position, `(P, A)`; None if unknown.
 
-        The positions are in the order of `jax_ttt.envs.tree`.
+        The positions are in the order of `jax_ttt.games.tree`.
         """
         return self.entrant.probs
 

@@ -13,13 +13,13 @@ from jax_ttt.api.agent import in_words
 from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import MoveError, SettingError
-from jax_ttt.drawing.pictures import Picture, Theme
-from jax_ttt.envs import one_game
-from jax_ttt.envs.one_game import Result
+from jax_ttt.games import one_game
+from jax_ttt.games.one_game import Result
+from jax_ttt.pictures import boards
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import session
 from jax_ttt.players.session import Session
-from jax_ttt.plotting import boards
-from jax_ttt.reports import session_text
+from jax_ttt.text import session_text
 
 _STATUS = {
     None: "your move",

@@ -10,10 +10,10 @@ from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.api.proof import check_max_positions
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import player_grades, reached_grades
-from jax_ttt.reports import reached_text, result_text
-from jax_ttt.results.grades import FullGrades, Rate
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import player_grades, reached_grades
+from jax_ttt.grading.grade import FullGrades, Rate
+from jax_ttt.text import reached_text, result_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Callable, Sequence
 
-from jax_ttt.drawing.pictures import Picture
+from jax_ttt.pictures.picture import Picture
 
 
 def table_of(

@@ -9,12 +9,12 @@ from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, entrants
 from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import matches
-from jax_ttt.evaluation.statistics import wilson_interval
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import matches
+from jax_ttt.grading.statistics import wilson_interval
 from jax_ttt.players.registry import Entrant
-from jax_ttt.results.counting import counted
+from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes
 
 

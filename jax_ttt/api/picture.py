@@ -13,11 +13,11 @@ from jax_ttt.api.entrant import game_of
 from jax_ttt.api.game import as_moves
 from jax_ttt.api.run import Runs, compared
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.drawing import pictures
-from jax_ttt.drawing.pictures import Picture
-from jax_ttt.drawing.themes import Theme
-from jax_ttt.envs import one_game
-from jax_ttt.plotting import boards
+from jax_ttt.games import one_game
+from jax_ttt.pictures import boards
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.pictures.picture import Picture
+from jax_ttt.pictures.themes import Theme
 
 
 @runtime_checkable

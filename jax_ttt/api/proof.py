@@ -10,15 +10,15 @@ from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
-from jax_ttt.drawing.pictures import Picture, Theme
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.own_game import own_game
-from jax_ttt.evaluation import reached_grades
+from jax_ttt.games import tree as trees
+from jax_ttt.games.own_game import own_game
+from jax_ttt.grading import reached_grades
+from jax_ttt.grading.grade import Grades
+from jax_ttt.pictures import boards
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players.registry import Entrant
-from jax_ttt.plotting import boards
-from jax_ttt.reports import result_text
-from jax_ttt.results.grades import Grades
 from jax_ttt.solver import proof
+from jax_ttt.text import result_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

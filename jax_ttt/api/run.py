@@ -8,12 +8,12 @@ from jax_ttt.api import html
 from jax_ttt.api.agent import Agent
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.drawing.pictures import Picture, Theme
-from jax_ttt.evaluation.statistics import wilson_interval
-from jax_ttt.plotting import curves
-from jax_ttt.reports import result_text
-from jax_ttt.results.counting import counted
-from jax_ttt.results.rows import Row, evaluations
+from jax_ttt.files.rows import Row, evaluations
+from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.pictures import curves
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.runtime.words import counted
+from jax_ttt.text import result_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

@@ -10,10 +10,10 @@ from jax_ttt.api.entrant import PlayerLike, entrants
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
-from jax_ttt.drawing.pictures import Picture, Theme
-from jax_ttt.evaluation import crosstable
-from jax_ttt.plotting import charts
-from jax_ttt.reports import ranking
+from jax_ttt.grading import crosstable
+from jax_ttt.pictures import charts
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.text import ranking
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)

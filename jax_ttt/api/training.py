@@ -18,9 +18,9 @@ from jax_ttt.config.errors import ConflictError, Refused, SettingError, did_you_
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import PART_OF, Config
-from jax_ttt.evaluation import evaluation
-from jax_ttt.results.grades import Grades
-from jax_ttt.results.rows import Row
+from jax_ttt.files.rows import Row
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.grade import Grades
 from jax_ttt.training import graded_steps, loop, many_agents
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import Progress, run_key

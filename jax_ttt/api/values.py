@@ -12,11 +12,11 @@ from jax_ttt.api.agent import check_agent
 from jax_ttt.api.game import Board, states_of
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, MoveError
-from jax_ttt.drawing.pictures import Picture, Theme
-from jax_ttt.envs import one_game
+from jax_ttt.games import one_game
+from jax_ttt.pictures import boards
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import agents, network, session
-from jax_ttt.plotting import boards
-from jax_ttt.reports import text_board
+from jax_ttt.text import text_board
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

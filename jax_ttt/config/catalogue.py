@@ -69,7 +69,7 @@ class Game:
     preset: Literal["default", "plain"] = "plain"
     """The default preset of the game."""
     exam: str | None = None
-    """A file of `jax_ttt/exams` with positions whose moves have known values."""
+    """A file of `jax_ttt/grading` with positions whose moves have known values."""
 
     def __post_init__(self) -> None:
         if (self.pgx_id is None) == (self.in_a_row is None):

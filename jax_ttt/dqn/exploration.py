@@ -15,7 +15,7 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.parts.exploration import ExplorationSettings
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Scalar
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 
 
 def linear_epsilon(

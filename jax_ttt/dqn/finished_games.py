@@ -16,7 +16,7 @@ from jaxtyping import Array, Int
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import Learner, TrainState
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 
 _NO_UPDATE = 2**31 - 1
 """Folded into a run's key, it gives numbers that no update has: it is no index."""

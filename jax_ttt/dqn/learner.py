@@ -39,9 +39,9 @@ from jax_ttt.dqn import (
 from jax_ttt.dqn.equations import Scalar, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.envs import pgx_games, positions, replies
-from jax_ttt.envs.opponents import Opponent, SelfPlay
-from jax_ttt.envs.stones import Positions
+from jax_ttt.games import pgx_games, positions, replies
+from jax_ttt.games.opponents import Opponent, SelfPlay
+from jax_ttt.games.stones import Positions
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 

@@ -13,7 +13,7 @@ import jax
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import opponents
+from jax_ttt.games import opponents
 
 
 class Turn(NamedTuple):

@@ -12,7 +12,7 @@ import pgx
 from jaxtyping import Array, Float, UInt64
 
 from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.envs import packing, pgx_games
+from jax_ttt.games import packing, pgx_games
 
 CAPACITY = 2**18
 """Most positions of a pool; those of the oldest rounds leave it first."""

@@ -16,7 +16,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.results.grades import Grades
+from jax_ttt.grading.grade import Grades
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

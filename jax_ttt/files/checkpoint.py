@@ -18,7 +18,7 @@ from jax_ttt.files import tensor_file
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.results.grades import Grades
+from jax_ttt.grading.grade import Grades
 
 Finished = Literal["end", "proven"]
 """Why a run ended by itself: after its last update, or with `--until-proven`."""

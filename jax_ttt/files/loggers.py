@@ -13,8 +13,8 @@ from typing import Protocol
 from jax_ttt.files import records
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.records import JsonObject
+from jax_ttt.files.rows import Row
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.results.rows import Row
 from jax_ttt.runtime import streams
 
 Numbers = dict[str, int | float]

@@ -28,8 +28,8 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.results.commands import RunSummary
-from jax_ttt.results.rows import Chunk, Evaluated, Row, Step
+from jax_ttt.files.outputs import RunSummary
+from jax_ttt.files.rows import Chunk, Evaluated, Row, Step
 from jax_ttt.runtime import files
 
 RUNS = Path("runs")

@@ -12,6 +12,7 @@ from jax_ttt.files import agent_file, checkpoint, records
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.records import JsonObject
+from jax_ttt.files.rows import Evaluated, Row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
@@ -19,7 +20,6 @@ from jax_ttt.files.run_folder import (
     read_row,
     snapshots_in,
 )
-from jax_ttt.results.rows import Evaluated, Row
 from jax_ttt.runtime import files, process, streams
 from jax_ttt.runtime.files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans

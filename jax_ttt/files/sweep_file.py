@@ -21,8 +21,8 @@ from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.files.records import FORMAT_VERSION
+from jax_ttt.files.rows import AgentResult
 from jax_ttt.files.run_folder import RUNS, Lock
-from jax_ttt.results.rows import AgentResult
 from jax_ttt.runtime import files
 from jax_ttt.runtime.files import WriteError
 

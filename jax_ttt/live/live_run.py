@@ -17,13 +17,13 @@ from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId, Side
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.history import HistoryRow, history_row, optimal_by_seat
+from jax_ttt.files.rows import Chunk, Evaluated
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.history import HistoryRow, history_row, optimal_by_seat
+from jax_ttt.pictures import curves
 from jax_ttt.players.agents import Agent
-from jax_ttt.plotting import curves
-from jax_ttt.results.grades import Grades
-from jax_ttt.results.rows import Chunk, Evaluated
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies, proof
 from jax_ttt.training import graded_steps, loop

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from jax_ttt.envs.symmetry import Views
+from jax_ttt.games.symmetry import Views
 
 DIGITS = 15
 """Number of base-3 digits that a float32 represents exactly."""

@@ -18,8 +18,8 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.choices import Precision
-from jax_ttt.envs import pgx_games, stones, symmetry
-from jax_ttt.envs.stones import Positions
+from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games.stones import Positions
 from jax_ttt.networks import canonical_views
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table

@@ -9,8 +9,8 @@ from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
 from jax_ttt.config.choices import TableKey
-from jax_ttt.envs import stones
-from jax_ttt.envs.stones import Positions
+from jax_ttt.games import stones
+from jax_ttt.games.stones import Positions
 
 
 class Table(nnx.Module):

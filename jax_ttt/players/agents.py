@@ -15,10 +15,10 @@ from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
+from jax_ttt.grading.grade import Grades
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network
 from jax_ttt.players.names import Spec
-from jax_ttt.results.grades import Grades
 from jax_ttt.runtime import files, pytrees
 
 

@@ -14,7 +14,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players.network import greedy_actions

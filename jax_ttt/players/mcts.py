@@ -20,10 +20,10 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.envs import stones
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.symmetry import ArrayT
-from jax_ttt.envs.tree import Tree
+from jax_ttt.games import stones
+from jax_ttt.games import tree as trees
+from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
 
 EXPLORATION = 2**0.5

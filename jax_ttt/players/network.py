@@ -16,8 +16,8 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games, positions
-from jax_ttt.envs.tree import Tree
+from jax_ttt.games import pgx_games, positions
+from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.solver import policies

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.players import mcts
 
 MOST_EDGES = 2**24

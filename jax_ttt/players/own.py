@@ -16,11 +16,11 @@ from jaxtyping import Array, Int, Key, Shaped
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.envs import pgx_games, positions
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import pgx_games, positions
+from jax_ttt.games import tree as trees
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
-from jax_ttt.results.counting import counted
+from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies
 
 Function: TypeAlias = Callable[[jax.Array, pgx.State], jax.Array]

@@ -17,7 +17,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games, stones
+from jax_ttt.games import pgx_games, stones
 
 
 def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:

@@ -14,9 +14,9 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.envs import pgx_games, positions
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
+from jax_ttt.games import pgx_games, positions
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, mcts, network, online_search, players
 from jax_ttt.players.agents import Agent, AgentError

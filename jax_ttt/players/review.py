@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import MoveError
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import tree as trees
 from jax_ttt.solver import minimax
 
 

@@ -18,9 +18,9 @@ from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import MoveError
-from jax_ttt.envs import one_game, pgx_games, positions, stones
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.one_game import Result
+from jax_ttt.games import one_game, pgx_games, positions, stones
+from jax_ttt.games import tree as trees
+from jax_ttt.games.one_game import Result
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.registry import Entrant

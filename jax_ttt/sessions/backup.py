@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jax_ttt.config.catalogue import SEAT_OF
-from jax_ttt.envs.tree import Tree
 from jax_ttt.files.records import JsonObject
+from jax_ttt.games.tree import Tree
 from jax_ttt.players.agents import AgentError
 from jax_ttt.serving import checks, replies
 from jax_ttt.serving.replies import Refusal

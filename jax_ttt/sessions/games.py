@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jax_ttt.config.catalogue import SEAT_OF, SIDES, Seat, Side
-from jax_ttt.envs.tree import Tree
 from jax_ttt.files.records import JsonObject
+from jax_ttt.games.tree import Tree
 from jax_ttt.serving.replies import Refusal
 
 MOST_GAMES = 1000

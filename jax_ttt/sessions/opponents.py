@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config import catalogue
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import tree as trees
 from jax_ttt.players import agents, levels, names, registry
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.players.levels import Level

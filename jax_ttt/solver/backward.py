@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from jaxtyping import Shaped
 
-from jax_ttt.envs.symmetry import ArrayT
-from jax_ttt.envs.tree import Tree, array_module
+from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.tree import Tree, array_module
 
 
 def backward(

@@ -8,7 +8,7 @@ Axes: `P` positions, `A` actions.
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.envs.tree import Seat, Tree
+from jax_ttt.games.tree import Seat, Tree
 from jax_ttt.solver import minimax, outcomes, policies
 from jax_ttt.solver.backward import backward
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, UInt32, UInt64
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
-from jax_ttt.envs import packing
+from jax_ttt.games import packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import Player, Successors
 

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, UInt64
 
-from jax_ttt.envs import packing, pgx_games
+from jax_ttt.games import packing, pgx_games
 from jax_ttt.solver import expansion
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON

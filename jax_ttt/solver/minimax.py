@@ -6,7 +6,7 @@ Axes: `P` positions, `A` actions.
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.envs.tree import Tree
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
 from jax_ttt.solver.backward import backward
 

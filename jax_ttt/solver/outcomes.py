@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from jax_ttt.envs.symmetry import ArrayT
-from jax_ttt.envs.tree import Tree, array_module
+from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.tree import Tree, array_module
 from jax_ttt.solver import policies
 from jax_ttt.solver.backward import backward
 

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from jax_ttt.envs.symmetry import ArrayT
-from jax_ttt.envs.tree import Tree, array_module
+from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.tree import Tree, array_module
 
 
 def uniform(tree: Tree[ArrayT]) -> Float[ArrayT, "P A"]:

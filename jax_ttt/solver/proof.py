@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.envs.symmetry import ArrayT
-from jax_ttt.envs.tree import Seat, Tree, array_module
+from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.tree import Seat, Tree, array_module
 from jax_ttt.solver.backward import backward
 
 Line = list[tuple[int, int]]

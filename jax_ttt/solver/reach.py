@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.envs import packing, pgx_games
+from jax_ttt.games import packing, pgx_games
 from jax_ttt.solver import expansion, losing_lines, on_disk
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.levels import Collected, Level

@@ -5,7 +5,7 @@ Axes: `A` actions, `W` positions of a level.
 
 import numpy as np
 
-from jax_ttt.envs.tree import Seat, Tree
+from jax_ttt.games.tree import Seat, Tree
 from jax_ttt.solver.backward import backward
 
 

@@ -16,9 +16,9 @@ import pgx
 from jaxtyping import Array, Int, UInt32
 
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.envs import packing, pgx_games
-from jax_ttt.envs.packing import Stones
-from jax_ttt.envs.symmetry import LeafT
+from jax_ttt.games import packing, pgx_games
+from jax_ttt.games.packing import Stones
+from jax_ttt.games.symmetry import LeafT
 
 Player = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions` that ignores its key."""

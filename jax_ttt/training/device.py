@@ -19,10 +19,10 @@ from jaxtyping import Array, Int, UInt32
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation import network_grades
-from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.evaluation.match_counts import Match
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import network_grades
+from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading.match_counts import Match
 from jax_ttt.networks.q_network import Network
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.scaling import mesh as meshes

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from jax_ttt.results.counting import counted
 from jax_ttt.runtime import pytrees
+from jax_ttt.runtime.words import counted
 from jax_ttt.training.run_state import Progress
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from jax_ttt.evaluation import evaluation
-from jax_ttt.results.grades import Grades
-from jax_ttt.results.rows import Chunk, Evaluated, Row
+from jax_ttt.files.rows import Chunk, Evaluated, Row
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.grade import Grades
 from jax_ttt.training.run_state import Progress
 
 UNGRADED = Grades()

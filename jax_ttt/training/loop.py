@@ -18,13 +18,13 @@ from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner, TrainState
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.opponents import Opponent, Versus
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.games.opponents import Opponent, Versus
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import counterexamples
+from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.players import names, registry
-from jax_ttt.proving import counterexamples
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import device_memory
 from jax_ttt.scaling import mesh as meshes

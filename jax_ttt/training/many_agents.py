@@ -15,11 +15,11 @@ import numpy as np
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation import evaluation
-from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.results.grades import Grades
-from jax_ttt.results.rows import AgentResult
+from jax_ttt.files.rows import AgentResult
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading.grade import Grades
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh as meshes
 from jax_ttt.scaling import processes

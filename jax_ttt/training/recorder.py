@@ -12,9 +12,9 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.grading.grade import Grades, Reached
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
-from jax_ttt.results.grades import Grades, Reached
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.scaling import processes

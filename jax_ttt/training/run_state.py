@@ -17,8 +17,8 @@ from jaxtyping import UInt32
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.evaluation.evaluation import Evaluation
-from jax_ttt.results.rows import Counts
+from jax_ttt.files.rows import Counts
+from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.runtime import pytrees
 from jax_ttt.scaling import mesh as meshes
 from jax_ttt.training.device import Layout

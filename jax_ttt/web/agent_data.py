@@ -12,9 +12,9 @@ from jaxtyping import Float
 from jax_ttt.config.catalogue import SEATS, SIDES, Side
 from jax_ttt.config.choices import NetworkKind
 from jax_ttt.dqn import equations
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
 from jax_ttt.files.records import JsonObject
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
 from jax_ttt.solver import policies, proof

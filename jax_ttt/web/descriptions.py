@@ -10,15 +10,15 @@ import numpy as np
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SEATS, Seat, Side
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.history import HistoryRow, history_row, measured_row
 from jax_ttt.files.records import JsonObject
+from jax_ttt.files.rows import Chunk
 from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading.grade import Rates
+from jax_ttt.grading.history import HistoryRow, history_row, measured_row
 from jax_ttt.live.job import FullStatus
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results.grades import Rates
-from jax_ttt.results.rows import Chunk
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions.agent_list import Entry
 from jax_ttt.sessions.opponents import LIVE, Key, Opponents, Trained

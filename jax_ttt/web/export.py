@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config import catalogue
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation.history import measured_row
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import snapshots_in
+from jax_ttt.games import tree as trees
+from jax_ttt.grading.history import measured_row
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS

@@ -12,9 +12,9 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SIDES
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
 from jax_ttt.files.records import JsonObject
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.players import agents
 from jax_ttt.runtime import streams

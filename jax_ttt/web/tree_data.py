@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Int, Shaped, UInt8
 
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.envs import stones
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
 from jax_ttt.files.records import JsonObject
+from jax_ttt.games import stones
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import minimax
 
 NOT_OVER = 3

@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import jax_ttt
-from jax_ttt.envs import one_game
+from jax_ttt.games import one_game
 
 
 def any_free(key, env_state):

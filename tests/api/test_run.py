@@ -7,7 +7,7 @@ import pytest
 
 import jax_ttt
 from jax_ttt.api.run import Run, Runs, compared
-from jax_ttt.results.grades import Grades
+from jax_ttt.grading.grade import Grades
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES
-from jax_ttt.envs import line_games, pgx_games
+from jax_ttt.games import line_games, pgx_games
 
 FAST = "tic_tac_toe", "connect_four"
 
@@ -111,7 +111,7 @@ def test_a_new_game_takes_one_record(run):
     done = run(
         "from jax_ttt import cli\n"
         "from jax_ttt.train import COMMAND\n"
-        "from jax_ttt.envs import pgx_games\n"
+        "from jax_ttt.games import pgx_games\n"
         "args = cli.parse(COMMAND, ['--env-id', 'go_19x19'])\n"
         "assert args.preset == 'plain'\n"
         "assert args.config.env_id == 'go_19x19'\n"

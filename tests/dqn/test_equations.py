@@ -10,8 +10,8 @@ import pytest
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.dqn import equations
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
 from jax_ttt.solver import outcomes, policies, proof
 
 LEGAL = np.array([[True, True, False]])

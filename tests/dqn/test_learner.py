@@ -14,7 +14,7 @@ from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses, random_numbers
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players.network import network_of
 

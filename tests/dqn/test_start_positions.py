@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
-from jax_ttt.envs import packing, pgx_games
+from jax_ttt.games import packing, pgx_games
 
 ENV = "connect_4x4"
 NUMBERS = st.lists(st.integers(0, 30), max_size=12)

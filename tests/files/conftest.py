@@ -7,8 +7,8 @@ import tiny
 
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Plan
+from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
-from jax_ttt.results.grades import Grades
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import run_key
 

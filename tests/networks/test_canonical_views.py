@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.envs import stones, symmetry
+from jax_ttt.games import stones, symmetry
 from jax_ttt.networks import canonical_views
 
 VIEWS = np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries])

@@ -11,8 +11,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.evaluation import evaluation as evaluations
-from jax_ttt.evaluation import network_grades
+from jax_ttt.grading import evaluation as evaluations
+from jax_ttt.grading import network_grades
 from jax_ttt.networks import fast_dense, q_network
 from jax_ttt.players.network import network_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.envs import stones, symmetry
+from jax_ttt.games import stones, symmetry
 from jax_ttt.networks import canonical_views, q_network
 from jax_ttt.players.network import decision_values, network_of
 from jax_ttt.runtime import devices

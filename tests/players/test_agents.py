@@ -11,10 +11,10 @@ import safetensors.numpy
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, tensor_file
+from jax_ttt.grading.grade import Grades
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
-from jax_ttt.results.grades import Grades
 
 CONFIG = Config.of(hidden_size=8, eval_games=0)
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records, tensor_file
+from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.results.grades import Grades
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADES = Grades(exact=made.exact((0.5,), (0.25,)))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.envs import tree as trees
+from jax_ttt.games import tree as trees
 from jax_ttt.players import levels, names, registry
 from jax_ttt.players.levels import LEVELS
 from jax_ttt.solver import policies, proof

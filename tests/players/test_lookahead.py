@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import pgx_games, positions, stones
+from jax_ttt.games import pgx_games, positions, stones
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
 from jax_ttt.players.network import network_of

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.catalogue import GAMES, SEATS
-from jax_ttt.envs import positions, stones
+from jax_ttt.games import positions, stones
 from jax_ttt.players import mcts
-from jax_ttt.reports import text_board
 from jax_ttt.solver import outcomes, policies, proof
+from jax_ttt.text import text_board
 
 SEARCH = jax.jit(mcts.search)
 UCB = jax.jit(mcts.ucb)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.envs import one_game
+from jax_ttt.games import one_game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, network
 from jax_ttt.players.agents import Agent

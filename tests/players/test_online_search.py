@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.players import lookahead, names, online_search, registry
 
 ENV_ID = "connect_4x4"

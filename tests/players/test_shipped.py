@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS
-from jax_ttt.evaluation import reached_grades
+from jax_ttt.grading import reached_grades
 from jax_ttt.players import agents, names, network, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof

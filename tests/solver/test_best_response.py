@@ -2,7 +2,7 @@
 
 import pytest
 
-from jax_ttt.evaluation import grades
+from jax_ttt.grading import exact as grades
 from jax_ttt.solver import best_response, minimax, outcomes, policies
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rule_player import RULE, reached
 
-from jax_ttt.envs import packing, pgx_games
+from jax_ttt.games import packing, pgx_games
 from jax_ttt.solver import losing_lines
 
 ENV = "connect_4x4"

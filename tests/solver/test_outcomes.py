@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.envs import stones
+from jax_ttt.games import stones
 from jax_ttt.solver import outcomes, policies, proof
 
 REPORT = jax.jit(outcomes.report)

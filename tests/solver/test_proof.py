@@ -17,10 +17,11 @@ import rules
 
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.choices import SEATS_OF
-from jax_ttt.evaluation import evaluation, grades
-from jax_ttt.reports import result_text
-from jax_ttt.results.grades import Grades
+from jax_ttt.grading import evaluation
+from jax_ttt.grading import exact as grades
+from jax_ttt.grading.grade import Grades
 from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.text import result_text
 
 ENV = "tic_tac_toe"
 OTHER = {"X": "O", "O": "X"}

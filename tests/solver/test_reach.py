@@ -12,8 +12,8 @@ from rule_player import RULE, reached
 
 import jax_ttt
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.envs import packing
-from jax_ttt.envs import positions as boards
+from jax_ttt.games import packing
+from jax_ttt.games import positions as boards
 from jax_ttt.players import network, players
 from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
 from jax_ttt.solver.expansion import Subject

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.envs import one_game, packing
+from jax_ttt.games import one_game, packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
 

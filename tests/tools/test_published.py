@@ -9,7 +9,7 @@ import pytest
 import tiny
 
 from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.results.grades import RATES
+from jax_ttt.grading.grade import RATES
 from jax_ttt.training import many_agents
 from tools import published
 

@@ -10,11 +10,10 @@ import tiny
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.envs.opponents import Versus
-from jax_ttt.evaluation import network_grades
+from jax_ttt.games.opponents import Versus
+from jax_ttt.grading import counterexamples, network_grades
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of
-from jax_ttt.proving import counterexamples
 from jax_ttt.training import loop
 from jax_ttt.training.device import keys
 from jax_ttt.training.run_state import run_key

@@ -13,8 +13,8 @@ from quick import compiled
 from jax_ttt.config.hyper import Hyper
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.evaluation import agent_groups
-from jax_ttt.evaluation.evaluation import Evaluation
+from jax_ttt.grading import agent_groups
+from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.scaling import processes
 from jax_ttt.training import graded_steps, loop, many_agents, run_state
 from jax_ttt.training.device import Layout, keys

@@ -14,8 +14,8 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
-from jax_ttt.results.grades import Grades
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.scaling import processes

@@ -414,7 +414,7 @@ def test_tensorboard_has_each_row_once(tmp_path, monkeypatch):
 
 
 def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
-    from jax_ttt.evaluation import evaluation
+    from jax_ttt.grading import evaluation
 
     real = evaluation.summary
 

@@ -8,9 +8,10 @@ import numpy as np
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.drawing import pictures, themes
-from jax_ttt.drawing.axes import band, new_figure, shortened
-from jax_ttt.drawing.pictures import Picture
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.pictures import themes
+from jax_ttt.pictures.axes import band, new_figure, shortened
+from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import run_key

@@ -17,12 +17,12 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.envs import stones
-from jax_ttt.envs import tree as trees
-from jax_ttt.envs.tree import Tree
-from jax_ttt.evaluation.evaluation import Evaluation, summary
-from jax_ttt.results.counting import counted
-from jax_ttt.results.grades import Exact
+from jax_ttt.games import stones
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading.evaluation import Evaluation, summary
+from jax_ttt.grading.grade import Exact
+from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes, policies, proof
 from tools.benchmarks import timing
 from tools.benchmarks.progress import Steps

@@ -29,7 +29,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.random_numbers import draw_random_numbers
-from jax_ttt.envs import pgx_games, stones
+from jax_ttt.games import pgx_games, stones
 from jax_ttt.players import players
 
 

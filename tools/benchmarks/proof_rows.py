@@ -4,11 +4,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from jax_ttt.config.catalogue import SEATS
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation.statistics import wilson_interval
 from jax_ttt.files import records
-from jax_ttt.results.counting import counted
-from jax_ttt.results.grades import Exact
+from jax_ttt.games import tree as trees
+from jax_ttt.grading.grade import Exact
+from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.runtime.words import counted
 from jax_ttt.solver import safe_play
 from tools.benchmarks.progress import say
 from tools.benchmarks.timing import Figures, Timed, show

@@ -10,9 +10,9 @@ import pgx
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.envs import pgx_games
-from jax_ttt.envs import tree as trees
-from jax_ttt.evaluation.matches import play_seats
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.grading.matches import play_seats
 from jax_ttt.players import players
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import device, loop

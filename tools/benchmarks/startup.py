@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax_ttt
+from jax_ttt.files.rows import Evaluated
 from jax_ttt.files.run_folder import read_row
-from jax_ttt.results.rows import Evaluated
-from jax_ttt.terminal import words
+from jax_ttt.text import commands as words
 from tools.benchmarks import processes
 from tools.benchmarks.processes import Child
 from tools.benchmarks.progress import Steps, say

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.evaluation.evaluation import summary
-from jax_ttt.results.counting import counted
-from jax_ttt.results.grades import Exact
-from jax_ttt.results.rows import AgentResult
+from jax_ttt.files.rows import AgentResult
+from jax_ttt.grading.evaluation import summary
+from jax_ttt.grading.grade import Exact
+from jax_ttt.runtime.words import counted
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks.progress import Steps

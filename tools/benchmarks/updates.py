@@ -11,7 +11,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.envs import pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.training import device, loop
 from jax_ttt.training.device import KeyData, Layout

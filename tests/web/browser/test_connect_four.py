@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from browsing import axe, expect, is_over, status, wait_for_turn
 
-from jax_ttt.envs import one_game, pgx_games
+from jax_ttt.games import one_game, pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead
 from jax_ttt.players.network import greedy_actions, greedy_player

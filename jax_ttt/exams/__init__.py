@@ -1,1 +1,0 @@
-"""Exams: positions whose moves have known values, which a player is asked about."""

@@ -1,0 +1,88 @@
+"""Rows of `metrics.jsonl` and of sweeps: counts and grades. Imports no JAX."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.grading.grade import Grades, is_exact
+
+Event = Literal["chunk", "evaluation"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Counts of a training; the settings and the seed decide all but `seconds`."""
+
+    update: int  # updates done
+    games: int  # training games that have ended
+    wins: int  # games won by the agent; in self-play by the first player
+    losses: int
+    env_steps: int  # moves made
+    seconds: float  # spent training, excluding compilation and evaluation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """The kind of a row."""
+
+    event: Event
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Chunk(Counts, Step):
+    """A row of `metrics.jsonl` after a chunk of updates."""
+
+    event: Literal["chunk"] = "chunk"
+    loss: float  # mean over the chunk, like the next two
+    grad_norm: float  # L2 norm of the whole gradient
+    mean_max_q: float  # value of the best legal action
+    epsilon: float  # at the end of the chunk, like the next two
+    learning_rate: float
+    rows: int  # rows of a table visited so far; 0 for a network
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evaluated(Grades, Counts, Step):
+    """A row of `metrics.jsonl` after an evaluation."""
+
+    event: Literal["evaluation"] = "evaluation"
+
+
+Row = Chunk | Evaluated
+"""A row of `metrics.jsonl`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentResult(Grades, Counts):
+    """The result of one agent among many; no grades if it diverged."""
+
+    seed: int
+    diverged: bool  # the loss, the gradient or an action value was not finite
+
+
+def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:
+    """Return the last row of each update that has rates against random in these seats.
+
+    A search at the end of a run adds a row with the same update.
+    """
+    found = (row for row in rows if isinstance(row, Evaluated))
+    return list({row.update: row for row in found if row.mean(seats)}.values())
+
+
+def source_of_rates(graded: Sequence[Grades], seats: Sequence[Seat] = SEATS) -> str:
+    """Return in words whether the best known rates in these seats are exact."""
+    every = (rates for grades in graded for rates in grades.rates.items())
+    exact = [is_exact(rates) for seat, rates in every if seat in seats]
+    if not any(exact):
+        return "sampled"
+    return "exact" if all(exact) else "partly sampled"
+
+
+def searches(rows: Sequence[Row]) -> list[Evaluated]:
+    """Return the last row of each update that has results of a search.
+
+    A search at the end of a run may follow one of the same agent that was cut.
+    """
+    found = (row for row in rows if isinstance(row, Evaluated))
+    return list({row.update: row for row in found if row.reached}.values())

@@ -1,0 +1,156 @@
+"""Positions as keys: exact, without collisions, of at most 64 bits.
+
+A key is a row of two 32-bit words. It holds the stones of both players, and these say
+whose turn it is, since the players alternate and the first player moves first.
+
+Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
+"""
+
+import dataclasses
+from typing import NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Int, UInt32, UInt64
+
+from jax_ttt.config.catalogue import GAMES, EnvId, Game
+from jax_ttt.games import line_games, pgx_games, symmetry
+
+_WORD = 32
+
+
+class Stones(NamedTuple):
+    """The stones of both players, row by row."""
+
+    first: jax.Array  # (B, F) bool
+    second: jax.Array  # (B, F) bool
+
+
+def _digit_bits(game: Game) -> tuple[int, int]:
+    """Return the number of digits of a key, and the bits of each."""
+    rows, columns = game.shape
+    return (rows * columns, 2) if game.packing == "cells" else (columns, rows + 1)
+
+
+def check_packed(env_id: EnvId) -> None:
+    """Raise `ValueError` unless the game's positions have keys."""
+    game = GAMES[env_id]
+    num_digits, bits = _digit_bits(game)
+    words = -(-num_digits // (_WORD // bits))
+    if game.packing is None or not game.stones or words > 2:
+        raise ValueError(f"positions of {env_id} have no keys of 64 bits")
+
+
+def stones_of(env_state: pgx.State) -> Stones:
+    """Return the stones of states whose observation is two planes of stones."""
+    obs = env_state.observation
+    first = pgx_games.first_to_move(env_state)[:, None]
+    mine, yours = (obs[..., plane].reshape(len(obs), -1) for plane in (0, 1))
+    return Stones(jnp.where(first, mine, yours), jnp.where(first, yours, mine))
+
+
+def seen(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
+    """Return the stones in a view, whose cell `i` is cell `cells[i]` of the board."""
+    return Stones(stones.first[:, cells], stones.second[:, cells])
+
+
+def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the keys of boards."""
+    game = GAMES[env_id]
+    num_digits, bits = _digit_bits(game)
+    if game.packing == "cells":
+        digits = stones.first + 2 * stones.second.astype(jnp.uint32)
+    else:
+        digits = _column_digits(game, stones)
+    place = np.arange(num_digits)
+    per_word = _WORD // bits
+    moved = digits << jnp.uint32(place % per_word * bits)[None]
+    words = [moved[:, place // per_word == word] for word in (0, 1)]
+    return jnp.stack([word.sum(axis=1, dtype=jnp.uint32) for word in words], axis=1)
+
+
+def _column_digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
+    """Return for each column its stones as bits, the first player's as 1, and a 1."""
+    rows, columns = game.shape
+    grid = [plane.reshape(-1, rows, columns)[:, ::-1] for plane in stones]
+    weights = jnp.uint32(1 << np.arange(rows))[None, :, None]
+    bits = (grid[0] * weights).sum(axis=1, dtype=jnp.uint32)
+    height = (grid[0] | grid[1]).sum(axis=1, dtype=jnp.uint32)
+    return bits | (jnp.uint32(1) << height)
+
+
+def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:
+    """Return the stones of the boards with these keys."""
+    game = GAMES[env_id]
+    num_digits, bits = _digit_bits(game)
+    place = np.arange(num_digits)
+    per_word = _WORD // bits
+    words = keys[:, place // per_word] >> jnp.uint32(place % per_word * bits)[None]
+    digits = words & jnp.uint32(2**bits - 1)
+    if game.packing == "cells":
+        return Stones(digits == 1, digits == 2)
+    rows = jnp.arange(game.shape[0], dtype=jnp.uint32)[None, ::-1, None]
+    height = 31 - jax.lax.clz(digits)[:, None]
+    taken, bit = rows < height, (digits[:, None] >> rows) & 1 == 1
+    flat = (len(keys), -1)
+    return Stones((taken & bit).reshape(flat), (taken & ~bit).reshape(flat))
+
+
+def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
+    """Return the states of boards on which nobody has won; the first player has id 0.
+
+    The fields of PGX's states of stones are filled in: what the rules need is the board
+    and the player to move.
+    """
+    game = GAMES[env_id]
+    num_stones = (stones.first | stones.second).sum(axis=1, dtype=jnp.int32)
+    second_moves = num_stones % 2
+    turn = (second_moves == 1)[:, None]
+    mine = jnp.where(turn, stones.second, stones.first)
+    yours = jnp.where(turn, stones.first, stones.second)
+    free = ~(stones.first | stones.second)
+    board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
+    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    start = cast(line_games.State, _start(env_id, len(free)))
+    return dataclasses.replace(
+        start,
+        current_player=second_moves,
+        observation=jnp.stack([mine, yours], axis=-1).reshape(-1, *game.shape, 2),
+        legal_action_mask=free if game.moves_on == "cells" else _open(game, free),
+        _step_count=num_stones,
+        _x=start._x._replace(color=second_moves, board=board.astype(jnp.int32)),
+    )
+
+
+def _start(env_id: EnvId, num_boards: int) -> pgx.State:
+    """Return games before their first move."""
+    env = pgx_games.make_env(env_id)
+    start = jax.tree.map(lambda x: x[0], pgx_games.init(env, jax.random.key(0), 1))
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
+
+
+def _open(game: Game, free: Bool[Array, "B F"]) -> Bool[Array, "B A"]:
+    """Return the columns whose highest cell is free."""
+    return free[:, : game.shape[1]]
+
+
+def all_views(env_id: EnvId) -> symmetry.Views:
+    """Return the game's symmetric views; the identity alone where none are listed."""
+    listed = symmetry.views(env_id)
+    if listed is not None:
+        return listed
+    planes, num_actions = pgx_games.sizes(env_id)
+    cells = np.arange(int(np.prod(planes[:2])))
+    return symmetry.Views(cells[None], np.arange(num_actions)[None])
+
+
+def as_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
+    """Return keys on the host as 64-bit numbers, the low word first."""
+    return np.ascontiguousarray(keys).view("<u8")[..., 0]
+
+
+def as_words(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
+    """Return the keys of `as_numbers`."""
+    return numbers[..., None].view("<u4")

@@ -1,0 +1,204 @@
+"""The interface to PGX: batched games, with rewards and discounts of the mover.
+
+PGX chooses the first player at random, gives rewards by player id, and marks every
+action legal once a game is over. This module hides that from other folders. In `envs/`,
+`line_games`, `packing`, `replies` and `tree` read the player ids or the count of steps,
+too.
+
+Axes: `B` games, `A` actions, `H W C` planes.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
+from jax_ttt.games import line_games, stones
+
+
+class Move(NamedTuple):
+    """The result of one move in each game, from the mover's perspective."""
+
+    reward: jax.Array  # (B,) float32, -1 to 1
+    discount: jax.Array  # (B,) float32: 0, gamma or -gamma
+    live: jax.Array  # (B,) bool: the game was not over before the move
+
+
+Player = Callable[[jax.Array, pgx.State], jax.Array]
+"""A function `(key, env_state of B games) -> actions`."""
+
+
+@functools.cache
+def make_env(env_id: EnvId) -> pgx.Env:
+    """Return the environment: PGX's, or one of our own behind its `Env`."""
+    game = GAMES[env_id]
+    if game.in_a_row is not None:
+        falls = game.moves_on == "columns"
+        return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
+    # PGX builds arrays when a game is imported; they must not be traced under `jit`.
+    with jax.ensure_compile_time_eval():
+        return pgx.make(cast(pgx.EnvId, game.pgx_id))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_envs"))
+def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
+    """Return `num_envs` fresh games; `key` is consumed."""
+    return jax.vmap(env.init)(jax.random.split(key, num_envs))
+
+
+def step(
+    env: pgx.Env,
+    env_state: pgx.State,
+    action: Int[Array, " B"],
+    gamma: float | Float[Array, ""],
+) -> tuple[pgx.State, Move]:
+    """Play one move in each game; finished games don't change.
+
+    `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
+    `+gamma` if the same player does. A truncated game did not end by its rules, so
+    its value is still bootstrapped.
+    """
+    mover = env_state.current_player  # before the step: rewards are by player id
+    next_state = jax.vmap(env.step)(env_state, action)
+    reward = reward_to(next_state, mover)
+    discount = signed_discount(next_state, mover, gamma)
+    return next_state, Move(reward, discount, ~finished(env_state))
+
+
+@functools.partial(jax.jit, static_argnames="env")
+def play_moves(
+    env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
+) -> pgx.State:
+    """Return the games after one move in each, without rewards and discounts."""
+    return jax.vmap(env.step)(env_state, action)
+
+
+def signed_discount(
+    after: pgx.State, mover: Int[Array, " B"], gamma: float | Float[Array, "..."]
+) -> Float[Array, " B"]:
+    """Return 0 after the last move, `gamma` if the mover moves next, else `-gamma`."""
+    discount = jnp.where(after.current_player == mover, gamma, -gamma)
+    return jnp.where(after.terminated, 0.0, discount)
+
+
+def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return in which games the first player is to move."""
+    return env_state._step_count % 2 == 0
+
+
+def num_moves(env_state: pgx.State) -> Int[Array, " B"]:
+    """Return the number of moves since the first position, in each game."""
+    return env_state._step_count
+
+
+def moves_made(
+    before: pgx.State, after: pgx.State, with_opening: bool
+) -> Int[Array, ""]:
+    """Return the number of moves made in all games since `before`.
+
+    With `with_opening`, the opponent's move before the agent's first one counts too.
+    """
+    start = before._step_count
+    if with_opening:
+        start = jnp.where(start == 1, 0, start)
+    return jnp.sum(after._step_count - start)
+
+
+def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
+    """Return the PGX player id in a seat of new games.
+
+    "both" is player 0, who moves first in a random half of the games.
+    """
+    first = fresh.current_player  # random
+    return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
+
+
+def with_other_ids(env_state: pgx.State) -> pgx.State:
+    """Return the same games of players that have each other's ids."""
+    return dataclasses.replace(
+        env_state,
+        current_player=1 - env_state.current_player,
+        rewards=env_state.rewards[..., ::-1],
+    )
+
+
+def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
+    """Return in which games it is the turn of `player`, a result of `seated`."""
+    return env_state.current_player == player
+
+
+def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " B"]:
+    """Return the latest move's reward to `player`, a result of `seated`; -1 to 1."""
+    return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
+
+
+def finished(env_state: pgx.State) -> Bool[Array, " B"]:
+    """Return which games are over: terminated by the rules, or truncated."""
+    return jnp.logical_or(env_state.terminated, env_state.truncated)
+
+
+def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
+    """Replace finished games by new ones; with `lockstep`, once all are finished.
+
+    `fresh` is a new game for each game, or one for all.
+
+    Call it after the TD target is computed. Restarting inside the step would pair the
+    new game's board and player with the old game's reward.
+    """
+    over = finished(env_state)
+    over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
+    return pick(over, fresh, env_state)
+
+
+def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
+    """Return `new` in the games where `where` is True, else `old`."""
+
+    def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(where.reshape(where.shape + (1,) * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(leaf, new, old)
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W C"]:
+    """Return the network's input planes, from the mover's perspective.
+
+    The two planes of a board of stones become one: +1 for the mover's stones, -1 for
+    the opponent's. Other observations are only converted to float32.
+    """
+    if GAMES[env_id].stones:
+        return stones.cells(obs).reshape(*obs.shape[:3], 1)
+    return obs.astype(jnp.float32)
+
+
+def max_moves(env_id: EnvId) -> int:
+    """Return the maximum number of moves in a game.
+
+    Raises:
+        ValueError: the maximum is not known.
+    """
+    if (most := GAMES[env_id].max_moves) is None:
+        raise ValueError(f"the maximum length of a game of {env_id} is not known")
+    return most
+
+
+class Sizes(NamedTuple):
+    """The input size of a game's network, and its number of actions."""
+
+    planes: tuple[int, ...]  # (H, W, C)
+    num_actions: int
+
+
+@functools.cache
+def sizes(env_id: EnvId) -> Sizes:
+    """Return a game's sizes from its shapes, without computing."""
+    env = make_env(env_id)
+    state = jax.eval_shape(lambda: init(env, jax.random.key(0), 1))
+    seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
+    return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])

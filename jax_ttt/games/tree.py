@@ -1,0 +1,221 @@
+"""The whole tree of a small game, found by stepping PGX. Contains no rules of a game.
+
+The positions are sorted by level, so a position's successors come after it. The first
+player makes the first move ("X"). Outcomes are the first player's.
+
+Axes: `P` positions, `A` actions, `L` levels (moves played), `B` moves.
+"""
+
+import dataclasses
+import functools
+from types import ModuleType
+from typing import Generic
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Int
+
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games.symmetry import Classes, LeafT, Views
+from jax_ttt.runtime.compiling import Program
+
+MAX_POSITIONS = 100_000
+"""Most positions of an enumerated game."""
+_BATCH = 2048  # moves per batch: one compiled program for all levels
+
+
+def array_module(array: object) -> ModuleType:
+    """Return the module with the functions of an array: `numpy` or `jax.numpy`."""
+    return np if isinstance(array, np.ndarray) else jnp
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "env_state",
+        "legal_action_mask",
+        "successor",
+        "first_to_move",
+        "terminal",
+        "outcome",
+        "decisions",
+        "first_view",
+        "classes",
+    ],
+    meta_fields=["level_start"],
+)
+@dataclasses.dataclass(frozen=True)
+class Tree(Generic[LeafT]):
+    """Every reachable position of a game, with its moves.
+
+    It is a pytree: pass it to compiled functions as an argument, since the compiler
+    would process a constant.
+    """
+
+    env_state: pgx.State  # (P, ...)
+    legal_action_mask: LeafT  # (P, A) bool; all False if the game is over
+    successor: LeafT  # (P, A) int32 position after the move; 0 where illegal
+    first_to_move: LeafT  # (P,) bool
+    terminal: LeafT  # (P,) bool
+    outcome: LeafT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
+    decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
+    first_view: LeafT  # (P,) int32 first symmetric position (itself if none listed)
+    classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
+    level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
+
+    @property
+    def obs(self) -> LeafT:
+        """The observations of the player to move, `(P, ...)`."""
+        return self.env_state.observation
+
+    @property
+    def num_positions(self) -> int:
+        """The number of positions, including those where the game is over."""
+        return self.level_start[-1]
+
+    def to_move(self, position: int) -> Seat:
+        """Return the seat to move in a position."""
+        return "first" if np.asarray(self.first_to_move)[position] else "second"
+
+    def moves_of(self, seat: Seat) -> LeafT:
+        """Return the positions in which this seat is to move, `(P,)` bool."""
+        xp = array_module(self.first_to_move)
+        return xp.equal(self.first_to_move, seat == "first")
+
+    def lost_by(self, seat: Seat) -> LeafT:
+        """Return the positions in which this seat has lost, `(P,)` bool."""
+        xp = array_module(self.outcome)
+        return xp.equal(self.outcome, -1 if seat == "first" else 1)
+
+
+def game_tree(env_id: EnvId) -> Tree[jax.Array] | None:
+    """Return the game's tree of JAX arrays; None if the game is too large.
+
+    Each call copies the tree of the host to the device.
+    """
+    return jax.device_put(host_tree(env_id))
+
+
+@functools.cache
+def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
+    """Return the game's tree of NumPy arrays; None if the game is too large.
+
+    Use it for float64 and for loops in Python.
+    """
+    if not GAMES[env_id].enumerable:
+        return None
+    env = pgx_games.make_env(env_id)
+    return enumerate_positions(env, MAX_POSITIONS, symmetry.views(env_id))
+
+
+def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
+    """Return the game's tree of NumPy arrays.
+
+    Raises:
+        ValueError: the game is too large to enumerate.
+    """
+    tree = host_tree(env_id)
+    if tree is None:
+        raise ValueError(f"{env_id} is too large to enumerate")
+    return tree
+
+
+def enumerate_positions(
+    env: pgx.Env, max_positions: int, views: Views | None
+) -> Tree[np.ndarray]:
+    """Return the tree of NumPy arrays, found by playing every line from the start.
+
+    The game must have two players, no chance moves and no hidden information. States
+    that are equal, byte for byte, are one position.
+
+    Raises:
+        ValueError: there are more than `max_positions` positions.
+    """
+    start = jax.device_get(_init(env))
+    first, level = start.current_player, jax.tree.map(lambda x: x[None], start)
+    levels, level_start, moves = [], [0], []
+    while True:
+        levels.append(level)
+        begin, end = level_start[-1], level_start[-1] + len(level.terminated)
+        level_start.append(end)
+        if end > max_positions:
+            raise ValueError(
+                f"{env.id} has more than {max_positions:,} positions: too many"
+            )
+        over = level.terminated | level.truncated
+        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
+        if not len(action):
+            break
+        level, child = _distinct(_play(env, level, parent, action))
+        moves.append((begin + parent, action, end + child))
+    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
+    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
+    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
+    successor[parent, action] = child
+    terminal = env_state.terminated | env_state.truncated
+    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
+    decisions = np.flatnonzero(~terminal).astype(np.int32)
+    first_view, classes = np.arange(len(terminal), dtype=np.int32), None
+    if views is not None:
+        cells = stones.cells_on_host(env_state.observation)
+        first_view, view = symmetry.find_first_views(cells, level_start, views)
+        classes = symmetry.classes(decisions, first_view, view, views)
+    return Tree(
+        env_state=env_state,
+        legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
+        successor=successor,
+        first_to_move=env_state.current_player == first,
+        terminal=terminal,
+        outcome=outcome.astype(np.int32),
+        decisions=decisions,
+        first_view=first_view,
+        classes=classes,
+        level_start=tuple(level_start),
+    )
+
+
+def _new_game(env: pgx.Env) -> pgx.State:
+    """Return one game before its first move."""
+    return env.init(jax.random.key(0))
+
+
+def _played(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+    """Return the games after one move in each."""
+    return jax.vmap(env.step)(env_state, action)
+
+
+_init = Program(_new_game, static_argnames=["env"], level="0")
+_step = Program(_played, static_argnames=["env"], level="0")
+
+
+def _play(
+    env: pgx.Env,
+    env_state: pgx.State,
+    parent: Int[np.ndarray, " B"],
+    action: Int[np.ndarray, " B"],
+) -> pgx.State:
+    """Return the states after `action` in the states `parent`, played in batches."""
+    num_moves = len(action)
+    parts = []
+    for begin in range(0, num_moves, _BATCH):
+        batch = np.arange(begin, begin + _BATCH).clip(max=num_moves - 1)
+        before = jax.tree.map(lambda x, rows=parent[batch]: x[rows], env_state)
+        after = _step(env, before, jnp.asarray(action[batch], jnp.int32))
+        parts.append(jax.device_get(after))
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:num_moves], *parts)
+
+
+def _distinct(env_state: pgx.State) -> tuple[pgx.State, Int[np.ndarray, " B"]]:
+    """Return the states without duplicates, and the index of each given state there."""
+    leaves = [
+        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
+        for leaf in jax.tree.leaves(env_state)
+    ]
+    rows = np.concatenate(leaves, axis=1)
+    # Bytes are sorted 20 times as fast as rows of numbers.
+    whole = rows.view((np.void, rows.shape[1]))[:, 0]
+    _, first, index = np.unique(whole, return_index=True, return_inverse=True)
+    return jax.tree.map(lambda x: x[first], env_state), index

@@ -1,0 +1,159 @@
+"""Certificates of players that never lose: their moves, for others to check.
+
+Axes: `P` positions of a level.
+"""
+
+import bisect
+from collections.abc import Callable
+
+import jax
+import numpy as np
+from jaxtyping import UInt64
+
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.games import packing
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import reached_grades
+from jax_ttt.grading.certificate_record import Moves
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import expansion, proof, reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+MOST_POSITIONS = 200_000
+"""Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
+_BATCH = 2**12
+
+BoardText = Callable[[int], str]
+"""A function from a position to its board as text."""
+
+
+def proven_moves(
+    entrant: Entrant, env_id: EnvId, tree: Tree, text_of: BoardText
+) -> tuple[Moves, str]:
+    """Return a player's moves in the seats where it is proven unbeatable.
+
+    Also return why another seat that it learned is left out; empty if none is. `tree`
+    holds NumPy arrays. `text_of` gives the boards of the moves.
+
+    Raises:
+        PlayerError: the player's policy is unknown; or in every seat that it learned,
+            it is beatable or has more than one move in a position.
+    """
+    if (probs := entrant.probs) is None:
+        raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
+    moves, reasons = Moves(), []
+    stones = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
+    for seat in entrant.seats:
+        name = seat_name(env_id, seat)
+        if line := _losing_moves(tree, probs, seat, stones):
+            reasons.append(f"as {name} it loses the game {line}")
+        elif (place := _several_moves(tree, probs, seat)) is not None:
+            board = text_of(place)
+            reasons.append(f"as {name} it has more than one move on {board}")
+        else:
+            moves[seat] = _moves(tree, probs, seat, text_of)
+    missing = "; ".join(reasons)
+    if not moves:
+        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+    return moves, missing
+
+
+def _losing_moves(
+    tree: Tree, probs: np.ndarray, seat: Seat, stones: dict[Seat, str]
+) -> str:
+    """Return the shortest game that the player loses; empty if it is unbeatable."""
+    if proof.unbeatable(tree, probs, (seat,)):
+        return ""
+    line = proof.losing_line(tree, probs, seat) or []
+    return " ".join(f"{stones[tree.to_move(place)]}{action}" for place, action in line)
+
+
+def _several_moves(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
+    """Return the first position that the player reaches and has several moves in."""
+    num_moves = proof.playable(tree, probs, seat).sum(axis=1)
+    several = proof.decided(tree, probs, seat) & (num_moves != 1)
+    return int(several.argmax()) if several.any() else None
+
+
+def _moves(
+    tree: Tree, probs: np.ndarray, seat: Seat, text_of: BoardText
+) -> dict[str, int]:
+    """Return the player's moves by board; boards with fewer moves played come first."""
+    places = np.flatnonzero(proof.decided(tree, probs, seat)).tolist()
+    rows = sorted((bisect.bisect(tree.level_start, p), text_of(p), p) for p in places)
+    return {board: int(probs[place].argmax()) for _, board, place in rows}
+
+
+def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
+    """Return a player's moves in the seats where no line of play beats it.
+
+    Also return why another seat that it learned is left out; empty if none is.
+
+    Raises:
+        PlayerError: the player does not play one move in each position, plays an
+            illegal one, or has too many positions or loses in every seat.
+    """
+    if reason := reached_grades.why_not(entrant, env_id):
+        raise PlayerError(f"{entrant.name}: no certificate: {reason}")
+    moves, reasons = Moves(), []
+    for seat in entrant.seats:
+        found = Reach(
+            Subject(
+                env_id=env_id,
+                player=entrant.player,
+                seat=seat,
+                merged=False,  # a certificate names every board
+                batch=_BATCH,
+            )
+        )
+        try:
+            reach.follow(found, MOST_POSITIONS)
+        except reach.IllegalMoveError as error:
+            raise PlayerError(f"{entrant.name}: {error}") from None
+        if found.unbeatable:
+            moves[seat] = _reached_moves(found)
+        else:
+            reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")
+    missing = "; ".join(reasons)
+    if not moves:
+        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+    return moves, missing
+
+
+def _why(found: Reach) -> str:
+    """Return why a seat has no certificate."""
+    if found.losing_line is None:
+        return f"it reaches more than {MOST_POSITIONS:,} positions"
+    letters = GAMES[found.subject.env_id].letters
+    line = enumerate(found.losing_line)
+    moves = " ".join(f"{letters[number % 2]}{action}" for number, action in line)
+    return f"it loses the game {moves}"
+
+
+def _reached_moves(found: Reach) -> dict[str, int]:
+    """Return the player's moves by board; boards with fewer moves played come first."""
+    subject, moves = found.subject, {}
+    for number, keys in enumerate(found.keys):
+        if not subject.is_own(number):
+            continue
+        of_level: dict[str, int] = {}
+        for rows, after in expansion.expanded(subject, number, keys):
+            boards = boards_of(subject.env_id, keys[rows])
+            of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
+        moves |= dict(sorted(of_level.items()))
+    return moves
+
+
+def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
+    """Return the boards with these keys: their cells row by row, from the top."""
+    # Powers of two, so that few programs are compiled.
+    filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
+    first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
+    letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
+    cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))
+    return ["".join(row) for row in cells[: len(keys)]]
+
+
+_unpack = jax.jit(packing.unpack, static_argnums=0)

@@ -1,0 +1,139 @@
+"""What an agent of a run reaches against every opponent."""
+
+import time
+from collections.abc import Callable, Mapping
+
+import jax
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
+
+from jax_ttt.config import catalogue
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.grading import reached_grades
+from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading.reached_grades import OnBatch, Searched
+from jax_ttt.players import network
+from jax_ttt.players.registry import Entrant
+from jax_ttt.scaling import mesh as meshes
+from jax_ttt.scaling import processes
+from jax_ttt.solver.reach import Reach
+
+
+def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
+    """Return whether a search may tell more of an agent than its grades.
+
+    `seconds` are its limit. A run that looks for counterexamples has searched already,
+    so only a search without a limit tells more.
+    """
+    found = grades.reached
+    if catalogue.why_not_searched(config.env_id):
+        return False
+    decided = found is not None and all(seat.is_complete for seat in found.values())
+    return not decided and (seconds is None or not config.finds_counterexamples)
+
+
+def further(
+    before: Mapping[Seat, Reached], found: Mapping[Seat, Reached]
+) -> dict[Seat, Reached]:
+    """Return of two searches of one agent, in each seat, the one that went further."""
+    kept = dict(before)
+    for seat, new in found.items():
+        old = kept.get(seat)
+        if old is None or (old.is_complete, old.num_moves) <= (
+            new.is_complete,
+            new.num_moves,
+        ):
+            kept[seat] = new
+    return kept
+
+
+def reached_by_agent(
+    config: Config,
+    params: nnx.State,
+    max_positions: int,
+    on_batch: OnBatch,
+    mesh: Mesh | None = None,
+    rng: np.random.Generator | None = None,
+) -> dict[Seat, Searched]:
+    """Return what the greedy player of `params` reaches, by the seats that it learned.
+
+    See `reached_grades.search_by_seat`; after Ctrl-C seats are missing.
+    """
+    own = network.network_of(config.architecture)
+    # A copy, since the next chunk takes the memory of a run's weights.
+    player = network.greedy_player(own, jax.tree.map(np.array, params))
+    entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
+    # A search over processes would have to move positions between them.
+    if processes.count() > 1:
+        mesh = None
+    return reached_grades.search_by_seat(
+        entrant,
+        config.env_id,
+        max_positions,
+        None if mesh is None else meshes.split(mesh),
+        on_batch,
+        rng,
+    )
+
+
+def find(
+    config: Config,
+    params: nnx.State,
+    rng: np.random.Generator,
+    mesh: Mesh | None,
+    stop: Callable[[], bool],
+) -> tuple[dict[Seat, Reached], np.ndarray]:
+    """Return the agent's results by seat, and the positions that beat it as keys.
+
+    The positions are on losing lines, and the agent had a choice there. Past the
+    setting `max_positions` they come from a sample, which `rng` draws. If `stop()`
+    becomes true, there are no results and no positions.
+    """
+    stopped = False
+
+    def on_batch(found: Reach, level: int, done: int) -> None:
+        nonlocal stopped
+        del found, level, done
+        if stop():
+            stopped = True
+            raise KeyboardInterrupt
+
+    most = config.evaluation.max_positions
+    found = reached_by_agent(config, params, most, on_batch, mesh, rng)
+    nothing = np.zeros(0, np.uint64)
+    if stopped:
+        return {}, nothing
+    keys = [x.choices for x in found.values() if x.choices is not None]
+    grades: dict[Seat, Reached] = {seat: x.grades for seat, x in found.items()}
+    return grades, np.concatenate([nothing, *keys])
+
+
+def prove_within(
+    config: Config,
+    params: nnx.State,
+    seconds: float | None,
+    stop: Callable[[], bool],
+    show: OnBatch = lambda found, level, done: None,
+    mesh: Mesh | None = None,
+) -> dict[Seat, Reached]:
+    """Return the agent's results by seat, within these seconds; None is no limit.
+
+    Each seat gets its part of the time. `show` gets how far the search is. Once
+    `stop()` is true the search ends, and seats may be missing.
+    """
+    begun, num_seats = time.monotonic(), len(config.seats)
+    places = {seat: place for place, seat in enumerate(config.seats, 1)}
+
+    def on_batch(found: Reach, level: int, done: int) -> None:
+        if stop():
+            raise KeyboardInterrupt
+        part = places[found.subject.seat] / num_seats
+        if seconds is not None and time.monotonic() - begun > seconds * part:
+            raise reached_grades.TimeOverError
+        show(found, level, done)
+
+    most = reached_grades.most_positions()
+    found = reached_by_agent(config, params, most, on_batch, mesh)
+    return {seat: searched.grades for seat, searched in found.items()}

@@ -1,0 +1,114 @@
+"""Sampled matches on PGX, counted by seat.
+
+Axes: `B` games.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from jax_ttt.games import pgx_games
+from jax_ttt.games.pgx_games import Player
+from jax_ttt.grading.match_counts import Counts, Match
+
+
+class _Games(NamedTuple):
+    """The state of unfinished games."""
+
+    key: jax.Array
+    env_state: pgx.State
+    total: jax.Array  # (B,) float32 sum of rewards so far
+    moves: jax.Array  # () int32 moves so far, in all games
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_match(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    player: Partial,
+    opponent: Partial,
+    num_games: int,
+) -> Match:
+    """Play `num_games` games at once to the end, with random seats.
+
+    `key` is consumed.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    seated = pgx_games.seated(start, "both")
+    first = pgx_games.is_turn(start, seated)
+    total, _ = _play(env, play_key, start, (player, opponent), seated)
+    return Match(_count(total, first), _count(total, ~first))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_seats(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    first: Partial,
+    second: Partial,
+    num_games: int,
+) -> tuple[Counts, Int[Array, ""]]:
+    """Play `num_games` games, `first` moving first; `key` is consumed.
+
+    Returns the first player's results and the number of moves in all games.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    seated = pgx_games.seated(start, "first")
+    total, moves = _play(env, play_key, start, (first, second), seated)
+    return _count(total, jnp.ones(num_games, bool)), moves
+
+
+def _play(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    start: pgx.State,
+    players: tuple[Player, Player],
+    seated: Int[Array, " B"],
+) -> tuple[Float[Array, " B"], Int[Array, ""]]:
+    """Play all games to the end; `seated` are the PGX ids of `players[0]`.
+
+    Returns the total reward of `players[0]` in each game, and the number of moves in
+    all games.
+    """
+
+    def going(carry: _Games) -> jax.Array:
+        return ~pgx_games.finished(carry.env_state).all()
+
+    def ply(carry: _Games) -> _Games:
+        key, env_state, total, moves = carry
+        key, player_key, opponent_key = jax.random.split(key, 3)
+        ours = pgx_games.is_turn(env_state, seated)
+        action = jnp.where(
+            ours,
+            _asked(ours, players[0], player_key, env_state),
+            _asked(~ours, players[1], opponent_key, env_state),
+        )
+        env_state, move = pgx_games.step(env, env_state, action, 1.0)
+        total += jnp.where(ours, move.reward, -move.reward)
+        return _Games(key, env_state, total, moves + move.live.sum())
+
+    # Rewards are summed over all steps: a step of a finished game gives 0.
+    begin = _Games(key, start, jnp.zeros(len(seated)), jnp.int32(0))
+    end = jax.lax.while_loop(going, ply, begin)
+    return end.total, end.moves
+
+
+def _asked(
+    turn: Bool[Array, " B"], player: Player, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Return the player's moves; zeros, without a call, if it is never its turn."""
+    return jax.lax.cond(
+        turn.any(), player, lambda *_: jnp.zeros(len(turn), jnp.int32), key, env_state
+    )
+
+
+def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
+    """Count the wins, draws and losses of the games where `counted` is True."""
+    return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))

@@ -1,0 +1,107 @@
+"""The questions of an exam: positions, and the exact value of each move there.
+
+Axes: `N` questions, `A` actions.
+"""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Bool, Int
+
+from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.errors import UsageError
+from jax_ttt.games import pgx_games
+
+_FOLDER = Path(__file__).parent
+
+
+class Questions(NamedTuple):
+    """An exam; its positions are given by the moves that lead there."""
+
+    moves: tuple[tuple[int, ...], ...]  # of each question, as actions
+    keeps: Bool[np.ndarray, "N A"]  # whether a move keeps the position's value
+    kinds: tuple[str, ...]  # "random" or "tactical"
+
+    @property
+    def plies(self) -> Int[np.ndarray, " N"]:
+        """The number of moves before each question."""
+        return np.array([len(moves) for moves in self.moves])
+
+
+def read_exam(env_id: EnvId, path: Path | None) -> Questions:
+    """Return the questions of a file; None is the exam that comes with the package.
+
+    A file is a CSV with the columns `moves`, a digit for each move, from 1; `s1`, `s2`
+    and so on, the score of each move to its mover, above 0 if it wins, 0 if it draws,
+    empty if it is illegal; and `kind`.
+
+    Raises:
+        UsageError: the game has no exam, or the file is not one.
+    """
+    game = GAMES[env_id]
+    if path is None and game.exam is None:
+        having = ", ".join(name for name, other in GAMES.items() if other.exam)
+        raise UsageError(f"--exam: {env_id} has none; games that do: {having}")
+    path = path or _FOLDER / str(game.exam)
+    columns = pgx_games.sizes(env_id).num_actions
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        moves = tuple(tuple(int(x) - 1 for x in row["moves"]) for row in rows)
+        scores = [_scores(row, columns) for row in rows]
+        kinds = tuple(row["kind"] for row in rows)
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(f"--exam {path}: no exam of {env_id} ({reason})") from None
+    if not rows:
+        raise UsageError(f"--exam {path}: no questions")
+    worth = np.sign(np.array(scores))
+    return Questions(moves, worth == np.nanmax(worth, axis=1, keepdims=True), kinds)
+
+
+def _scores(row: dict[str, str], columns: int) -> list[float]:
+    """Return the score of each move; NaN if it is illegal."""
+    texts = [row[f"s{column}"] for column in range(1, columns + 1)]
+    scores = [float(text) if text else np.nan for text in texts]
+    if np.isnan(scores).all():
+        raise ValueError(f"no legal move after {row['moves']}")
+    return scores
+
+
+def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
+    """Return the states of the questions, `(N, ...)`, found by playing the moves.
+
+    Raises:
+        UsageError: a move is not legal, or a game is over.
+    """
+    env = pgx_games.make_env(env_id)
+    state = pgx_games.init(env, jax.random.key(0), len(questions.moves))
+    for number in range(max(questions.plies)):
+        on = questions.plies > number
+        played = [m[number] if is_on else 0 for m, is_on in _pairs(questions, on)]
+        action = np.array(played, np.int32)
+        legal = np.asarray(state.legal_action_mask)
+        inside = (action >= 0) & (action < legal.shape[1])
+        allowed = (
+            inside & legal[np.arange(len(action)), action.clip(0, legal.shape[1] - 1)]
+        )
+        wrong = on & ~(allowed & ~np.asarray(pgx_games.finished(state)))
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise UsageError(
+                f"--exam: question {place + 1}: move {number + 1} is not legal"
+            )
+        after = pgx_games.play_moves(env, state, jnp.asarray(np.where(on, action, 0)))
+        state = pgx_games.pick(jnp.asarray(on), after, state)
+    if bool(pgx_games.finished(state).any()):
+        raise UsageError("--exam: a game is over before the question")
+    return state
+
+
+def _pairs(questions: Questions, on: np.ndarray) -> zip:
+    return zip(questions.moves, on.tolist(), strict=True)

@@ -1,0 +1,186 @@
+"""Exact grades in games whose tree is too large: of what one player reaches in them."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.grading.grade import Lines, Reached
+from jax_ttt.players.registry import Entrant
+from jax_ttt.runtime import devices
+from jax_ttt.solver import losing_lines, on_disk, reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+_BATCH = 2**13
+_BYTES = 40
+"""Memory of a position, at most: its row, and other rows of the widest level."""
+_DISK_BYTES = 12
+"""Of a position: its key and its parent."""
+_SPARE = 2**29
+"""Memory for the compiled programs, and for what is sorted at a time."""
+_SAMPLE = 2**14
+"""Positions of a level that are followed past `max_positions`, to learn from."""
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of what is found so far, a level, and how many of its positions are done.
+
+The level is the latest one, an earlier one when the losing lines are searched, or a
+later one of a sample, which is not in what is found.
+"""
+
+
+class TimeOverError(Exception):
+    """Raised by an `OnBatch`: the seat's search ends with what is known."""
+
+
+class Searched(NamedTuple):
+    """The results in a seat, and the positions on losing lines with a choice."""
+
+    grades: Reached
+    choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
+
+
+def why_not(entrant: Entrant, env_id: EnvId) -> str:
+    """Return why the positions that a player reaches can't be enumerated; or empty."""
+    if GAMES[env_id].packing is None:
+        return f"positions of {env_id} have no keys (see docs/adding_a_game.md)"
+    if not entrant.is_fixed:
+        return f"{entrant.name} does not play one move in each position"
+    return ""
+
+
+def most_positions() -> int:
+    """Return how many positions fit into the free memory and on the disk, about."""
+    free = devices.free_host_bytes()
+    fit = ((2**31 if free is None else free) - _SPARE) // _BYTES
+    return max(min(fit, on_disk.free_disk_bytes() // _DISK_BYTES), 1)
+
+
+def grade_by_seat(
+    entrant: Entrant,
+    env_id: EnvId,
+    max_positions: int | None = None,
+    sharding: jax.sharding.Sharding | None = None,
+    on_batch: OnBatch = lambda found, level, done: None,
+) -> dict[Seat, Reached]:
+    """Return the player's results against every opponent, by the seat that it learned.
+
+    A seat with more than `max_positions` is not followed to the end; None means as many
+    as memory and disk hold. After Ctrl-C, the seats after it are missing. `sharding`
+    splits the positions over devices.
+
+    Raises:
+        PlayerError: `why_not`, or the player plays an illegal move.
+    """
+    most = most_positions() if max_positions is None else max_positions
+    found = search_by_seat(entrant, env_id, most, sharding, on_batch)
+    return {seat: searched.grades for seat, searched in found.items()}
+
+
+def search_by_seat(
+    entrant: Entrant,
+    env_id: EnvId,
+    max_positions: int,
+    sharding: jax.sharding.Sharding | None = None,
+    on_batch: OnBatch = lambda found, level, done: None,
+    rng: np.random.Generator | None = None,
+) -> dict[Seat, Searched]:
+    """Return the results of `grade_by_seat`, with the positions that have a choice.
+
+    With `rng`, those past `max_positions` come from random samples of the levels there.
+
+    Raises:
+        PlayerError: as `grade_by_seat`.
+    """
+    if reason := why_not(entrant, env_id):
+        raise PlayerError(reason)
+    found: dict[Seat, Searched] = {}
+    for seat in entrant.seats:
+        subject = Subject(
+            env_id=env_id,
+            player=entrant.player,
+            seat=seat,
+            merged=bool(GAMES[env_id].symmetries),
+            sharding=sharding,
+            batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
+        )
+        try:
+            found[seat], interrupted = _of_seat(subject, max_positions, on_batch, rng)
+        except reach.IllegalMoveError as error:
+            raise PlayerError(f"{entrant.name}: {error}") from None
+        if interrupted:
+            break
+    return found
+
+
+def _rounded_up(num_devices: int) -> int:
+    return -(-_BATCH // (16 * num_devices)) * 16 * num_devices
+
+
+def _of_seat(
+    subject: Subject,
+    max_positions: int,
+    on_batch: OnBatch,
+    rng: np.random.Generator | None,
+) -> tuple[Searched, bool]:
+    """Return the results in a seat, and whether Ctrl-C ended the search."""
+    found, choices, interrupted = Reach(subject), None, False
+
+    def on_latest(found: Reach, done: int) -> None:
+        on_batch(found, found.num_expanded, done)
+
+    try:
+        try:
+            reach.follow(found, max_positions, on_latest)
+        except reach.DiffersError:  # so a board and its mirror image are two positions
+            found = Reach(dataclasses.replace(subject, merged=False))
+            reach.follow(found, max_positions, on_latest)
+        choices = _choices(found, rng, functools.partial(on_batch, found))
+    except TimeOverError:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    number = None if choices is None else len(choices)
+    return Searched(_as_grades(found, number), choices), interrupted
+
+
+def _choices(
+    found: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
+) -> np.ndarray:
+    """Return the positions on losing lines in which the player had a choice.
+
+    With `rng`, samples of the levels past `max_positions` have some of the lines.
+    """
+    levels = found.keys[: found.num_expanded]
+    if rng is not None and not found.is_complete:
+        number, last = found.num_expanded, found.keys[-1]
+        levels += losing_lines.follow_sample(
+            found.subject, number, last, _SAMPLE, rng, on_batch
+        )
+    elif not found.ends.lost.moves:
+        return np.zeros(0, np.uint64)
+    return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
+
+
+def _as_grades(found: Reach, choices: int | None) -> Reached:
+    won, drawn, lost = found.ends
+    return Reached(
+        win_rate=won.chance,
+        draw_rate=drawn.chance,
+        loss_rate=lost.chance,
+        open_rate=0.0 if found.is_complete else found.open_chance,
+        is_complete=found.is_complete,
+        num_moves=found.num_expanded,
+        num_positions=found.num_positions,
+        positions=tuple(map(len, found.keys)),
+        merged=found.subject.merged,
+        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
+        losing_ends=lost.moves,
+        losing_line=found.losing_line,
+        losing_choices=choices,
+    )

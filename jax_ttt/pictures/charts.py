@@ -1,0 +1,129 @@
+"""Pictures of many agents and players; they need the extra `plots` (matplotlib)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.settings import Config
+from jax_ttt.files.outputs import GroupResult
+from jax_ttt.files.rows import AgentResult, source_of_rates
+from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.pictures import themes
+from jax_ttt.pictures.axes import (
+    heat_map,
+    legend_below,
+    new_figure,
+    shortened,
+    whole_numbers,
+)
+from jax_ttt.pictures.picture import Picture
+from jax_ttt.pictures.themes import Theme
+from jax_ttt.runtime.words import counted
+
+
+def cross_table_chart(
+    table: CrossTable, env_id: EnvId, theme: Theme = "light"
+) -> Picture:
+    """Draw a cross table as a heat map of the first player's mean score."""
+    size = len(table.names)
+    score = table.rates @ [1, 0.5, 0]
+    first, second = GAMES[env_id].seats
+    with themes.style(theme):
+        figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
+        texts = [
+            [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
+            for row in zip(table.rates, ~table.sampled, strict=True)
+        ]
+        scale = f"{first}'s mean score"
+        axes = heat_map(figure, score, texts, table.names, table.names, scale)
+        axes.set_xlabel(f"plays {second}")
+        axes.set_ylabel(f"plays {first}")
+        figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
+        return pictures.figure_picture(figure, theme)
+
+
+def _cell(rates: np.ndarray, known: bool) -> str:
+    """Return wins, draws and losses in %, marked where they were sampled."""
+    return ("" if known else "~") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
+
+
+def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
+    """Draw each agent's wins against random by seat, and who is not proven."""
+    graded = [row for row in rows if row.mean(config.seats)]
+    seeds = np.array([row.seed for row in graded])
+    proven = np.array([row.is_proven for row in graded], bool)
+    provable = config.run.can_be_proven
+    source = source_of_rates(graded, config.seats)
+    colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
+    with themes.style("light"):
+        figure = new_figure(7, 4.4)
+        axes = figure.subplots()
+        for seat in config.seats:
+            wins = np.array([100 * row.rates[seat].win_rate for row in graded])
+            for shown, marker, note in (
+                (proven, "o", ""),
+                (~proven, "x", ", not proven" if provable else ""),
+            ):
+                label = f"as {seat_name(config.env_id, seat)}{note}"
+                if shown.any():
+                    axes.scatter(
+                        seeds[shown],
+                        wins[shown],
+                        label=label,
+                        s=18,
+                        marker=marker,
+                        color=colours[seat],
+                    )
+        proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
+        result = proofs if provable else counted(len(rows), "agent")
+        figure.suptitle(shortened(f"{title}: {result}", 60))
+        axes.set_xlabel("seed")
+        axes.set_ylabel(f"% wins against random, {source}")
+        axes.grid(alpha=0.3)
+        every = [row.seed for row in rows]
+        axes.set_xlim(min(every) - 0.5, max(every) + 0.5)
+        whole_numbers(axes.xaxis, max(every), 6, "{x:.0f}")
+        if graded:
+            legend_below(figure, axes)
+        else:
+            axes.set_ylim(0, 100)
+        return pictures.figure_picture(figure, "light")
+
+
+def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
+    """Draw the share of proven agents over one or two settings, as a heat map.
+
+    Where some agents can't be proven, it shows the mean of the wins instead.
+    """
+    points = [group.settings for group in groups]
+    across, *down = list(points[0])[::-1]
+    columns = list(dict.fromkeys(point[across] for point in points))
+    rows = list(dict.fromkeys(tuple(point[name] for name in down) for point in points))
+    share = np.full((len(rows), len(columns)), np.nan)
+    texts = [[""] * len(columns) for _ in rows]
+    provable = all(group.proven is not None for group in groups)
+    for point, group in zip(points, groups, strict=True):
+        row = rows.index(tuple(point[name] for name in down))
+        column = columns.index(point[across])
+        if provable:
+            share[row, column] = (group.proven or 0) / group.num_agents
+            texts[row][column] = f"{group.proven} of {group.num_agents}"
+        elif group.win_rates:  # not all agents diverged
+            wins = [rates.mean for rates in group.win_rates.values()]
+            share[row, column] = np.mean(wins)
+            texts[row][column] = f"{100 * share[row, column]:.0f} %"
+    with themes.style("light"):
+        figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
+        downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
+        every = [agent for group in groups for agent in group.agents]
+        learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
+        source = source_of_rates(every, [*learned])
+        scale = "share of the agents" if provable else source
+        axes = heat_map(figure, share, texts, downwards, sideways, scale)
+        axes.set_xlabel(across)
+        axes.set_ylabel("".join(down))
+        what = "proven unbeatable" if provable else "mean wins against random"
+        figure.suptitle(shortened(f"{title}: {what}", 40))
+        return pictures.figure_picture(figure, "light")

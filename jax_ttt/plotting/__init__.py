@@ -1,1 +1,0 @@
-"""Boards, tables and runs as pictures; most need the extra `plots`."""

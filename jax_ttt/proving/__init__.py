@@ -1,1 +1,0 @@
-"""An agent of a run against every opponent, and what beats it."""

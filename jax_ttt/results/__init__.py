@@ -1,1 +1,0 @@
-"""Results of runs and matches as plain data."""

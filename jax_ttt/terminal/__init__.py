@@ -1,1 +1,0 @@
-"""Games in a terminal: the dialogue with a person, boards, values and reviews."""

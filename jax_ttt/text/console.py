@@ -1,0 +1,294 @@
+"""What `train` prints: before a run, at each evaluation, and at the end."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
+from tqdm import tqdm
+
+from jax_ttt import __version__
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.files import records
+from jax_ttt.files.checkpoint import Plan
+from jax_ttt.files.outputs import Stopped, TrainResult
+from jax_ttt.files.rows import Counts
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import counterexamples
+from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading.latest_games import LatestGames
+from jax_ttt.players import network
+from jax_ttt.players.agents import Agent
+from jax_ttt.runtime import streams
+from jax_ttt.runtime.words import counted
+from jax_ttt.solver import policies
+from jax_ttt.text import painting, reached_text, result_text
+from jax_ttt.text.progress_table import (
+    ProgressTable,
+    RoundTable,
+    coloured_verdict,
+)
+from jax_ttt.training.run_state import Progress
+
+
+class Console:
+    """Shows a run on the terminal: a bar, and a table of the evaluations."""
+
+    def __init__(
+        self,
+        config: Config,
+        loud: bool,
+        details: bool,
+        before: Counts | None = None,
+    ) -> None:
+        """Begin; unless `loud` nothing is shown, with `details` more.
+
+        `before` are the counts where the run continues.
+        """
+        self._config, self._loud, self._details = config, loud, details
+        self._is_headed = False
+        self._at = LatestGames()
+        if before is not None:
+            self._at = LatestGames(before.games, before.wins, before.losses)
+        table = RoundTable if config.finds_counterexamples else ProgressTable
+        self._table = table(config, painting.is_coloured(sys.stdout))
+        # On a terminal only.
+        self._bar = tqdm(
+            total=config.run.num_updates,
+            desc="compiling, or reading compiled programs",
+            bar_format="{percentage:3.0f}% |{bar}| {desc}",
+            leave=False,
+            dynamic_ncols=True,
+            disable=None if loud else True,
+        )
+
+    def close(self) -> None:
+        """Remove the bar."""
+        self._bar.close()
+
+    def show(self, progress: Progress, grades: Grades) -> None:
+        """Show where the run stands; `grades` are of its last evaluation."""
+        if (metrics := progress.metrics) is not None:
+            self._at.epsilon, self._at.rows = float(metrics.epsilon), int(metrics.rows)
+            total = self._config.run.num_updates
+            text = bar_text(total, progress, float(metrics.loss))
+            self._bar.set_description_str(text, refresh=False)
+            self._bar.update(progress.update - self._bar.n)
+            return
+        shares = self._at.shares(progress.counts())
+        if self._loud:
+            lines = [] if self._is_headed else [self._table.head()]
+            self._is_headed = True
+            lines.append(self._table.row(progress.update, grades))
+            if self._details:
+                lines += self._block(progress, shares)
+            self._bar.write("\n".join(lines), file=sys.stdout)
+            sys.stdout.flush()
+
+    def _block(
+        self, progress: Progress, shares: tuple[float, float] | None
+    ) -> list[str]:
+        """Return the games since the last evaluation, and the first move's values."""
+        lines, at = [], self._at
+        if shares is not None:
+            wins, losses = shares
+            table = f"; {at.rows:,} rows of the table visited" if at.rows else ""
+            player = self._config.opponent.counted_player
+            lines += [
+                f"  {counted(at.games, 'game')}; of the latest "
+                f"{wins:.1%} won by {player} (best {at.best:.1%}),",
+                f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
+                f"epsilon {at.epsilon:.3f}{table}",
+            ]
+        if "first" not in self._config.seats:  # it never sees the empty board
+            return lines
+        return [*lines, *start_values(self._config, progress.params)]
+
+
+def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
+    """Return what stands beside the bar; the rate excludes compiling and evaluating."""
+    rate = progress.update / max(progress.seconds, 1e-9)
+    left = tqdm.format_interval((num_updates - progress.update) / rate)
+    width = len(f"{num_updates:,}")
+    return (
+        f"{progress.update:>{width},} of {num_updates:,} updates"
+        f"  {rate:>7,.0f}/s  {left:>5} left  loss {loss:.4f}"
+    )
+
+
+def start_values(config: Config, params: nnx.State) -> list[str]:
+    """Return the values of the first move, on the board where moves are its cells."""
+    values = network.first_values(config.architecture, params)
+    game = GAMES[config.env_id]
+    side = game.shape[1] if game.moves_on == "cells" else len(values)
+    rows = [values[i : i + side] for i in range(0, len(values), side)]
+    heads = ["  Q(start) ", *[" " * 11] * (len(rows) - 1)]
+    return [
+        head + " ".join(f"{value:+.3f}" for value in row)
+        for head, row in zip(heads, rows, strict=True)
+    ]
+
+
+def banner(plan: Plan, device: str, folder: Path) -> str:
+    """Return what is about to run."""
+    config = plan.config
+    updates = counted(config.run.num_updates, "update")
+    games = f"{counted(config.run.num_envs, 'game')} at once"
+    return (
+        f"jax_ttt {__version__} on {device}: {config.env_id}, preset {plan.preset}, "
+        f"seed {plan.seed}\n"
+        f"{updates} of {games} {config.opponent.pairing}; writing to {folder}"
+    )
+
+
+@runtime_checkable
+class Graded(Protocol):
+    """A run at its end, and the grades of its agent."""
+
+    grades: Grades
+
+    @property
+    def agent(self) -> Agent:
+        """The trained agent."""
+        ...
+
+    def add_proof(self, reached: dict[Seat, Reached]) -> None:
+        """Add results against every opponent to the grades."""
+        ...
+
+
+def prove_agent(
+    run: Graded,
+    seconds: float | None,
+    stop: Callable[[], bool],
+    mesh: Mesh | None = None,
+) -> None:
+    """Add what the agent reaches against every opponent, if that may tell more.
+
+    The search ends after these seconds, or once `stop()` is true. A terminal shows how
+    far it is.
+    """
+    config, params = run.agent.config, run.agent.params
+    if not counterexamples.is_open(config, run.grades, seconds):
+        return
+
+    with streams.status("grading the agent") as status:
+        show = reached_text.progress(
+            config.env_id, "the agent", status.set_description_str
+        )
+        found = counterexamples.prove_within(config, params, seconds, stop, show, mesh)
+    run.add_proof(counterexamples.further(run.grades.reached or {}, found))
+
+
+def end_text(
+    run: RunFolder,
+    preset: str,
+    agent: Agent,
+    progress: Progress,
+    stopped: Stopped,
+    as_json: bool,
+    quiet: bool,
+    details: bool,
+) -> str:
+    """Return what is printed at the end of a run: a report, a verdict or JSON."""
+    if as_json:
+        return run_as_json(
+            run=run,
+            preset=preset,
+            agent=agent,
+            progress=progress,
+            stopped=stopped,
+        )
+    probs = _policy(agent, progress)
+    verdict = _verdict(agent, probs)
+    if quiet:
+        return verdict
+    text = closing(run, agent, progress, verdict, stopped)
+    game = agent.config.env_id
+    if details and probs is not None:
+        example = result_text.likeliest_game(game, trees.enumerated(game), probs)
+        text += f"\n\nan example game\n{example}"
+    return text
+
+
+def _policy(agent: Agent, progress: Progress) -> np.ndarray | None:
+    """Return the agent's policy; None if the game is not enumerable.
+
+    Its moves are those of the evaluation of the last step. They are computed if there
+    was none, as in a run that had ended before.
+    """
+    tree = trees.game_tree(agent.config.env_id)
+    if tree is None:
+        return None
+    if progress.evaluation is None:
+        return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+    moves = np.asarray(progress.evaluation.moves)
+    return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
+
+
+def _verdict(agent: Agent, probs: np.ndarray | None) -> str:
+    """Return whether an agent of this policy is unbeatable, or how it loses."""
+    game = agent.config.env_id
+    return result_text.verdict(
+        env_id=game,
+        grades=agent.score,
+        tree=trees.host_tree(game),
+        probs=probs,
+        seats=agent.config.seats,
+    )
+
+
+def closing(
+    run: RunFolder, agent: Agent, progress: Progress, verdict: str, stopped: str
+) -> str:
+    """Return what came of the run, its files and the next command."""
+    game = agent.config.env_id
+    if painting.is_coloured(sys.stdout):
+        verdict = coloured_verdict(verdict)
+    files = ", ".join(run.files())
+    updates, games = counted(progress.update, "update"), int(progress.games)
+    first = (
+        f"stopped at update {agent.num_updates:,}, at the first proof, as "
+        "--until-proven asks\n"
+    )
+    more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
+    return (
+        f"{first if stopped == 'proven' else ''}"
+        f"\n{_results(game, agent.score)}\n\n{verdict}\n\n"
+        f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
+        "(excluding compilation and evaluation)\n"
+        f"saved in {run.path}: {files}\n{more}"
+        f"next: python -m jax_ttt.evaluate {run.path}"
+    )
+
+
+def _results(game: EnvId, grades: Grades) -> str:
+    """Return the results as a table; exact bounds follow sampled rates."""
+    if not grades.reached:
+        return result_text.evaluation_table(game, grades)
+    tables = [reached_text.reached_table(game, grades.reached)]
+    if grades.sampled and not grades.has_verdict:
+        tables.insert(0, result_text.evaluation_table(game, grades))
+    return "\n\n".join(tables)
+
+
+def run_as_json(
+    run: RunFolder, preset: str, agent: Agent, progress: Progress, stopped: Stopped
+) -> str:
+    """Return a run's result as one JSON object."""
+    result = TrainResult(
+        **vars(progress.counts()),
+        **vars(agent.score),
+        preset=preset,
+        seed=agent.seed,
+        run_dir=str(run.path),
+        agent=str(run.agent),
+        stopped=stopped,
+        verdict=_verdict(agent, _policy(agent, progress)),
+    )
+    return records.to_json(result)

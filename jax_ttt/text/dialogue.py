@@ -1,0 +1,243 @@
+"""Games of a person against a player, one after another: moves, commands, the score."""
+
+import collections
+import dataclasses
+import textwrap
+from collections.abc import Callable
+
+import jax
+from jaxtyping import Array, Key
+
+from jax_ttt.config.catalogue import GAMES, SEAT_OF, SEATS, EnvId, Seat
+from jax_ttt.games.one_game import Result
+from jax_ttt.players import session
+from jax_ttt.players.agents import Agent
+from jax_ttt.players.registry import Entrant
+from jax_ttt.players.session import Session
+from jax_ttt.runtime import streams
+from jax_ttt.runtime.words import counted
+from jax_ttt.text import (
+    board_text,
+    hints,
+    review_text,
+    session_text,
+    text_board,
+    values_text,
+)
+from jax_ttt.text import commands as words
+from jax_ttt.text.commands import Command, Name, SideName
+from jax_ttt.text.screen import Screen
+
+_WIDTH = 79  # of a list of moves
+_RESULTS: dict[Result, tuple[str, str]] = {
+    "won": ("you win", "bold green"),
+    "drawn": ("a draw", "bold"),
+    "lost": ("you lose", "bold red"),
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Match:
+    """Who plays what on which screen: the same in all games."""
+
+    env_id: EnvId
+    opponent: Entrant
+    key: Key[Array, ""]
+    screen: Screen
+    agent: Agent | None = None  # whose values are shown; None: the opponent's
+
+    @property
+    def place(self) -> str:
+        """What the number of a move names."""
+        names = {"cells": "square", "columns": "column", None: "move"}
+        return names[GAMES[self.env_id].moves_on]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Round:
+    """A game, and the results of those before it."""
+
+    game: Session
+    side: SideName  # as asked for; the game has the seat
+    number: int = 1
+    results: tuple[Result, ...] = ()  # of finished games, to the person
+    is_counted: bool = False  # whether `results` has this game: once, whatever follows
+
+
+def play_games(match: Match, side: SideName) -> None:
+    """Play games until the person quits or the input ends.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C at a prompt, after the score is shown.
+    """
+    current: Round | None = _answered(match, _started(match, side))
+    while current is not None:
+        try:
+            text = match.screen.ask(_prompt(current))
+        except EOFError:
+            match.screen.say("")
+            text = "quit"
+        except KeyboardInterrupt:
+            match.screen.say("")
+            _quit(match, current)
+            raise
+        current = _obeyed(match, current, text)
+
+
+def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
+    """Return a new game; who you are is shown if it is the first, or another one."""
+    number = 1 if last is None else last.number + 1
+    key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
+    drawn: Seat = SEATS[int(jax.random.bernoulli(side_key))]
+    seat = drawn if side == "random" else SEAT_OF[side]
+    game = session.start_session(match.env_id, match.opponent, seat, key)
+    title = f"{match.env_id} against {match.opponent.name}"
+    title = title if last is None else f"game {number}"
+    match.screen.say(f"{title}: you are {_letters(game)[0]}")
+    return Round(game, side, number, () if last is None else last.results)
+
+
+def _letters(game: Session) -> tuple[str, str]:
+    """Return the letters of the person's stones and of the opponent's."""
+    first, second = text_board.letters_of(game.env_id)
+    return (first, second) if game.seat == SEATS[0] else (second, first)
+
+
+def _prompt(current: Round) -> str:
+    if session.is_over(current.game):
+        return f"new, review, undo or quit {words.PROMPT}"
+    return f"your move, {_letters(current.game)[0]} {words.PROMPT}"
+
+
+def _answered(match: Match, current: Round) -> Round:
+    """Return the game after the opponent's replies, and show it."""
+    game, screen, name = current.game, match.screen, match.opponent.name
+    while not (session.is_over(game) or session.is_persons_turn(game)):
+        with streams.status(f"{name} is thinking"):
+            game = session.play_reply(game)
+        screen.say(f"{name} ({_letters(game)[1]}) plays {game.moves[-1]}")
+    current = dataclasses.replace(current, game=game)
+    _show_board(match, game)
+    return (
+        current
+        if (result := session.result(game)) is None
+        else _ended(match, current, result)
+    )
+
+
+def _show_board(match: Match, game: Session) -> None:
+    """Show the board, and the legal moves if its numbers are not just these."""
+    cells, legal = session_text.numbered_cells(game), session.legal_moves(game)
+    if cells is None:
+        text = session_text.board(game)
+    else:
+        text = board_text.drawn_board(game.env_id, cells, game.moves, match.screen)
+    match.screen.say(f"\n{text}\n")
+    if legal and (cells is None or not board_text.are_shown(legal, cells)):
+        listed = f"legal moves: {' '.join(map(str, legal))}"
+        match.screen.say(textwrap.fill(listed, _WIDTH))
+
+
+def _ended(match: Match, current: Round, result: Result) -> Round:
+    """Return the game with its result counted, and show result and score."""
+    text, style = _RESULTS[result]
+    after = f"after {counted(len(current.game.moves), 'move')}"
+    match.screen.say(f"{match.screen.paint(text, style)} {after}")
+    if not current.is_counted:
+        results = (*current.results, result)
+        current = dataclasses.replace(current, results=results, is_counted=True)
+    match.screen.say(_score(match, current))
+    return current
+
+
+def _score(match: Match, current: Round) -> str:
+    counts = collections.Counter(current.results)
+    return (
+        f"score: you {counts['won']}, draws {counts['drawn']}, "
+        f"{match.opponent.name} {counts['lost']}"
+    )
+
+
+def _obeyed(match: Match, current: Round, text: str) -> Round | None:
+    """Return what follows a line of input; None if the person quits."""
+    legal = session.legal_moves(current.game)
+    meant = words.read_words(text, legal)
+    if meant is None:
+        wanted = f"type a free {match.place}" if legal else "the game is over: type new"
+        match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
+        return current
+    if isinstance(meant, Command):
+        current = dataclasses.replace(current, side=meant.side or current.side)
+        return _COMMANDS[meant.name](match, current)
+    game = session.play_move(current.game, meant)
+    return _answered(match, dataclasses.replace(current, game=game))
+
+
+def _undo(match: Match, current: Round) -> Round:
+    game = session.undo(current.game)
+    if game is current.game:
+        match.screen.say("nothing to undo: you have not moved")
+        return current
+    match.screen.say("your last move is taken back")
+    return _answered(match, dataclasses.replace(current, game=game))
+
+
+def _hint(match: Match, current: Round) -> Round:
+    game = current.game
+    if session.is_over(game):
+        match.screen.say("no hint: the game is over")
+        return current
+    hint = hints.suggest_move(game, match.agent)
+    num_legal = len(session.legal_moves(game))
+    match.screen.say(hints.hint_line(hint, num_legal, match.opponent.name))
+    return current
+
+
+def _values(match: Match, current: Round) -> Round:
+    game = current.game
+    if session.is_over(game):
+        match.screen.say("no values: the game is over")
+        return current
+    worth, cells = session.move_values(game, match.agent), session_text.numbered_cells
+    text = values_text.shown_values(
+        game.env_id, cells(game), worth, match.opponent.name, match.screen
+    )
+    match.screen.say(f"\n{text}\n")
+    return current
+
+
+def _review(match: Match, current: Round) -> Round:
+    game, name = current.game, match.opponent.name
+    text = review_text.review_text(
+        game.env_id, game.moves, game.seat, name, match.screen
+    )
+    match.screen.say(f"\n{text}\n")
+    return current
+
+
+def _new(match: Match, current: Round) -> Round:
+    return _answered(match, _started(match, current.side, current))
+
+
+def _help(match: Match, current: Round) -> Round:
+    match.screen.say(words.help_text(match.place))
+    return current
+
+
+def _quit(match: Match, current: Round) -> None:
+    if not session.is_over(current.game):
+        moves = counted(len(current.game.moves), "move")
+        match.screen.say(f"left after {moves}: nobody wins")
+    if current.results:
+        match.screen.say(_score(match, current))
+
+
+_COMMANDS: dict[Name, Callable[[Match, Round], Round | None]] = {
+    "undo": _undo,
+    "hint": _hint,
+    "values": _values,
+    "review": _review,
+    "new": _new,
+    "quit": _quit,
+    "help": _help,
+}

@@ -1,0 +1,116 @@
+"""A run's evaluations as the rows of one table, narrower than 80 columns."""
+
+from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
+from jax_ttt.config.settings import Config
+from jax_ttt.grading.grade import Grades
+from jax_ttt.text import painting
+
+_COLOURS = {"unbeatable": "green", "beatable": "red"}
+
+
+class ProgressTable:
+    """Returns a row for each evaluation of a run."""
+
+    def __init__(self, config: Config, coloured: bool) -> None:
+        """Begin; with `coloured`, what repeats is dim and the proof has a colour."""
+        self._config, self._coloured = config, coloured
+        self._width = max(len("update"), len(f"{config.run.num_updates:,}"))
+        self._before: list[str] = []  # the cells of the last row
+
+    def head(self) -> str:
+        """Return what the numbers are, and the columns' names."""
+        env_id, seats = self._config.env_id, self._config.seats
+        exact = GAMES[env_id].enumerable
+        last = "proof" if exact else "games"
+        if exact and len(seats) == 1:
+            last += f" as {seat_name(env_id, *seats)}"
+        names = [f"as {seat_name(env_id, seat)}" for seat in SEATS]
+        source = "exact" if exact else "sampled"
+        return (
+            f"results against a random player in %, {source}; "
+            "by seat: wins/draws/losses\n"
+            + self._line(["update", "wins", "draws", "losses", *names, last])
+        )
+
+    def row(self, update: int, grades: Grades) -> str:
+        """Return an evaluation as a line."""
+        mean = grades.mean()
+        if mean is None:
+            return self._line([f"{update:,}", *"-" * 6])
+        rates = [f"{100 * rate:.2f}" for rate in mean.all_rates]
+        seats = [
+            "/".join(f"{100 * rate:.1f}" for rate in of_seat.all_rates)
+            for of_seat in grades.rates.values()
+        ]
+        if grades.has_verdict or grades.sampled is None:
+            last = "unbeatable" if grades.is_proven else "beatable"
+        else:
+            last = f"{grades.sampled.num_games:,}"
+        cells = [f"{update:,}", *rates, *seats, last]
+        styles = self._styles(cells)
+        self._before = cells
+        return self._line(cells, styles)
+
+    def _styles(self, cells: list[str]) -> list[str]:
+        """Return rich's style of each cell."""
+        before = self._before or [""] * len(cells)
+        repeats = ["dim " * (a == b) for a, b in zip(cells, before, strict=True)]
+        colours = [_COLOURS.get(cell, "") for cell in cells]
+        return [f"{a}{b}".strip() for a, b in zip(repeats, colours, strict=True)]
+
+    def _line(self, cells: list[str], styles: list[str] | None = None) -> str:
+        """Return aligned cells: numbers on the right, the rest on the left."""
+        widths = (self._width, 7, 7, 7, -16, -16, -12)
+        parts = []
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            text = cell if width > 0 else f"  {cell}"
+            if styles and styles[place] and self._coloured:
+                text = text.replace(cell, painting.painted(cell, styles[place]))
+            spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
+            parts.append(spaces + text if width > 0 else text + spaces)
+        return "".join(parts).rstrip()
+
+
+class RoundTable:
+    """Returns a row for each evaluation of a run that looks for counterexamples."""
+
+    def __init__(self, config: Config, coloured: bool) -> None:
+        """Begin; with `coloured`, the verdict has a colour."""
+        self._config, self._coloured = config, coloured
+
+    def head(self) -> str:
+        """Return what the numbers are, and the columns' names."""
+        env_id = self._config.env_id
+        seats = "".join(f"  {f'as {seat_name(env_id, seat)}':<24}" for seat in SEATS)
+        names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
+        return (
+            "all that the agent reaches against every opponent\n"
+            f"{'':17}{seats}".rstrip()
+            + f"\n{'round':>5}{'update':>12}{names}{'proof':>12}"
+        )
+
+    def row(self, update: int, grades: Grades) -> str:
+        """Return an evaluation as a line."""
+        number, found = update // self._config.evaluation.eval_every, grades.reached
+        line = f"{number:>5}{update:>12,}"
+        for seat in SEATS:
+            if found is None or seat not in found:  # a signal ended the search
+                line += f"  {'-':>11}{'-':>13}"
+                continue
+            more = "" if found[seat].is_complete else "+"
+            positions = f"{found[seat].num_positions:,}{more}"
+            line += f"  {positions:>11}{f'{found[seat].losing_ends:,}{more}':>13}"
+        known = {True: "unbeatable", False: "beatable"}[grades.is_proven]
+        verdict = known if grades.has_verdict else "open"
+        text = f"{verdict:>12}"
+        if self._coloured and verdict in _COLOURS:
+            text = text.replace(verdict, painting.painted(verdict, _COLOURS[verdict]))
+        return line + text
+
+
+def coloured_verdict(verdict: str) -> str:
+    """Return a verdict whose first word has a colour, for a terminal."""
+    word, colon, rest = verdict.partition(":")
+    if word in _COLOURS:
+        word = painting.painted(word, f"bold {_COLOURS[word]}")
+    return word + colon + rest

@@ -1,0 +1,45 @@
+"""What a dialogue reads from and writes to: lines, with colours where possible."""
+
+import dataclasses
+import sys
+from collections.abc import Callable
+
+from jax_ttt.text import painting
+
+LINES, PLAIN_LINES = "│─┼", "|-+"
+"""A board's vertical and horizontal lines and crossings; those of ASCII."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Screen:
+    """A terminal, or what stands for it."""
+
+    ask: Callable[[str], str]  # shows a prompt, returns a line; may raise EOFError
+    say: Callable[[str], None]  # shows one line or several
+    coloured: bool = False
+    lines: str = PLAIN_LINES
+
+    def paint(self, text: str, style: str) -> str:
+        """Return text in a style of rich where there are colours; "" is no style."""
+        return painting.painted(text, style) if self.coloured and style else text
+
+
+def of_streams() -> Screen:
+    """Return the screen of stdin and stdout."""
+    coloured = painting.is_coloured(sys.stdout)
+    try:
+        LINES.encode(sys.stdout.encoding or "ascii")
+    except UnicodeError:
+        return Screen(_asked, _said, coloured)
+    return Screen(_asked, _said, coloured, LINES)
+
+
+def _asked(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except UnicodeDecodeError:
+        return "\N{REPLACEMENT CHARACTER}"
+
+
+def _said(text: str) -> None:
+    print(text, flush=True)

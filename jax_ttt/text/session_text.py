@@ -1,0 +1,34 @@
+"""A game session's board as plain text."""
+
+import numpy as np
+from jaxtyping import Shaped
+
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.players import session
+from jax_ttt.players.session import Session
+from jax_ttt.text import text_board
+
+
+def board(game: Session) -> str:
+    """Return the board, with the moves on their cells or below their columns.
+
+    Games with several kinds of pieces are not drawn.
+    """
+    cells = numbered_cells(game)
+    if cells is None:
+        return f"({game.env_id} is not drawn in text)"
+    return text_board.as_lines(cells)
+
+
+def numbered_cells(game: Session) -> Shaped[np.ndarray, "rows W"] | None:
+    """Return the cells of `board`; None if the game is not drawn in text."""
+    moves_on = GAMES[game.env_id].moves_on
+    if moves_on is None:
+        return None
+    cells = text_board.grid(
+        np.asarray(game.state.observation[0]),
+        session.to_move(game),
+        text_board.letters_of(game.env_id),
+        free=".",
+    )
+    return text_board.numbered(cells, moves_on, session.legal_moves(game))

@@ -1,0 +1,111 @@
+"""Positions as keys: back and forth, without collisions, in every symmetric view."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.games import packing, pgx_games
+from jax_ttt.games.packing import Stones
+from jax_ttt.players import players
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        *("tic_tac_toe", "connect_four"),
+        pytest.param("connect_4x5", marks=pytest.mark.slow),
+        pytest.param("mnk_4x4_4", marks=pytest.mark.slow),
+    ],
+)
+def test_a_key_is_one_position_and_gives_its_state(env_id):
+    env = pgx_games.make_env(env_id)
+
+    @jax.jit
+    def ply(key, state):
+        action = players.random_player(key, state)
+        keys = packing.pack(env_id, packing.stones_of(state))
+        again = packing.to_states(env_id, packing.unpack(env_id, keys))
+        return pgx_games.step(env, state, action, 1.0)[0], keys, again
+
+    state, boards = pgx_games.init(env, jax.random.key(0), 500), {}
+    # The first player has id 0.
+    state = state.replace(current_player=jnp.zeros_like(state.current_player))
+    live = np.ones(1, bool)
+    for number in range(60):
+        before = jax.device_get(state)
+        live = ~before.terminated
+        if not live.any():
+            break
+        state, keys, again = jax.device_get(ply(jax.random.key(number), state))
+        for leaf, other in zip(*map(jax.tree.leaves, (before, again)), strict=True):
+            assert leaf.dtype == other.dtype
+            np.testing.assert_array_equal(leaf[live], other[live])
+        for key, board in zip(keys[live], before._x.board[live], strict=True):
+            assert boards.setdefault(key.tobytes(), board.tobytes()) == board.tobytes()
+    assert not live.any()
+    assert len(set(boards.values())) == len(boards) > 1000
+
+
+def stones(first, second, num_cells):
+    """Return one board with stones in these cells."""
+    planes = np.zeros((2, 1, num_cells), bool)
+    planes[0, 0, first], planes[1, 0, second] = True, True
+    return Stones(*jax.device_put(planes))
+
+
+pack = jax.jit(packing.pack, static_argnums=0)
+
+
+def test_keys_by_hand():
+    # Two bits of each cell: 1 is the first player's stone, 2 the second's.
+    (found,) = pack("tic_tac_toe", stones([0, 2], [1], 9)).tolist()
+    assert found == [0b01_10_01, 0]
+    # Sixteen cells fill the first word.
+    (found,) = pack("mnk_4x4_4", stones([0, 15], [14], 16)).tolist()
+    assert found == [1 + (2 << 28) + (1 << 30), 0]
+    # Five bits of each column: stones from below, 1 is the first player's, then a 1.
+    # Six columns fit into a word.
+    (found,) = pack("connect_4x4", stones([12, 4], [8, 15], 16)).tolist()
+    column, other = 0b1101, 0b10
+    assert found == [column + (1 << 5) + (1 << 10) + (other << 15), 0]
+    # Seven columns of seven bits: four in the first word, three in the second.
+    (found,) = pack("connect_7x6", stones([39], [], 42)).tolist()
+    assert found == [1 + (1 << 7) + (1 << 14) + (1 << 21), 0b11 + (1 << 7) + (1 << 14)]
+
+
+def test_a_view_permutes_the_cells():
+    views = packing.all_views("connect_4x4")
+    assert views.cells.shape == (2, 16)
+    seen = packing.seen(stones([12], [13], 16), views.cells[1])
+    assert np.flatnonzero(seen.first).tolist() == [15]
+    assert np.flatnonzero(seen.second).tolist() == [14]
+
+
+@pytest.mark.parametrize("env_id", ["othello", "animal_shogi"])
+def test_games_without_keys_are_refused(env_id):
+    with pytest.raises(ValueError, match=rf"^positions of {env_id} have no keys of 64"):
+        packing.check_packed(env_id)
+
+
+def test_eight_columns_of_six_rows_have_keys_and_nine_have_none(monkeypatch):
+    """A column has seven bits, so four of them fit into each of two 32-bit words."""
+    seven = GAMES["connect_7x6"]
+    eight, nine = (dataclasses.replace(seven, shape=(6, columns)) for columns in (8, 9))
+    monkeypatch.setitem(GAMES, "connect_7x6", eight)
+    packing.check_packed("connect_7x6")
+    monkeypatch.setitem(GAMES, "connect_7x6", nine)
+    with pytest.raises(ValueError, match="no keys of 64 bits"):
+        packing.check_packed("connect_7x6")
+
+
+def test_numbers_are_words_and_back():
+    numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
+    words = packing.as_words(numbers)
+    assert words.dtype == np.uint32
+    assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
+    np.testing.assert_array_equal(packing.as_numbers(words), numbers)
+    jax.device_put(words)

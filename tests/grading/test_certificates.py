@@ -1,0 +1,91 @@
+"""The moves of a certificate, compared with an independent implementation."""
+
+import numpy as np
+import pytest
+import rules
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.grading import certificates
+from jax_ttt.players import players, registry
+from jax_ttt.solver import minimax, policies
+
+ENV = "tic_tac_toe"
+STONES = {"first": "X", "second": "O"}
+
+
+@pytest.fixture(scope="module")
+def perfect(host_tree):
+    """Return the policy that plays the first best move."""
+    return minimax.policy(host_tree, first_best=True)
+
+
+@pytest.fixture
+def proven_moves(host_tree, boards):
+    """Return the function, with the tree and the boards' texts."""
+
+    def moves_of(player):
+        arguments = player, ENV, host_tree, boards.__getitem__
+        return certificates.proven_moves(*arguments)
+
+    return moves_of
+
+
+def entered(probs, seats=SEATS):
+    """Return a player of this policy that learned these seats."""
+    return registry.Entrant("player", players.random_player, probs, seats=seats)
+
+
+def test_there_is_a_move_for_every_position_that_can_be_reached(
+    perfect, host_tree, proven_moves
+):
+    moves, missing = proven_moves(entered(perfect))
+    assert missing == ""
+    assert list(moves) == ["first", "second"]
+    for seat, of_seat in moves.items():
+        boards = rules.reached(rules.first_best, STONES[seat])
+        assert of_seat == {board: rules.first_best(board)[0] for board in boards}
+        stones = [9 - board.count("-") for board in of_seat]
+        assert list(of_seat) == sorted(of_seat, key=lambda b: (-b.count("-"), b))
+        assert stones[0] == SEATS.index(seat)
+
+
+@pytest.mark.parametrize(("good", "bad"), [SEATS, SEATS[::-1]])
+def test_a_seat_that_is_beatable_is_left_out_and_named(
+    good, bad, perfect, host_tree, proven_moves
+):
+    own = host_tree.moves_of(good)[:, None]
+    first = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
+    player = entered(np.where(own, perfect, first))
+    moves, missing = proven_moves(player)
+    assert list(moves) == [good]
+    start, _, game = missing.partition(" it loses the game ")
+    assert start == f"as {STONES[bad]}"
+    board = "-" * 9
+    for move in game.split():
+        assert move[0] == rules.mover(board)
+        board = rules.after(board, int(move[1]))
+    assert rules.winner(board) == STONES[good]
+    with pytest.raises(PlayerError, match=f"no certificate: as {STONES[bad]} it loses"):
+        proven_moves(player._replace(seats=(bad,)))
+
+
+def test_a_player_with_several_moves_is_refused(
+    perfect, host_tree, position, proven_moves
+):
+    minimax_player = entered(minimax.policy(host_tree))
+    refusal = "as X it has more than one move on ---------; as O it has more than one"
+    with pytest.raises(PlayerError, match=refusal):
+        proven_moves(minimax_player)
+    # Several moves where the player never comes to do no harm.
+    never = perfect.copy()
+    never[position["----X----"]] *= 0.5  # the first best move of X is 0
+    never[position["O---X----"]] = np.eye(9)[[1, 2]].mean(axis=0)
+    moves, missing = proven_moves(entered(never))
+    assert (list(moves), missing) == (["first", "second"], "")
+    # A rare second move is one.
+    rare = perfect.copy()
+    rare[0] = np.eye(9)[0] * (1 - 1e-12) + np.eye(9)[8] * 1e-12
+    moves, missing = proven_moves(entered(rare))
+    assert list(moves) == ["second"]
+    assert missing == "as X it has more than one move on ---------"

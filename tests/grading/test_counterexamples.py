@@ -1,0 +1,165 @@
+"""What an agent of a run reaches: rounds, the proof at the end, their limits."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+import tiny
+
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.settings import Config
+from jax_ttt.games import packing
+from jax_ttt.grading import counterexamples, reached_grades
+from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.players import registry
+
+ENV = "connect_4x4"
+CONFIG = Config.of(
+    env_id=ENV, hidden_size=8, canonical=False, start_share=0.5, eval_games=0
+)
+
+
+def never():
+    return False
+
+
+def generator():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def agent():
+    """Return an untrained agent."""
+    return tiny.untrained(CONFIG)
+
+
+@pytest.fixture(scope="module")
+def params(agent):
+    return agent.params
+
+
+@pytest.fixture(scope="module")
+def graded(agent):
+    """Return the grades that `evaluate` gives it."""
+    entrant = registry.enter_agent("agent", agent)
+    return reached_grades.grade_by_seat(entrant, ENV, 10**9)
+
+
+@pytest.fixture(scope="module")
+def found(params):
+    """Return the results of a round, and its counterexamples."""
+    return counterexamples.find(CONFIG, params, generator(), None, never)
+
+
+@pytest.mark.slow
+def test_a_round_finds_what_evaluate_finds(found, graded):
+    assert found[0] == graded
+    assert list(graded) == list(SEATS)
+    assert all(seat.losing_ends for seat in graded.values())
+
+
+def test_counterexamples_are_those_of_both_seats(found, graded):
+    keys = found[1]
+    assert len(keys) == sum(seat.losing_choices for seat in graded.values())
+    assert len(np.unique(keys)) == len(keys)
+    states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
+        packing.as_words(keys)
+    )
+    # Who is to move says whose choice it is.
+    assert set(np.asarray(states._step_count) % 2) == {0, 1}
+    assert (np.asarray(states.legal_action_mask).sum(axis=1) > 1).all()
+
+
+def test_a_search_that_is_stopped_finds_nothing(params):
+    calls = []
+
+    def later():
+        calls.append(1)
+        return len(calls) > 3
+
+    grades, keys = counterexamples.find(CONFIG, params, generator(), None, later)
+    assert grades == {}
+    assert len(keys) == 0
+
+
+@pytest.mark.slow
+def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
+    all_grades, all_keys = found
+    config = CONFIG.replace(max_positions=200)
+    grades, keys = counterexamples.find(config, params, generator(), None, never)
+    assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
+    assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
+    monkeypatch.setattr(reached_grades, "_SAMPLE", 40)
+    few = counterexamples.find(config, params, generator(), None, never)[1]
+    assert 0 < len(few) < len(keys)
+    assert set(few) < set(keys)
+    again = counterexamples.find(config, params, generator(), None, never)[1]
+    np.testing.assert_array_equal(few, again)
+
+
+def test_a_proof_without_a_limit_is_the_whole_search(params, graded):
+    assert counterexamples.prove_within(CONFIG, params, None, never) == graded
+
+
+def test_a_time_limit_leaves_each_seat_open(params):
+    found = counterexamples.prove_within(CONFIG, params, 0.0, never)
+    assert list(found) == list(SEATS)
+    assert not any(x.is_complete or x.unbeatable for x in found.values())
+    assert not Grades(reached=found).is_proven
+
+
+def test_a_signal_ends_a_proof_in_its_seat(params):
+    found = counterexamples.prove_within(CONFIG, params, None, lambda: True)
+    assert list(found) == ["first"]
+    assert not Grades(reached=found).is_proven
+
+
+def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
+    """Even if nothing beats the agent in the first seat, nothing is proven."""
+    calls = 0
+
+    def show(found, level, done):
+        nonlocal calls
+        calls += found.subject.seat == "second"
+
+    found = counterexamples.prove_within(CONFIG, params, None, lambda: calls > 0, show)
+    assert list(found) == list(SEATS)
+    assert found["first"] == graded["first"]
+    assert not found["second"].is_complete
+    won = dataclasses.replace(found["first"], losing_ends=0)
+    assert won.unbeatable
+    found["first"] = won
+    assert not Grades(reached=found).is_proven
+
+
+def test_of_two_searches_the_one_that_went_further_counts(graded):
+    first, second = graded.values()
+    cut = dataclasses.replace(first, is_complete=False, num_moves=5)
+    shorter = dataclasses.replace(cut, num_moves=4)
+    further = counterexamples.further
+    before: dict[Seat, Reached] = {"first": cut, "second": second}
+    assert further(before, {"first": shorter}) == before
+    assert further(before, {"first": first}) == graded
+    assert further(graded, {"first": cut}) == graded
+    assert further({}, {"second": second}) == {"second": second}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "share", "seconds", "is_open"),
+    [
+        ("connect_4x4", 0.0, 30.0, True),
+        ("connect_4x4", 0.5, 30.0, False),
+        ("connect_4x4", 0.5, None, True),
+        ("tic_tac_toe", 0.0, None, False),
+        ("hex", 0.0, None, False),
+    ],
+)
+def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, graded):
+    config = Config.of(env_id=env_id, start_share=share)
+    assert counterexamples.is_open(config, Grades(), seconds) == is_open
+    complete = Grades(reached=graded)
+    assert not counterexamples.is_open(config, complete, seconds)
+    cut = dataclasses.replace(graded["first"], is_complete=False)
+    partly = Grades(reached={"first": cut, "second": graded["second"]})
+    assert counterexamples.is_open(config, partly, seconds) == is_open

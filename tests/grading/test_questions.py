@@ -1,0 +1,116 @@
+"""The exam of Connect Four, and files of the same form."""
+
+import numpy as np
+import pytest
+
+from jax_ttt.config.errors import UsageError
+from jax_ttt.games import one_game
+from jax_ttt.grading import questions
+
+ENV = "connect_four"
+HEAD = "moves,score,s1,s2,s3,s4,s5,s6,s7,kind,can_win_now\n"
+ROW = "4444,2,-1,0,0,3,2,0,-4,random,0\n"
+
+
+@pytest.fixture(scope="module")
+def exam():
+    """Return the exam that comes with the package."""
+    return questions.read_exam(ENV, None)
+
+
+def read(tmp_path, text, env_id=ENV):
+    """Return the questions of a file with this text."""
+    path = tmp_path / "exam.csv"
+    path.write_text(text)
+    return questions.read_exam(env_id, path)
+
+
+def test_the_exam_has_44_questions_after_each_number_of_moves(exam):
+    plies, counts = np.unique(exam.plies, return_counts=True)
+    assert plies.tolist() == list(range(8, 31))
+    assert set(counts.tolist()) == {44}
+    assert {kind: exam.kinds.count(kind) for kind in set(exam.kinds)} == {
+        "random": 506,
+        "tactical": 506,
+    }
+    assert exam.keeps.shape == (1012, 7)
+    assert exam.keeps.any(axis=1).all()
+    tactical = np.array(exam.kinds) == "tactical"
+    states = questions.asked_states(ENV, exam)
+    legal = np.asarray(states.legal_action_mask)
+    assert (exam.keeps <= legal).all()
+    # A tactical question has a mistake, a legal move that does not keep the value.
+    assert (legal & ~exam.keeps)[tactical].any(axis=1).all()
+
+
+def test_positions_are_those_after_the_moves(exam):
+    states = questions.asked_states(ENV, exam)
+    for place in (0, 511, 1011):
+        (*_, alone) = one_game.states(ENV, exam.moves[place])
+        np.testing.assert_array_equal(
+            states.observation[place], alone.observation[0], err_msg=str(place)
+        )
+        assert int(states._step_count[place]) == len(exam.moves[place])
+
+
+def test_a_row_of_a_file(tmp_path):
+    """After 4444 the scores -1, 0, 0, 3, 2, 0, -4: columns 4 and 5 win."""
+    found = read(
+        tmp_path, HEAD + ROW + ROW.replace(",3,", ",,").replace(",2,0", ",-1,0")
+    )
+    assert found.moves == ((3, 3, 3, 3),) * 2
+    keeps = [np.flatnonzero(row).tolist() for row in found.keeps]
+    assert keeps == [[3, 4], [1, 2, 5]]
+    assert found.kinds == ("random", "random")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEAD, "no questions"),
+        ("a,b\n1,2\n", "no exam of connect_four (KeyError: 'moves')"),
+        (HEAD + ROW.replace("4444", "44x4"), "no exam of connect_four (ValueError"),
+        (HEAD + ROW.replace("-4", "z"), "no exam of connect_four (ValueError"),
+        (HEAD + "4,1,,,,,,,,random,0\n", "no legal move after 4"),
+    ],
+)
+def test_other_files_are_refused(text, said, tmp_path):
+    with pytest.raises(UsageError) as found:
+        read(tmp_path, text)
+    assert said in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("moves", "said"),
+    [
+        ("4444444", "question 2: move 7 is not legal"),
+        ("40", "question 2: move 2 is not legal"),
+        ("12121212", "question 2: move 8 is not legal"),
+        ("1212121", "a game is over before the question"),
+    ],
+)
+def test_moves_that_can_not_be_played_are_refused(moves, said, tmp_path):
+    found = read(tmp_path, HEAD + ROW + ROW.replace("4444", moves))
+    with pytest.raises(UsageError) as error:
+        questions.asked_states(ENV, found)
+    assert said in str(error.value)
+
+
+def test_a_game_without_an_exam_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"hex has none; games that do: connect"):
+        questions.read_exam("hex", None)
+    with pytest.raises(UsageError, match="FileNotFoundError"):
+        questions.read_exam(ENV, tmp_path / "absent.csv")
+
+
+def test_the_moves_of_other_games_are_checked_too(tmp_path):
+    four = "moves,s1,s2,s3,s4,kind\n1,0,0,0,0,random\n5,0,0,0,0,random\n"
+    found = read(tmp_path, four, "connect_4x4")
+    with pytest.raises(UsageError, match="question 2: move 1 is not legal"):
+        questions.asked_states("connect_4x4", found)
+    nine = "moves," + ",".join(f"s{n}" for n in range(1, 10)) + ",kind\n"
+    found = read(tmp_path, nine + "79,0,0,0,0,0,0,,0,,random\n", "tic_tac_toe")
+    states = questions.asked_states("tic_tac_toe", found)
+    first, second = np.asarray(states.observation[0]).reshape(9, 2).T
+    assert np.flatnonzero(first).tolist() == [6]
+    assert np.flatnonzero(second).tolist() == [8]

@@ -1,0 +1,202 @@
+"""Grades over all positions that a player reaches: seats, limits, refusals."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import rule_player
+import small_boards
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.tree_util import Partial
+
+from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.settings import Config
+from jax_ttt.games import pgx_games
+from jax_ttt.grading import match_counts, matches, reached_grades
+from jax_ttt.grading.grade import RATES
+from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.networks import q_network
+from jax_ttt.players import players
+from jax_ttt.players.network import greedy_player, network_of
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import reach
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+
+ENV = "connect_4x4"
+HUGE = 10**9
+
+
+@pytest.fixture(scope="module")
+def entrant():
+    """Return the rule player."""
+    return Entrant("rule", rule_player.RULE, None, is_fixed=True)
+
+
+@pytest.fixture(scope="module")
+def grades(entrant):
+    """Return its grades."""
+    return reached_grades.grade_by_seat(entrant, ENV, HUGE)
+
+
+@pytest.mark.slow
+def test_both_seats_are_graded(grades):
+    """The counts are those of test_reach.py."""
+    assert list(grades) == list(SEATS)
+    first, second = grades.values()
+    assert (first.num_positions, first.losing_ends) == (1086, 26)
+    assert (second.num_positions, second.losing_ends) == (2093, 17)
+    for found in (first, second):
+        assert not found.merged  # it does not play the same on mirror images
+        assert found.is_complete
+        assert not found.unbeatable
+        assert found.open_rate == 0
+        assert sum(found.all_rates) == pytest.approx(1, abs=1e-12)
+        assert found.num_moves == len(found.positions) == 16
+        assert found.losing_choices > 10
+
+
+@pytest.mark.parametrize(
+    "env_id", [ENV, pytest.param("mnk_4x4_4", marks=pytest.mark.slow)]
+)
+def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_id):
+    """The second game has eight views. Rates and lines are those of all boards."""
+    config = Config.of(env_id=env_id, hidden_size=4)
+    network = network_of(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
+    player = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
+    entrant = Entrant("flat", player, None, is_fixed=True, seats=("second",))
+    merged = reached_grades.grade_by_seat(entrant, env_id, HUGE)["second"]
+    subject = Subject(
+        env_id=env_id, player=player, seat="second", merged=False, batch=2**12
+    )
+    apart = Reach(subject)
+    reach.follow(apart, HUGE)
+    assert merged.merged
+    assert merged.num_positions < 0.6 * apart.num_positions
+    counts = dataclasses.astuple(merged.lines)
+    for name, lines, end in zip(RATES, counts, apart.ends, strict=True):
+        assert merged.rate(name) == pytest.approx(end.chance, abs=1e-12)
+        assert lines == end.lines
+
+
+def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
+    player = small_boards.perfect()
+    perfect = Entrant("perfect", player, None, is_fixed=True, seats=("first",))
+    found = reached_grades.grade_by_seat(perfect, ENV, HUGE)["first"]
+    assert found.unbeatable
+    assert (found.losing_ends, found.losing_choices) == (0, 0)
+    assert found.losing_line is None
+
+
+def test_only_the_learned_seat_is_graded(entrant):
+    learned = entrant._replace(seats=("second",))
+    assert list(reached_grades.grade_by_seat(learned, ENV, 100)) == ["second"]
+
+
+def test_ctrl_c_leaves_what_is_known(entrant):
+    def interrupt(found, level, done):
+        if level == 9:
+            raise KeyboardInterrupt
+
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    assert list(found) == ["first"]
+    assert found["first"].num_moves == 9
+    assert not found["first"].is_complete
+    assert not found["first"].unbeatable
+    assert found["first"].open_rate > 0
+
+
+def test_ctrl_c_while_losing_lines_are_searched_leaves_the_rest(entrant, grades):
+    def interrupt(found, level, done):
+        if level < found.num_expanded:
+            raise KeyboardInterrupt
+
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    assert found == {"first": dataclasses.replace(grades["first"], losing_choices=None)}
+
+
+def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
+    def interrupt(found, level, done):
+        raise KeyboardInterrupt
+
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
+    assert (found.open_rate, found.num_moves) == (1, 0)
+    assert not found.unbeatable
+
+
+@pytest.mark.slow
+def test_the_batch_fits_the_devices(entrant, grades):
+    mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
+    over_five = NamedSharding(mesh, PartitionSpec("devices"))
+    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, over_five)
+    assert found == grades
+
+
+def test_a_player_with_chance_is_refused():
+    lots = Entrant("random", players.random_player, None)
+    said = r"^random does not play one move in each position"
+    with pytest.raises(PlayerError, match=said):
+        reached_grades.grade_by_seat(lots, ENV, HUGE)
+
+
+def test_a_game_without_keys_is_refused(entrant):
+    assert "positions of othello have no keys" in reached_grades.why_not(
+        entrant, "othello"
+    )
+    assert not reached_grades.why_not(entrant, "connect_four")
+
+
+def test_an_illegal_move_is_refused():
+    column_0 = Partial(lambda key, state: state.current_player * 0)
+    cheat = Entrant("cheat", column_0, None, is_fixed=True)
+    with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
+        reached_grades.grade_by_seat(cheat, ENV, HUGE)
+
+
+def test_the_memory_limits_the_positions(monkeypatch):
+    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 2**30)
+    assert reached_grades.most_positions() == 2**29 // 40
+    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: None)
+    assert 10**7 < reached_grades.most_positions() < 10**8
+    monkeypatch.setattr(reached_grades.on_disk, "free_disk_bytes", lambda: 12_000_000)
+    assert reached_grades.most_positions() == 10**6
+
+
+def noisy(weights, key, env_state):
+    """Play a fixed move that looks random: it depends on the board alone."""
+    del key
+    board = env_state.observation.reshape(-1, 40).astype(np.float32)
+    score = jax.numpy.sin(50 * board @ weights)
+    legal = env_state.legal_action_mask
+    return jax.numpy.where(legal, score, -2).argmax(axis=1).astype(np.int32)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize("seed", range(2))
+def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
+    env_id = "connect_5x4"
+    env = pgx_games.make_env(env_id)
+    weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
+    entrant = Entrant("noisy", Partial(noisy, weights), None, is_fixed=True)
+    exact = reached_grades.grade_by_seat(entrant, env_id, HUGE)
+    pair = entrant.player, players.random_player
+    match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
+    sampled = match_counts.sampled(match)
+    for seat in SEATS:
+        games = sampled.seat(seat).num_games
+        for name in RATES:
+            count = round(sampled.seat(seat).rate(name) * games)
+            low, high = wilson_interval(count, games, z=3.29)  # 99.9 %
+            assert low <= exact[seat].rate(name) <= high
+
+
+def test_a_search_that_has_not_begun_proves_nothing(entrant):
+    subject = Subject(
+        env_id=ENV, player=entrant.player, seat="first", merged=False, batch=16
+    )
+    assert not reach.Reach(subject).unbeatable

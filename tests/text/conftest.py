@@ -1,0 +1,64 @@
+"""Fixtures of the tests of games in a terminal."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.config.catalogue import EnvId
+from jax_ttt.games import positions
+from jax_ttt.players import names, players, registry
+from jax_ttt.text import dialogue
+from jax_ttt.text.commands import SideName
+from jax_ttt.text.screen import Screen
+
+
+@pytest.fixture(scope="session")
+def following(host_tree):
+    """Return a function that makes a player of its own moves in these games."""
+
+    def player_of(*games):
+        legal = host_tree.legal_action_mask
+        probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
+        for game in games:
+            position = 0
+            for move in game:
+                probs[position] = np.eye(9)[move]
+                position = int(host_tree.successor[position, move])
+        player = players.policy_player(positions.index("tic_tac_toe"), probs)
+        return registry.Entrant("follower", player, probs)
+
+    return player_of
+
+
+@pytest.fixture
+def talk():
+    """Return a function that plays games with scripted input.
+
+    It returns what was said and asked, in one list.
+    """
+
+    def played(
+        opponent, words, side: SideName = "x", env_id: EnvId = "tic_tac_toe", **more
+    ):
+        if isinstance(opponent, str):
+            spec = names.read_name(opponent, env_id)
+            opponent = registry.enter(spec, env_id, jax.random.key(0))
+        said, words = [], iter(words)
+
+        def ask(prompt):
+            said.append(prompt)
+            for word in words:
+                if isinstance(word, BaseException):
+                    raise word
+                return word
+            raise EOFError
+
+        screen = Screen(ask, said.append, **more.pop("screen", {}))
+        match = dialogue.Match(env_id, opponent, jax.random.key(0), screen, **more)
+        try:
+            dialogue.play_games(match, side)
+        except KeyboardInterrupt:
+            said.append("interrupted")
+        return said
+
+    return played

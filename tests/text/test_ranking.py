@@ -1,0 +1,38 @@
+"""A cross table as text."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.text import ranking
+
+
+def test_a_table_its_intervals_and_its_order(snapshot):
+    """A wins 6 of 10 sampled games as X and draws 2; all other results are exact."""
+    rates = np.array([[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]])
+    counts = np.zeros((2, 2, 3), int)
+    counts[0, 1] = [6, 2, 2]
+    table = CrossTable(("A", "Bob"), rates, counts)
+    assert ranking.cross_table_text("tic_tac_toe", table) == snapshot
+    exact = dataclasses.replace(table, counts=np.zeros((2, 2, 3), int))
+    assert "interval" not in ranking.cross_table_text("connect_four", exact)
+
+
+@pytest.mark.parametrize("size", [1, 30])
+def test_a_table_fits_100_columns(size):
+    long = "folder/" * 10 + "run"
+    names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
+    rates = np.full((size, size, 3), 1 / 3)
+    counts = np.zeros((size, size, 3), int)
+    counts[0, size - 1] = 2**20, 2**20, 2**20
+    text = ranking.cross_table_text("tic_tac_toe", CrossTable(names, rates, counts))
+    lines = text.splitlines()
+    assert max(len(line.removesuffix(long)) for line in lines) <= 100
+    heads = [word for line in lines for word in re.findall(r"vs\. (\d+)(?= |$)", line)]
+    assert heads == [str(number + 1) for number in range(size)]
+    rows = [line for line in lines if line.startswith("1 ...")]
+    assert sum(line.count("33.3/33.3/33.3") for line in rows) == size
+    assert lines[-size].endswith(f"  {long}"), "the order has the whole name"
