@@ -145,7 +145,7 @@ def test_only_the_games_read_the_private_fields_of_pgx():
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in OF_PGX
     }
-    assert {path.partition("/")[0] for path in readers} == {"envs"}
+    assert {path.partition("/")[0] for path in readers} == {"games"}
 
 
 @pytest.mark.parametrize(
