@@ -16,17 +16,17 @@ from tqdm import tqdm
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.files import records
-from jax_ttt.files.outputs import ArenaResult
+from jax_ttt.files.records import JsonObject
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import names
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.crosstable import CrossTable
+    from jax_ttt.grading.crosstable import CrossTable, Ranked
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,17 @@ class Args:
     machine: cli.Machine = field(default_factory=cli.Machine)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ArenaResult:
+    """The output of `arena --json`."""
+
+    env_id: str
+    seed: int
+    pairs: tuple[JsonObject, ...]
+    ranking: "tuple[Ranked, ...]"  # strongest player first
+    learned_seats: dict[str, tuple[Seat, ...]]  # by player
+
+
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     env_id = args.env_id or catalogue.DEFAULT
@@ -75,7 +86,7 @@ def main(args: Args) -> int:
 
     from jax_ttt.grading import crosstable
     from jax_ttt.players import agents, registry
-    from jax_ttt.text import ranking, result_text
+    from jax_ttt.text import grade_text, ranking
 
     env_id = agents.game(specs, args.env_id)
     specs = [
@@ -98,7 +109,7 @@ def main(args: Args) -> int:
         result = ArenaResult(
             env_id=env_id,
             seed=args.seed,
-            pairs=table.pairs,
+            pairs=pairs_of(table),
             ranking=table.ranking,
             learned_seats={entrant.name: entrant.seats for entrant in entrants},
         )
@@ -107,7 +118,7 @@ def main(args: Args) -> int:
         print(f"{env_id} on {device}\n")
         print(ranking.cross_table_text(env_id, table))
         for entrant in entrants:
-            if learned := result_text.learned_seat(env_id, entrant.seats):
+            if learned := grade_text.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")
     write_files(args, env_id, table)
     return 0
@@ -116,7 +127,7 @@ def main(args: Args) -> int:
 def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     """Write the files that are asked for, and say so."""
     if args.csv:
-        rows = [records.flattened(records.to_dict(pair), "_") for pair in table.pairs]
+        rows = [records.flattened(pair, "_") for pair in pairs_of(table)]
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
@@ -130,6 +141,24 @@ def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
     hidden = None if pairs else True  # None: not on a terminal
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
+
+
+def pairs_of(table: "CrossTable") -> tuple[JsonObject, ...]:
+    """Return a table's pairs as JSON objects, with their rates and the bounds of these.
+
+    The rates are those of `first`, who moves first. The bounds of an exact rate are the
+    rate.
+    """
+    pairs: list[JsonObject] = []
+    for first, row in zip(table.names, table.pairs, strict=True):
+        for second, pair in zip(table.names, row, strict=True):
+            record: JsonObject = {"first": first, "second": second}
+            record["num_games"] = pair.num_games
+            for name, rate in zip(("win", "draw", "loss"), pair.rates, strict=True):
+                record[f"{name}_rate"] = rate.value
+                record[f"{name}_rate_interval"] = [rate.low, rate.high]
+            pairs.append(record)
+    return tuple(pairs)
 
 
 COMMAND = cli.Command(

@@ -16,12 +16,11 @@ from tyro.constructors import PrimitiveConstructorSpec
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId, Seat
+from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.files import records
-from jax_ttt.files.outputs import EvaluateResult
-from jax_ttt.grading.grade import FullGrades, Reached
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.runtime import streams
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import jax
     from jax.sharding import Mesh
 
-    from jax_ttt.games.tree import Tree
     from jax_ttt.players.registry import Entrant
 
 _NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
@@ -92,6 +90,19 @@ class Args:
     machine: cli.Machine = field(default_factory=cli.Machine)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EvaluateResult:
+    """The output of `evaluate --json`."""
+
+    agent: str  # as given on the command line
+    env_id: str
+    seed: int | None = None  # of a saved agent, like the next two
+    update: int | None = None  # updates done
+    config: dict[str, object] | None = None  # its settings
+    verdict: str
+    grade: Grade
+
+
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.env_id is not None:
@@ -107,7 +118,8 @@ def main(args: Args) -> int:
 
     from jax_ttt.games import tree as trees
     from jax_ttt.players import agents, registry
-    from jax_ttt.text import export, result_text
+    from jax_ttt.solver import proof
+    from jax_ttt.text import export, grade_text
 
     env_id = agents.game([spec], args.env_id)
     check_files(args, env_id)
@@ -122,15 +134,16 @@ def main(args: Args) -> int:
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.set_description_str
-        grades = graded(args, env_id, entrant, tree, match_key, say, hardware.mesh)
-        player = entrant.probs, entrant.seats
-        verdict = result_text.verdict(env_id, grades, tree, *player)
+        grade = graded(args, env_id, entrant, match_key, say, hardware.mesh)
+        verdict = grade_text.verdict(grade)
     if args.json:
-        print(as_json(name, env_id, entrant, grades, verdict))
+        print(as_json(name, entrant, grade, verdict))
     else:
+        likeliest = ()
+        if tree is not None and entrant.probs is not None:
+            likeliest = proof.self_play_line(tree, entrant.probs)
         print(f"{title(name, env_id, entrant)}, on {hardware.name}\n")
-        verdict = in_colour(verdict)
-        print(result_text.grades_text(env_id, grades, tree, entrant.probs, verdict))
+        print(grade_text.report(grade, in_colour(verdict), likeliest))
     if tree is not None:
         export.write_policy(entrant, tree, args.policy_csv, args.policy_json, args.json)
     if args.certificate and certificate is not None:
@@ -142,57 +155,39 @@ def graded(
     args: Args,
     env_id: EnvId,
     entrant: "Entrant",
-    tree: "Tree | None",
     key: "jax.Array",
     say: Callable[[str], None],
     mesh: "Mesh | None",
-) -> FullGrades:
-    """Return the grades that are asked for; `say` shows how far they are."""
+) -> Grade:
+    """Return the grade that is asked for; `say` shows how far it is."""
     import jax
 
-    from jax_ttt.grading import marks, player_grades, questions
+    from jax_ttt.grading import grader, marks, questions, reached_grades
+    from jax_ttt.scaling import mesh as meshes
+    from jax_ttt.text import grade_text
 
     match_key, exam_key = jax.random.split(key)
-    exam = None
+    grade = Grade(env_id=env_id, seats=entrant.seats)
+    exam_only = args.exam is not None and not GAMES[env_id].enumerable
+    if not exam_only or args.max_positions is not None:
+        reason = reached_grades.why_not(entrant, env_id)
+        if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
+            streams.tell(f"note: not graded against every opponent: {reason}")
+        grade = grader.follow_lines(
+            env_id=env_id,
+            entrant=entrant,
+            max_positions=args.max_positions,
+            sharding=mesh and meshes.split(mesh),
+            on_batch=grade_text.search_progress(env_id, entrant.name, say),
+        )
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         asked = questions.read_exam(env_id, file)
         exam = marks.take_exam(env_id, entrant.player, asked, exam_key)
-        if args.games is None and args.max_positions is None and tree is None:
-            return FullGrades(exam=exam)
-    no_search = tree or (args.exam is not None and args.max_positions is None)
-    reached = None if no_search else reached_by(args, env_id, entrant, say, mesh)
-    games = args.games
-    grades = player_grades.grade_player(
-        env_id, games, entrant, match_key, tree, reached
-    )
-    return dataclasses.replace(grades, exam=exam)
-
-
-def reached_by(
-    args: Args,
-    env_id: EnvId,
-    entrant: "Entrant",
-    say: Callable[[str], None],
-    mesh: "Mesh | None",
-) -> dict[Seat, Reached] | None:
-    """Return the results over all positions that the player reaches, if they have keys.
-
-    `say` shows the progress.
-    """
-    from jax_ttt.grading import reached_grades
-    from jax_ttt.scaling import mesh as meshes
-    from jax_ttt.text import reached_text
-
-    if reason := reached_grades.why_not(entrant, env_id):
-        if GAMES[env_id].packing:
-            streams.tell(f"note: not graded against every opponent: {reason}")
-        return None
-    most = args.max_positions
-    shown = reached_text.progress(env_id, entrant.name, say)
-    return reached_grades.grade_by_seat(
-        entrant, env_id, most, mesh and meshes.split(mesh), shown
-    )
+        grade = dataclasses.replace(grade, exam=exam)
+    if exam_only and args.games is None and args.max_positions is None:
+        return grade
+    return grader.with_match(grade, entrant, match_key, args.games)
 
 
 def files(args: Args) -> dict[str, Path]:
@@ -225,12 +220,12 @@ def check_files(args: Args, env_id: EnvId) -> None:
 
 def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
     """Return what is graded, in words: the player, its game, seed and seat."""
-    from jax_ttt.text import result_text
+    from jax_ttt.text import grade_text
 
     words = f"{name}: {env_id}"
     if entrant.agent:
         words += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    learned = result_text.learned_seat(env_id, entrant.seats)
+    learned = grade_text.learned_seat(env_id, entrant.seats)
     return f"{words}, {learned}" if learned else words
 
 
@@ -241,19 +236,17 @@ def in_colour(verdict: str) -> str:
     return coloured_verdict(verdict) if painting.is_coloured(sys.stdout) else verdict
 
 
-def as_json(
-    name: str, env_id: EnvId, entrant: "Entrant", grades: FullGrades, verdict: str
-) -> str:
-    """Return the grades as one JSON object, with how a saved agent came about."""
+def as_json(name: str, entrant: "Entrant", grade: Grade, verdict: str) -> str:
+    """Return the grade as one JSON object, with how a saved agent came about."""
     agent = entrant.agent
     result = EvaluateResult(
-        **vars(grades),
         agent=name,
-        env_id=env_id,
+        env_id=grade.env_id,
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
         config=agent and dict(agent.config.as_dict()),
         verdict=verdict,
+        grade=grade,
     )
     return records.to_json(result)
 

@@ -61,7 +61,7 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.players import agents, registry
-    from jax_ttt.text import dialogue, result_text, screen
+    from jax_ttt.text import dialogue, grade_text, screen
 
     env_id = agents.game([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
@@ -74,7 +74,7 @@ def main(args: Args) -> int:
     if args.level:
         print(f"{args.level}: {levels.ABOUT[args.level]} ({name})")
         opponent = opponent._replace(name=args.level)
-    if learned := result_text.learned_seat(env_id, opponent.seats):
+    if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
     match = dialogue.Match(env_id, opponent, key, screen.of_streams(), behind.agent)
     try:

@@ -99,7 +99,7 @@ def read_metrics(run: Path) -> list[Row]:
     if not any(isinstance(row, Chunk) for row in found):
         raise UsageError(f"{path}: no training in it")
     graded = [row for row in found if isinstance(row, Evaluated)]
-    if not any(row.rates or row.reached for row in graded):
+    if not any(row.grade.rates or row.grade.followed for row in graded):
         raise UsageError(f"{path}: no evaluation in it")
     return found
 
@@ -124,9 +124,9 @@ def about(run: Path) -> tuple[str, Config]:
 
 def show_learned_seat(run: Path, config: Config) -> str:
     """Print and return which single seat the run's agent learned, "" if it is both."""
-    from jax_ttt.text import result_text
+    from jax_ttt.text import grade_text
 
-    learned = result_text.learned_seat(config.env_id, config.seats)
+    learned = grade_text.learned_seat(config.env_id, config.seats)
     if learned:
         print(f"{run} {learned}")
     return learned

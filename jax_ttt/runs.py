@@ -14,7 +14,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import records, run_folder
-from jax_ttt.files.outputs import RunsResult, RunSummary
+from jax_ttt.files.run_folder import RunSummary
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,13 @@ class Args:
     """The folder that holds the runs."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunsResult:
+    """What `runs --json` prints."""
+
+    runs: tuple[RunSummary, ...]  # the newest last
 
 
 def main(args: Args) -> int:
@@ -65,8 +72,11 @@ def runs_table(summaries: Sequence[RunSummary]) -> str:
 
 
 def _cells(run: RunSummary) -> list[str]:
-    proven = {True: "yes", False: "no", None: "-"}[run.proven]
-    wins = "-" if run.win_rate is None else f"{100 * run.win_rate:.3f}"
+    grade = run.grade
+    proven = {True: "yes", False: "no", None: "-"}[grade and grade.unbeatable]
+    wins = "-"
+    if grade is not None and grade.mean_win_rate is not None:
+        wins = f"{100 * grade.mean_win_rate:.3f}"
     seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
     name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
     return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]

@@ -24,10 +24,11 @@ from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records, sweep_file
-from jax_ttt.files.outputs import SweepResult
 from jax_ttt.files.rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
+from jax_ttt.grading import agent_groups
+from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import names
 from jax_ttt.runtime import files, interrupts, streams
@@ -82,6 +83,18 @@ class Args(cli.Training):
     svg: Path | None = None
     """File for the picture, SVG, PNG or PDF by its ending: the wins of each agent, or
     with a grid the share that is proven; needs the extra `plots`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SweepResult:
+    """The output of `sweep --json`."""
+
+    device: str
+    preset: str
+    first_seed: int
+    file: str  # in which the agents are kept
+    seconds: float  # of the whole command
+    groups: tuple[GroupResult, ...]
 
 
 def main(args: Args) -> int:
@@ -269,8 +282,6 @@ def write(
 
     `num_new` agents were trained now, in this many seconds.
     """
-    from jax_ttt.grading import agent_groups
-
     summaries = [
         agent_groups.group_summary(group.rows, group.config, group.point)
         for group in groups

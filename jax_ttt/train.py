@@ -341,7 +341,7 @@ def train_in_folder(
             recorder.resume(latest, state)
 
         def stop() -> bool:
-            proven = args.until_proven and recorder.grades.is_proven
+            proven = args.until_proven and recorder.grade.unbeatable is True
             return bool(processes.max_over_processes(bool(request) or proven))
 
         steps = loop.train(
@@ -352,7 +352,8 @@ def train_in_folder(
             times=times,
             layout=Layout(mesh=hardware.mesh),
         )
-        recorder.follow(graded_steps.with_grades(steps, recorder.grades), request)
+        graded = graded_steps.with_grades(plan.config, steps, recorder.grade)
+        recorder.follow(graded, request)
         if not args.no_prove and processes.count() == 1 and not request:
             shown.close()
             seconds = None if args.prove else PROOF_SECONDS

@@ -12,7 +12,7 @@ from jax_ttt.pictures import boards
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import agents
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import result_text
+from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -72,7 +72,7 @@ class Agent(agents.Agent):
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
         described = html.table_of("Agent", list(self._about().items()))
-        described += html.preformatted(result_text.evaluation_table(env_id, self.score))
+        described += html.preformatted(grade_text.rates_table(self.score))
         if not GAMES[env_id].enumerable:
             return described
         return html.with_picture(described, self.picture)

@@ -8,47 +8,84 @@ import jax
 from jax_ttt.api import html
 from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.api.proof import check_max_positions
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
-from jax_ttt.games import tree as trees
-from jax_ttt.grading import player_grades, reached_grades
-from jax_ttt.grading.grade import FullGrades, Rate
-from jax_ttt.text import reached_text, result_text
+from jax_ttt.grading import grade as grades
+from jax_ttt.grading import grader
+from jax_ttt.grading.grade import Lines
+from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
-class Grade(FullGrades):
-    """The grades of a player; rates are from 0 to 1.
+class Grade(grades.Grade):
+    """The grade of a player; rates are from 0 to 1.
 
     Attributes:
         env_id: The game.
         player: The player's name.
         seats: The seats that the player learned; both if it does not learn.
-        verdict: The result in words: that the player is unbeatable, or the shortest
-            line that beats it, or, without exact results, the sampled loss rate.
-        exact: The exact results over the game's tree; None if the game is too large to
-            enumerate or the policy is unknown.
-        reached: The exact results by seat, over all positions that the player reaches
-            in a game without a tree; None where `prove` refuses the player.
+        unbeatable: Whether no line of play by any opponent beats it in these seats;
+            None if that is not known.
+        first: What is known of the player when it moves first, from the game's tree or
+            from all positions that it reaches: `win_rate`, `draw_rate`, `loss_rate`,
+            `lines`, `losing_line` and more; None where neither is possible.
+        second: The same when it moves second.
         sampled: A match against random with 95 % intervals; None if not played.
+        details: Results against other opponents, exploitability and more; None if the
+            game is too large to enumerate or the policy is unknown.
+        exact: The grade itself if the rates of both seats are exact, else None.
 
     Example:
         >>> found = jax_ttt.grade("minimax")
         >>> found.unbeatable, found.loss_rate
         (True, 0.0)
-        >>> found.exact.exploitability
+        >>> found.first.lines
+        Lines(won=5580, drawn=1260, lost=0)
+        >>> found.details.exploitability
         0.0
     """
 
-    env_id: EnvId
     player: str
-    seats: tuple[Seat, ...]
-    verdict: str
+
+    @classmethod
+    def of(cls, grade: grades.Grade, player: str) -> "Grade":
+        """Return the grade of the player of this name as one that notebooks show."""
+        return cls(
+            env_id=grade.env_id,
+            player=player,
+            seats=grade.seats,
+            first=grade.first,
+            second=grade.second,
+            sampled=grade.sampled,
+            details=grade.details,
+            exam=grade.exam,
+        )
 
     @property
-    def unbeatable(self) -> bool | None:
-        """Whether it is proven unbeatable in its seats; None if that is not decided."""
-        return self.is_proven if self.has_verdict else None
+    def verdict(self) -> str:
+        """The result in words.
+
+        It says that the player is unbeatable, or a shortest line that beats it, or,
+        where nothing is proven, the sampled loss rate.
+        """
+        return grade_text.verdict(self)
+
+    @property
+    def exact(self) -> "Grade | None":
+        """The grade itself if the rates of both seats are exact, else None."""
+        is_exact = [seat.is_exact for seat in self.followed.values()]
+        return self if len(is_exact) == 2 and all(is_exact) else None
+
+    @property
+    def lines(self) -> dict[Seat, Lines]:
+        """The numbers of lines of play by their result, by seat."""
+        lines = {seat: grade.lines for seat, grade in self.followed.items()}
+        return {seat: counts for seat, counts in lines.items() if counts is not None}
+
+    @property
+    def exploitability(self) -> float:
+        """Gain of a best response, 0 to 1; NaN if the tree is not known."""
+        return math.nan if self.details is None else self.details.exploitability
 
     @property
     def win_rate(self) -> float:
@@ -57,39 +94,27 @@ class Grade(FullGrades):
         A seat's rate is exact over a tree, or if it was searched to the end; else
         sampled.
         """
-        return self._rate("win_rate")
+        return self._mean(0)
 
     @property
     def draw_rate(self) -> float:
         """Draw rate against random, as `win_rate`."""
-        return self._rate("draw_rate")
+        return self._mean(1)
 
     @property
     def loss_rate(self) -> float:
         """Loss rate against random, as `win_rate`."""
-        return self._rate("loss_rate")
+        return self._mean(2)
 
-    def _rate(self, name: Rate) -> float:
-        rates = self.mean()
-        return math.nan if rates is None else rates.rate(name)
+    def _mean(self, place: int) -> float:
+        rates = self.mean_rates()
+        return math.nan if rates is None else rates[place]
 
     def __repr__(self) -> str:
-        learned = result_text.learned_seat(self.env_id, self.seats)
+        learned = grade_text.learned_seat(self.env_id, self.seats)
         title = f"{self.player}: {self.env_id}"
-        parts = [f"{title}, {learned}" if learned else title]
-        tree = trees.host_tree(self.env_id)
-        if self.exact is not None and tree is not None:
-            parts += [result_text.strength(self.env_id, self.exact), self.verdict]
-            parts += [result_text.measures(self.env_id, self.exact, tree)]
-        else:
-            if self.reached:
-                parts += [reached_text.reached_table(self.env_id, self.reached)]
-            parts += [self.verdict]
-        if self.sampled is not None:
-            parts += [
-                result_text.sampled_match_text(self.env_id, self.sampled, self.exact)
-            ]
-        return "\n\n".join(parts)
+        title = f"{title}, {learned}" if learned else title
+        return f"{title}\n\n{grade_text.report(self, self.verdict)}"
 
     def _repr_html_(self) -> str:
         return html.preformatted(repr(self))
@@ -103,11 +128,11 @@ def grade(
     seed: int = 0,
     max_positions: int | None = None,
 ) -> Grade:
-    """Return a player's grades against random, minimax and the best response.
+    """Return a player's grade against random, minimax and the best response.
 
-    In an enumerable game they are exact. In the other games of stones, all positions
-    are searched that a player with one move in each position reaches, as `prove` does:
-    this can take minutes. Ctrl-C ends the search with what is known.
+    In an enumerable game it is exact. In the other games of stones, all positions are
+    searched that a player with one move in each position reaches, as `prove` does: this
+    can take minutes. Ctrl-C ends the search with what is known.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
@@ -134,20 +159,8 @@ def grade(
     if num_games is not None:
         NUM_GAMES_IF_ANY.check("num_games", num_games)
     entered = player(who, env_id=env_id, seed=seed)
-    game, entrant = entered.env_id, entered.entrant
-    check_max_positions(max_positions, game)
-    key, tree = jax.random.key(seed), trees.host_tree(game)
-    reached = None
-    can_be_searched = tree is None and not reached_grades.why_not(entrant, game)
-    if can_be_searched or (tree is None and max_positions is not None):
-        reached = reached_grades.grade_by_seat(entrant, game, max_positions)
-    grades = player_grades.grade_player(
-        game, num_games, entrant, jax.random.fold_in(key, 1), tree, reached
-    )
-    return Grade(
-        **vars(grades),
-        env_id=game,
-        player=entered.name,
-        seats=entrant.seats,
-        verdict=result_text.verdict(game, grades, tree, entrant.probs, entrant.seats),
-    )
+    check_max_positions(max_positions, entered.env_id, entered.entrant)
+    followed = grader.follow_lines(entered.env_id, entered.entrant, max_positions)
+    match_key = jax.random.fold_in(jax.random.key(seed), 1)
+    graded = grader.with_match(followed, entered.entrant, match_key, num_games)
+    return Grade.of(graded, entered.name)

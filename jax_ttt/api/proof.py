@@ -12,13 +12,14 @@ from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.games import tree as trees
 from jax_ttt.games.own_game import own_game
-from jax_ttt.grading import reached_grades
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading import grader, reached_grades
+from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures import boards
-from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.pictures.picture import Picture
+from jax_ttt.pictures.themes import Theme
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import proof
-from jax_ttt.text import result_text
+from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -26,16 +27,9 @@ class Proof:
     """The proof result of a player, over a game's tree or the positions it reaches.
 
     Attributes:
-        env_id: The game.
         player: The player's name.
-        seats: The seats that the proof covers: those that the player learned.
-        unbeatable: Whether no line of play by any opponent beats it in these seats;
-            None if the search was cut before that was decided.
-        losing_line: The moves of both players in the shortest game that it can lose;
-            None if none is found.
-        losing_seat: The player's seat in that game; None if none is found.
+        grade: Its grade in the seats that the proof covers: those that it learned.
         likeliest_game: The moves of its likeliest game against itself.
-        verdict: The result in words.
 
     Example:
         >>> found = jax_ttt.prove("minimax")
@@ -46,14 +40,44 @@ class Proof:
 (5,478 positions)
     """
 
-    env_id: str
     player: str
-    seats: tuple[Seat, ...]
-    unbeatable: bool | None
-    losing_line: tuple[int, ...] | None
-    losing_seat: Seat | None
+    grade: Grade
     likeliest_game: tuple[int, ...]
-    verdict: str
+
+    @property
+    def env_id(self) -> str:
+        """The game."""
+        return self.grade.env_id
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that the proof covers."""
+        return self.grade.seats
+
+    @property
+    def unbeatable(self) -> bool | None:
+        """Whether no line of play by any opponent beats it in these seats.
+
+        None if the search was cut before that was decided.
+        """
+        return self.grade.unbeatable
+
+    @property
+    def losing_line(self) -> tuple[int, ...] | None:
+        """The moves of both players in a shortest game that it loses, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[1]
+
+    @property
+    def losing_seat(self) -> Seat | None:
+        """The player's seat in that game, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[0]
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        return grade_text.verdict(self.grade)
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the losing line, or if there is none the likeliest game."""
@@ -100,64 +124,31 @@ def prove(
         5
     """
     entered = player(who, env_id=env_id)
-    check_max_positions(max_positions, entered.env_id)
-    tree, entrant = trees.host_tree(entered.env_id), entered.entrant
-    if tree is None:
-        return _searched(entered.env_id, entrant, max_positions)
-    if entrant.probs is None:
-        raise PlayerError(
-            f"{entrant.name}: no proof is possible, since its moves are random"
-        )
-    seats = entrant.seats
-    lost: dict[Seat, proof.Line] = {}
-    for seat in seats:
-        if (line := proof.losing_line(tree, entrant.probs, seat)) is not None:
-            lost[seat] = line
-    lost_as = min(lost, key=lambda seat: len(lost[seat]), default=None)
-    likeliest = proof.self_play_line(tree, entrant.probs)
-    return Proof(
-        env_id=entered.env_id,
-        player=entrant.name,
-        seats=seats,
-        unbeatable=bool(proof.unbeatable(tree, entrant.probs, seats)),
-        losing_line=None if lost_as is None else _moves(lost[lost_as]),
-        losing_seat=lost_as,
-        likeliest_game=_moves(likeliest),
-        verdict=result_text.verdict(
-            entered.env_id, Grades(), tree, entrant.probs, seats
-        ),
-    )
+    game, entrant = entered.env_id, entered.entrant
+    check_max_positions(max_positions, game, entrant)
+    tree = trees.host_tree(game)
+    if tree is not None and entrant.probs is None:
+        rule = "no proof is possible, since its moves are random"
+        raise PlayerError(f"{entrant.name}: {rule}")
+    if tree is None and (reason := reached_grades.why_not(entrant, game)):
+        raise PlayerError(reason)
+    grade = grader.follow_lines(game, entrant, max_positions)
+    if tree is not None and entrant.probs is not None:
+        likeliest = proof.self_play_line(tree, entrant.probs)
+    else:
+        likeliest = own_game(game, entrant.player).moves
+    return Proof(player=entrant.name, grade=grade, likeliest_game=likeliest)
 
 
-def check_max_positions(max_positions: int | None, env_id: EnvId) -> None:
-    """Raise `SettingError` if the limit of a search is wrong, or has no effect."""
+def check_max_positions(
+    max_positions: int | None, env_id: EnvId, entrant: Entrant
+) -> None:
+    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
     if max_positions is None:
         return
     MAX_POSITIONS.check("max_positions", max_positions)
     if GAMES[env_id].enumerable:
         rule = f"left out: the whole tree of {env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-
-
-def _searched(env_id: EnvId, entrant: Entrant, max_positions: int | None) -> Proof:
-    """Return the proof over the positions that a player reaches."""
-    reached = reached_grades.grade_by_seat(entrant, env_id, max_positions)
-    grades = Grades(reached=reached)
-    lines: dict[Seat, tuple[int, ...]] = {
-        seat: found.losing_line for seat, found in reached.items() if found.losing_line
-    }
-    lost_as = min(lines, key=lambda seat: len(lines[seat]), default=None)
-    return Proof(
-        env_id=env_id,
-        player=entrant.name,
-        seats=tuple(reached),
-        unbeatable=grades.is_proven if grades.has_verdict else None,
-        losing_line=None if lost_as is None else lines[lost_as],
-        losing_seat=lost_as,
-        likeliest_game=own_game(env_id, entrant.player).moves,
-        verdict=result_text.verdict(env_id, grades, None, None, entrant.seats),
-    )
-
-
-def _moves(line: proof.Line) -> tuple[int, ...]:
-    return tuple(move for _, move in line)
+    if reason := reached_grades.why_not(entrant, env_id):
+        raise PlayerError(reason)

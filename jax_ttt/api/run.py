@@ -9,11 +9,11 @@ from jax_ttt.api.agent import Agent
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import Row, evaluations
-from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.pictures import curves
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import result_text
+from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -53,7 +53,7 @@ class Run:
     @property
     def is_proven(self) -> bool:
         """Whether the agent is proven unbeatable in the seats that it learned."""
-        return self.agent.score.is_proven
+        return self.agent.score.unbeatable is True
 
     @property
     def proven_from(self) -> int | None:
@@ -71,10 +71,7 @@ class Run:
         return curves.of_run(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
-        agent = self.agent
-        return result_text.step_line(
-            agent.config.env_id, agent.num_updates, agent.score, agent.config.seats
-        )
+        return grade_text.step_line(self.agent.num_updates, self.agent.score)
 
     def _repr_html_(self) -> str:
         return html.with_picture(html.preformatted(repr(self)), self.picture)

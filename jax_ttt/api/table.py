@@ -23,6 +23,7 @@ class CrossTable(crosstable.CrossTable):
     Attributes:
         env_id: The game.
         names: The players, in the order of the rows and columns.
+        pairs: The results of each row's player against each column's, as records.
         rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
             moves first, against the column's.
         counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
@@ -100,4 +101,4 @@ def cross_table(
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, entered = entrants(several, env_id, player_key)
     table = crosstable.round_robin(entered, game, match_key, num_games)
-    return CrossTable(table.names, table.rates, table.counts, env_id=game)
+    return CrossTable(table.names, table.pairs, env_id=game)

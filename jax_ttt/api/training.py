@@ -20,7 +20,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.files.rows import Row
 from jax_ttt.grading import evaluation
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.grade import Grade
 from jax_ttt.training import graded_steps, loop, many_agents
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import Progress, run_key
@@ -163,13 +163,13 @@ def _alone(
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
     agents: list[Agent] = []
-    score = Grades()
+    score = graded_steps.ungraded(config)
 
     def stop() -> bool:
-        return until_proven and score.is_proven
+        return until_proven and score.unbeatable is True
 
     steps = loop.train(loop.make_learner(config, seed), run_key(seed), stop=stop)
-    graded = graded_steps.with_grades(steps)
+    graded = graded_steps.with_grades(config, steps, score)
     latest, score = start = next(graded)  # a run has at least its first evaluation
     for latest, score in itertools.chain([start], graded):
         rows.append(graded_steps.row(latest, score))
@@ -182,7 +182,7 @@ def _alone(
 
 
 def _agent(
-    config: Config, params: nnx.State, seed: int, update: int, score: Grades
+    config: Config, params: nnx.State, seed: int, update: int, score: Grade
 ) -> Agent:
     """Return an agent with a copy of these parameters."""
     return Agent(config, jax.tree.map(jnp.array, params), seed, update, score)
@@ -197,14 +197,15 @@ def _unless_diverged(config: Config, seed: int) -> Run | None:
 
 def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None if an agent diverged."""
-    collected = [_Collected() for _ in seeds]
+    ungraded = graded_steps.ungraded(config)
+    collected = [_Collected(ungraded) for _ in seeds]
     learner = loop.make_learners([config] * len(seeds), seeds)
     keys = np.stack([run_key(seed) for seed in seeds])
     steps = loop.train(learner, keys, layout=Layout(many=True))
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
         for one, step in zip(collected, _each(latest, len(seeds)), strict=True):
-            one.add(step)
+            one.add(config, step)
     found: dict[int, Run | None] = dict.fromkeys(seeds)
     for i, (seed, one) in enumerate(zip(seeds, collected, strict=True)):
         if not one.diverged:
@@ -218,18 +219,18 @@ def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
 class _Collected:
     """The rows of one of several agents that train at once, until it diverges."""
 
+    score: Grade
     rows: list[Row] = dataclasses.field(default_factory=list)
-    score: Grades = dataclasses.field(default_factory=Grades)
     diverged: bool = False
 
-    def add(self, step: Progress) -> None:
+    def add(self, config: Config, step: Progress) -> None:
         """Add a step of the agent's run."""
         self.diverged = self.diverged or bool(step.diverged)
         if self.diverged:
             return
         try:
             if step.evaluation is not None:
-                self.score = evaluation.summary(step.evaluation)
+                self.score = evaluation.grade_of(config, step.evaluation)
         except FloatingPointError:
             self.diverged = True
         else:

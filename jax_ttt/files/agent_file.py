@@ -16,7 +16,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.grade import Grade
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class _Description(_Game):
     config: dict[str, Setting]
     seed: int
     num_updates: Annotated[int, msgspec.Meta(ge=0)]
-    score: Grades
+    score: Grade
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class AgentFile:
     config: Config
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
-    score: Grades  # the last evaluation
+    score: Grade  # the last evaluation
     tensors: dict[str, np.ndarray]  # the network's weights by name
 
 

@@ -18,7 +18,7 @@ from jax_ttt.files import tensor_file
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.grade import Grade
 
 Finished = Literal["end", "proven"]
 """Why a run ended by itself: after its last update, or with `--until-proven`."""
@@ -51,7 +51,7 @@ class Checkpoint:
     plan: Plan
     update: int  # updates done
     evaluated: int  # the update of the last evaluation; -1 before the first
-    grades: Grades  # of the last evaluation
+    grade: Grade  # of the last evaluation
     best: Rank | None  # of the best agent so far, where losing ends are counted
     finished: Finished | None  # None if there is more to do
     seconds: dict[str, float]  # of the run's parts
@@ -74,7 +74,7 @@ class _Description:
     wandb: str | None = None
     update: int
     evaluated: int
-    grades: Grades
+    grade: Grade
     best: Rank | None = None
     finished: Finished | None = None
     seconds: dict[str, float]
@@ -112,7 +112,7 @@ def as_bytes(checkpoint: Checkpoint) -> bytes:
         wandb=plan.wandb,
         update=checkpoint.update,
         evaluated=checkpoint.evaluated,
-        grades=checkpoint.grades,
+        grade=checkpoint.grade,
         best=checkpoint.best,
         finished=checkpoint.finished,
         seconds=checkpoint.seconds,
@@ -148,7 +148,7 @@ def load(path: Path) -> Checkpoint:
         plan=plan,
         update=description.update,
         evaluated=description.evaluated,
-        grades=description.grades,
+        grade=description.grade,
         best=description.best,
         finished=description.finished,
         seconds=description.seconds,

@@ -16,7 +16,7 @@ from jax_ttt.runtime import files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 Record = TypeVar("Record")
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """The version of the formats of all files; no other one is read."""
 MOST_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""

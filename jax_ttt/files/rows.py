@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.grading.grade import Grades, is_exact
+from jax_ttt.grading.grade import Grade
 
 Event = Literal["chunk", "evaluation"]
 
@@ -43,10 +43,11 @@ class Chunk(Counts, Step):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Evaluated(Grades, Counts, Step):
+class Evaluated(Counts, Step):
     """A row of `metrics.jsonl` after an evaluation."""
 
     event: Literal["evaluation"] = "evaluation"
+    grade: Grade
 
 
 Row = Chunk | Evaluated
@@ -54,11 +55,17 @@ Row = Chunk | Evaluated
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentResult(Grades, Counts):
-    """The result of one agent among many; no grades if it diverged."""
+class AgentResult(Counts):
+    """The result of one agent among many."""
 
     seed: int
     diverged: bool  # the loss, the gradient or an action value was not finite
+    grade: Grade | None = None  # None if it diverged
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the agent is proven unbeatable in the seats that it learned."""
+        return self.grade is not None and self.grade.unbeatable is True
 
 
 def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:
@@ -66,14 +73,18 @@ def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Eval
 
     A search at the end of a run adds a row with the same update.
     """
-    found = (row for row in rows if isinstance(row, Evaluated))
-    return list({row.update: row for row in found if row.mean(seats)}.values())
+    graded = {
+        row.update: row
+        for row in rows
+        if isinstance(row, Evaluated) and row.grade.mean_rates(seats) is not None
+    }
+    return [*graded.values()]
 
 
-def source_of_rates(graded: Sequence[Grades], seats: Sequence[Seat] = SEATS) -> str:
+def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> str:
     """Return in words whether the best known rates in these seats are exact."""
-    every = (rates for grades in graded for rates in grades.rates.items())
-    exact = [is_exact(rates) for seat, rates in every if seat in seats]
+    every = (rates for grade in grades for rates in grade.rates.items())
+    exact = [rates.is_exact for seat, rates in every if seat in seats]
     if not any(exact):
         return "sampled"
     return "exact" if all(exact) else "partly sampled"
@@ -84,5 +95,9 @@ def searches(rows: Sequence[Row]) -> list[Evaluated]:
 
     A search at the end of a run may follow one of the same agent that was cut.
     """
-    found = (row for row in rows if isinstance(row, Evaluated))
-    return list({row.update: row for row in found if row.reached}.values())
+    searched = {
+        row.update: row
+        for row in rows
+        if isinstance(row, Evaluated) and row.grade.searched
+    }
+    return [*searched.values()]

@@ -28,8 +28,8 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.files.outputs import RunSummary
 from jax_ttt.files.rows import Chunk, Evaluated, Row, Step
+from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime import files
 
 RUNS = Path("runs")
@@ -47,6 +47,20 @@ class Settings(NamedTuple):
     config: Config
     preset: Preset
     seed: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """A saved run: its settings' names, and its last evaluation."""
+
+    run_dir: str
+    env_id: str
+    preset: str
+    seed: int
+    saved: bool  # it has an agent's file
+    update: int | None = None  # of the last evaluation, like all below
+    seconds: float | None = None
+    grade: Grade | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -221,13 +235,8 @@ class RunFolder:
         )
         if last is None:
             return summary
-        rates = last.mean(config.seats)
         return dataclasses.replace(
-            summary,
-            update=last.update,
-            seconds=last.seconds,
-            proven=last.is_proven if last.has_verdict else None,
-            win_rate=None if rates is None else rates.win_rate,
+            summary, update=last.update, seconds=last.seconds, grade=last.grade
         )
 
     def resuming(self) -> str:

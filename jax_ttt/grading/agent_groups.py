@@ -6,11 +6,36 @@ from statistics import mean, median
 
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
-from jax_ttt.files.outputs import GroupResult, Spread
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.rows import AgentResult
-from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.grading.grade import Interval, wilson_interval
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Mean and range of a figure over many agents."""
+
+    mean: float
+    min: float
+    max: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GroupResult:
+    """Results of agents with the same settings.
+
+    `proven`, `interval` and `not_proven` are None where no proof is possible.
+    """
+
+    settings: dict[str, object]  # one combination of the grid; empty without a grid
+    num_agents: int
+    proven: int | None = None  # number of agents that are proven unbeatable
+    interval: Interval | None = None  # 95 % interval of the rate of proven agents
+    not_proven: tuple[int, ...] | None = None  # seeds of the other agents
+    diverged: tuple[int, ...]  # seeds of the agents that diverged
+    win_rates: dict[Seat, Spread]  # against random, by learned seat
+    seconds: float  # median training time of one agent
+    agents: tuple[AgentResult, ...]
 
 
 def group_summary(
@@ -22,12 +47,12 @@ def group_summary(
 
     `settings` are those of a grid. Agents that diverged have no win rates.
     """
-    graded = [row.rates for row in rows if not row.diverged]
+    graded = [row.grade.rates for row in rows if row.grade is not None]
     wins: dict[Seat, list[float]] = {
         seat: [rates[seat].win_rate for rates in graded if seat in rates]
         for seat in config.seats
     }
-    found = GroupResult(
+    summary = GroupResult(
         settings=dict(settings or {}),
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
@@ -38,11 +63,11 @@ def group_summary(
         agents=tuple(rows),
     )
     if not config.run.can_be_proven:
-        return found
+        return summary
     not_proven = tuple(row.seed for row in rows if not row.is_proven)
     proven = len(rows) - len(not_proven)
     return dataclasses.replace(
-        found,
+        summary,
         proven=proven,
         interval=wilson_interval(proven, len(rows)),
         not_proven=not_proven,
@@ -58,7 +83,12 @@ def as_cells(row: AgentResult) -> JsonObject:
     """Return a row as one level of columns, for CSV."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
-    for seat, rates in row.rates.items():
-        of_seat = records.to_dict(rates).items()
-        cells |= {f"{seat}_{k}": v for k, v in of_seat if k.endswith("_rate")}
-    return cells | {"unbeatable": row.is_proven if row.has_verdict else None}
+    if row.grade is None:
+        return cells | {"unbeatable": None}
+    for seat, rates in row.grade.rates.items():
+        cells[f"{seat}_win_rate"] = rates.win_rate
+        cells[f"{seat}_draw_rate"] = rates.draw_rate
+        cells[f"{seat}_loss_rate"] = rates.loss_rate
+        if rates.worst_loss_rate is not None:
+            cells[f"{seat}_worst_loss_rate"] = rates.worst_loss_rate
+    return cells | {"unbeatable": row.grade.unbeatable}

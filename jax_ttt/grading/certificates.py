@@ -4,6 +4,8 @@ Axes: `P` positions of a level.
 """
 
 import bisect
+import dataclasses
+import itertools
 from collections.abc import Callable
 
 import jax
@@ -14,12 +16,32 @@ from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import reached_grades
-from jax_ttt.grading.certificate_record import Moves
+from jax_ttt.grading import exact, reached_grades
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import expansion, proof, reach
 from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reach import Reach
+
+Moves = dict[Seat, dict[str, int]]
+"""A player's moves in each seat, by board: its cells, such as `X---O----`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A player's move in every position that it can reach, and what the moves prove.
+
+    The same player gives the same bytes: there is no time, path or version.
+    """
+
+    format_version: int = 1
+    env_id: str
+    player: str  # its name, with AGENT for a saved agent
+    sha256: str  # of the saved agent's file; empty for other players
+    result: str = "never loses"
+    num_positions: int
+    moves: Moves  # in each seat that is proven
+
 
 MOST_POSITIONS = 200_000
 """Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
@@ -44,10 +66,11 @@ def proven_moves(
     if (probs := entrant.probs) is None:
         raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
     moves, reasons = Moves(), []
-    stones = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
+    grade = exact.grade_policy(env_id, tree, probs, entrant.seats)
     for seat in entrant.seats:
-        name = seat_name(env_id, seat)
-        if line := _losing_moves(tree, probs, seat, stones):
+        name, followed = seat_name(env_id, seat), grade.seat(seat)
+        if followed is not None and followed.losing_line is not None:
+            line = _as_text(env_id, followed.losing_line)
             reasons.append(f"as {name} it loses the game {line}")
         elif (place := _several_moves(tree, probs, seat)) is not None:
             board = text_of(place)
@@ -60,14 +83,12 @@ def proven_moves(
     return moves, missing
 
 
-def _losing_moves(
-    tree: Tree, probs: np.ndarray, seat: Seat, stones: dict[Seat, str]
-) -> str:
-    """Return the shortest game that the player loses; empty if it is unbeatable."""
-    if proof.unbeatable(tree, probs, (seat,)):
-        return ""
-    line = proof.losing_line(tree, probs, seat) or []
-    return " ".join(f"{stones[tree.to_move(place)]}{action}" for place, action in line)
+def _as_text(env_id: EnvId, line: Line) -> str:
+    """Return the moves of a line with their players' letters, such as `X4 O0`."""
+    letters = itertools.cycle(GAMES[env_id].letters)
+    return " ".join(
+        f"{letter}{action}" for letter, action in zip(letters, line, strict=False)
+    )
 
 
 def _several_moves(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
@@ -112,7 +133,7 @@ def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
             reach.follow(found, MOST_POSITIONS)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
-        if found.unbeatable:
+        if reached_grades.seat_grade(found).unbeatable:
             moves[seat] = _reached_moves(found)
         else:
             reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")
@@ -126,10 +147,8 @@ def _why(found: Reach) -> str:
     """Return why a seat has no certificate."""
     if found.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    letters = GAMES[found.subject.env_id].letters
-    line = enumerate(found.losing_line)
-    moves = " ".join(f"{letters[number % 2]}{action}" for number, action in line)
-    return f"it loses the game {moves}"
+    line = _as_text(found.subject.env_id, found.losing_line)
+    return f"it loses the game {line}"
 
 
 def _reached_moves(found: Reach) -> dict[str, int]:

@@ -12,7 +12,7 @@ from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import reached_grades
-from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.reached_grades import OnBatch, Searched
 from jax_ttt.players import network
 from jax_ttt.players.registry import Entrant
@@ -21,32 +21,33 @@ from jax_ttt.scaling import processes
 from jax_ttt.solver.reach import Reach
 
 
-def is_open(config: Config, grades: Grades, seconds: float | None) -> bool:
-    """Return whether a search may tell more of an agent than its grades.
+def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
+    """Return whether a search may tell more of an agent than its grade.
 
     `seconds` are its limit. A run that looks for counterexamples has searched already,
     so only a search without a limit tells more.
     """
-    found = grades.reached
     if catalogue.why_not_searched(config.env_id):
         return False
-    decided = found is not None and all(seat.is_complete for seat in found.values())
-    return not decided and (seconds is None or not config.finds_counterexamples)
+    searched = grade.searched
+    is_decided = len(searched) > 0 and all(s.complete for s in searched.values())
+    return not is_decided and (seconds is None or not config.finds_counterexamples)
 
 
 def further(
-    before: Mapping[Seat, Reached], found: Mapping[Seat, Reached]
-) -> dict[Seat, Reached]:
+    before: Mapping[Seat, SeatGrade], after: Mapping[Seat, SeatGrade]
+) -> dict[Seat, SeatGrade]:
     """Return of two searches of one agent, in each seat, the one that went further."""
-    kept = dict(before)
-    for seat, new in found.items():
-        old = kept.get(seat)
-        if old is None or (old.is_complete, old.num_moves) <= (
-            new.is_complete,
-            new.num_moves,
-        ):
-            kept[seat] = new
-    return kept
+    best = dict(before)
+    for seat, new in after.items():
+        old = best.get(seat)
+        if old is None or _progress(old) <= _progress(new):
+            best[seat] = new
+    return best
+
+
+def _progress(searched: SeatGrade) -> tuple[bool, int]:
+    return bool(searched.complete), searched.num_moves or 0
 
 
 def reached_by_agent(
@@ -84,7 +85,7 @@ def find(
     rng: np.random.Generator,
     mesh: Mesh | None,
     stop: Callable[[], bool],
-) -> tuple[dict[Seat, Reached], np.ndarray]:
+) -> tuple[dict[Seat, SeatGrade], np.ndarray]:
     """Return the agent's results by seat, and the positions that beat it as keys.
 
     The positions are on losing lines, and the agent had a choice there. Past the
@@ -106,8 +107,8 @@ def find(
     if stopped:
         return {}, nothing
     keys = [x.choices for x in found.values() if x.choices is not None]
-    grades: dict[Seat, Reached] = {seat: x.grades for seat, x in found.items()}
-    return grades, np.concatenate([nothing, *keys])
+    seats: dict[Seat, SeatGrade] = {seat: x.grade for seat, x in found.items()}
+    return seats, np.concatenate([nothing, *keys])
 
 
 def prove_within(
@@ -117,7 +118,7 @@ def prove_within(
     stop: Callable[[], bool],
     show: OnBatch = lambda found, level, done: None,
     mesh: Mesh | None = None,
-) -> dict[Seat, Reached]:
+) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
     Each seat gets its part of the time. `show` gets how far the search is. Once
@@ -136,4 +137,4 @@ def prove_within(
 
     most = reached_grades.most_positions()
     found = reached_by_agent(config, params, most, on_batch, mesh)
-    return {seat: searched.grades for seat, searched in found.items()}
+    return {seat: searched.grade for seat, searched in found.items()}

@@ -8,17 +8,27 @@ from collections.abc import Callable, Iterable
 
 import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.files.outputs import Pair, Ranked
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import matches, statistics
-from jax_ttt.grading.grade import with_intervals
+from jax_ttt.grading import match
+from jax_ttt.grading.exact import exact_rates
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import outcomes
+from jax_ttt.solver.outcomes import Outcome
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """One player of the ranking."""
+
+    player: str
+    elo: float  # the mean of all players is 0
+    score: float  # mean score against all others: a win counts 1, a draw 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,13 +36,28 @@ class CrossTable:
     """The results of each row's player, who moves first, against each column's."""
 
     names: tuple[str, ...]
-    rates: np.ndarray  # (N, N, 3) float64: won, drawn and lost, with the sum 1
-    counts: np.ndarray  # (N, N, 3) int64: games of a sampled pair; 0 if exact
+    pairs: tuple[tuple[SeatGrade, ...], ...]  # by row and column
+
+    @property
+    def rates(self) -> Float[np.ndarray, "N N 3"]:
+        """The rates of the row's wins, draws and losses."""
+        return np.array(
+            [
+                [[rate.value for rate in pair.rates] for pair in row]
+                for row in self.pairs
+            ]
+        )
 
     @property
     def sampled(self) -> Bool[np.ndarray, "N N"]:
         """Whether each pair is sampled, not exact."""
-        return self.counts.sum(axis=-1) > 0
+        return np.array([[not pair.is_exact for pair in row] for row in self.pairs])
+
+    @property
+    def counts(self) -> Int[np.ndarray, "N N 3"]:
+        """The row's wins, draws and losses in games; 0 where the pair is exact."""
+        games = np.array([[pair.num_games for pair in row] for row in self.pairs])
+        return np.rint(self.rates * games[..., None]).astype(int)
 
     @property
     def scores(self) -> Float[np.ndarray, "N N"]:
@@ -44,8 +69,8 @@ class CrossTable:
         return (moving_first + 1 - moving_first.T) / 2
 
     @property
-    def order(self) -> list[tuple[int, float, float]]:
-        """The entrants' indices, ratings and mean scores, the strongest first.
+    def ranking(self) -> tuple[Ranked, ...]:
+        """One record per entrant, the strongest first.
 
         The score is against all others; it is 0.5 if there are none.
         """
@@ -53,40 +78,34 @@ class CrossTable:
         others = ~np.eye(size, dtype=bool)
         score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
         score = score if size > 1 else np.array([0.5])
-        rating = statistics.ratings(self.scores)
-        ranked = np.argsort(-rating, kind="stable")
-        return [(int(i), float(rating[i]), float(score[i])) for i in ranked]
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """One record per pair.
-
-        For an exact pair, `num_games` is 0 and the ends of an interval are the rate.
-        """
-        return tuple(self._pair(*place) for place in np.ndindex(self.sampled.shape))
-
-    def _pair(self, row: int, column: int) -> Pair:
-        num_games = int(self.counts[row, column].sum())
-        rates = self.rates[row, column].tolist()
-        intervals = list(zip(*self.interval(row, column), strict=True))
-        found = with_intervals(num_games, rates, intervals)
-        return Pair(first=self.names[row], second=self.names[column], **vars(found))
-
-    @property
-    def ranking(self) -> tuple[Ranked, ...]:
-        """One record per entrant, the strongest first."""
+        rating = ratings(self.scores)
         return tuple(
-            Ranked(player=self.names[i], elo=rating, score=score)
-            for i, rating, score in self.order
+            Ranked(player=self.names[i], elo=float(rating[i]), score=float(score[i]))
+            for i in np.argsort(-rating, kind="stable")
         )
 
-    def interval(self, row: int, column: int) -> tuple[list[float], list[float]]:
-        """Return the ends of a pair's 95 % intervals; both are the rates if exact."""
-        games = self.counts[row, column]
-        if not games.any():
-            return self.rates[row, column].tolist(), self.rates[row, column].tolist()
-        ends = [statistics.wilson_interval(int(n), int(games.sum())) for n in games]
-        return [low for low, _ in ends], [high for _, high in ends]
+
+def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
+    """Return maximum-likelihood ratings on the Elo scale, with the mean 0.
+
+    A difference of 400 points means odds of 10 to 1. Each score is mixed with 1 % of a
+    draw; otherwise a player that always wins would have an infinite rating. Sources:
+    Elo 1978, "The rating of chessplayers"; Bradley and Terry 1952; the iteration is
+    Hunter 2004, "MM algorithms for generalized Bradley-Terry models".
+    """
+    if len(scores) < 2:
+        return np.zeros(len(scores))
+    others = ~np.eye(len(scores), dtype=bool)
+    won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
+    strength = np.ones(len(scores))
+    for _ in range(10_000):
+        pairs = others / (strength[:, None] + strength)
+        new = won / pairs.sum(axis=1)
+        new /= np.exp(np.log(new).mean())
+        if np.allclose(new, strength, rtol=1e-9, atol=0):
+            break
+        strength = new
+    return 400 * np.log10(strength)
 
 
 Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
@@ -107,12 +126,14 @@ def round_robin(
     """
     size = len(entrants)
     known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]
-    rates = np.zeros((size, size, 3))
-    counts = np.zeros((size, size, 3), int)
+    pairs: dict[tuple[int, int], SeatGrade] = {}
     if known:
         probs = np.stack([e.probs for e in entrants if e.probs is not None])
         table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
-        rates[np.ix_(known, known)] = np.stack(table, axis=-1)
+        for row, column in np.ndindex(len(known), len(known)):
+            pairs[known[row], known[column]] = exact_rates(
+                Outcome(*(rates[row, column] for rates in table))
+            )
     # All known policies share one compiled match.
     all_players = [
         entrant.player
@@ -120,15 +141,16 @@ def round_robin(
         else players.policy_player(positions.index(env_id), entrant.probs)
         for entrant in entrants
     ]
-    pairs = [p for p in np.ndindex(size, size) if not set(p) <= set(known)]
-    for row, column in watch(pairs):
-        match_key = jax.random.fold_in(key, row * size + column)
-        counts[row, column], _ = matches.play_seats(
+    to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
+    for row, column in watch(to_sample):
+        counts, _ = match.play_seats(
             env=pgx_games.make_env(env_id),
-            key=match_key,
+            key=jax.random.fold_in(key, row * size + column),
             first=all_players[row],
             second=all_players[column],
             num_games=num_games,
         )
-        rates[row, column] = counts[row, column] / num_games
-    return CrossTable(tuple(e.name for e in entrants), rates, counts)
+        pairs[row, column] = match.seat_of_counts(counts)
+    names = tuple(entrant.name for entrant in entrants)
+    rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
+    return CrossTable(names, rows)

@@ -1,61 +1,92 @@
-"""An agent's evaluation: exact where a tree is given, else by sampling."""
+"""The evaluation of an agent in training: exact over its game's tree, or sampled.
+
+The device computes an `Evaluation`, and the host makes it a `Grade`.
+"""
 
 from typing import NamedTuple
 
 import jax
 import numpy as np
+from flax import nnx
+from jaxtyping import Array, Key
 
 from jax_ttt.config.catalogue import Seat
-from jax_ttt.grading import match_counts
-from jax_ttt.grading.grade import (
-    Exact,
-    Grades,
-    Reached,
-    SeatExact,
-    mean_rates,
-)
-from jax_ttt.grading.match_counts import Match
+from jax_ttt.config.settings import Config
+from jax_ttt.games import pgx_games
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import match
+from jax_ttt.grading.grade import Grade, SeatGrade
+from jax_ttt.grading.match import MatchCounts
+from jax_ttt.players import players
+from jax_ttt.players.network import Network, greedy_moves, greedy_player
+from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Report, SeatResults
+
+
+class Exact(NamedTuple):
+    """The exact results of a network's greedy player, on the device."""
+
+    report: Report
+    moves: jax.Array  # (D,) int32 in the positions to decide
 
 
 class Evaluation(NamedTuple):
     """An agent's results; a part is None if not requested or not available."""
 
-    exact: Report | None
-    unbeatable: jax.Array | None  # () bool, in the seats that the agent learned
-    sampled: Match | None  # against random
-    moves: jax.Array | None = None  # (D,) int32 in the positions to decide, if exact
-    reached: dict[Seat, Reached] | None = None  # without a tree; {}: interrupted
+    exact: Exact | None
+    sampled: MatchCounts | None  # against random
+    searched: dict[Seat, SeatGrade] | None = None  # without a tree; {}: interrupted
 
 
-def summary(evaluation: Evaluation) -> Grades:
-    """Return an evaluation as plain numbers.
+def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Exact:
+    """Return the exact results of the greedy player of `params`."""
+    moves, probs = greedy_moves(network, params, tree)
+    return Exact(report=outcomes.report(tree, probs), moves=moves)
+
+
+def play_random(
+    network: Network, params: nnx.State, key: Key[Array, ""], num_games: int
+) -> MatchCounts:
+    """Play a match of the greedy player of `params` against random.
+
+    `key` is consumed.
+    """
+    env = pgx_games.make_env(network.env_id)
+    player = greedy_player(network, params)
+    return match.play_match(env, key, player, players.random_player, num_games)
+
+
+def grade_of(config: Config, evaluation: Evaluation) -> Grade:
+    """Return an evaluation of an agent with these settings as its grade.
 
     Raises:
         FloatingPointError: an action value is not finite.
     """
-    exact = sampled = None
-    if (report := evaluation.exact) is not None:
+    seats = dict(evaluation.searched or {})
+    if evaluation.exact is not None:
+        report = evaluation.exact.report
         if not np.isfinite(report.first.random.win_rate):
             raise FloatingPointError("the network's action values are not finite")
-        first, second = map(seat_grades, report)
-        exact = Exact(
-            **vars(mean_rates(first, second)),
-            first=first,
-            second=second,
-            unbeatable=bool(evaluation.unbeatable),
-        )
+        seats = {"first": _seat(report.first), "second": _seat(report.second)}
+    sampled = None
     if evaluation.sampled is not None:
-        sampled = match_counts.sampled(evaluation.sampled)
-    return Grades(exact=exact, reached=evaluation.reached or None, sampled=sampled)
+        sampled = match.match_of_counts(evaluation.sampled)
+    return Grade(
+        env_id=config.env_id,
+        seats=config.seats,
+        first=seats.get("first"),
+        second=seats.get("second"),
+        sampled=sampled,
+    )
 
 
-def seat_grades(seat: SeatResults) -> SeatExact:
-    """Return the results in one seat as plain numbers."""
-    wins, draws, losses = map(float, seat.random)
-    return SeatExact(
+def _seat(results: SeatResults) -> SeatGrade:
+    wins, draws, losses = map(float, results.random)
+    return SeatGrade(
         win_rate=wins,
         draw_rate=draws,
         loss_rate=losses,
-        worst_loss_rate=float(seat.worst_loss_rate),
+        worst_loss_rate=float(results.worst_loss_rate),
+        complete=True,
+        beaten=bool(results.beaten),
     )

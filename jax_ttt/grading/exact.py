@@ -1,121 +1,113 @@
-"""The full exact report of a policy, computed from the game's tree.
+"""Exact grades of a policy, computed from the game's tree. NumPy, float64.
 
-Rates are fractions, 0 to 1. Axes: `P` positions, `A` actions, `D` positions to decide.
+Axes: `P` positions, `A` actions, `D` positions to decide.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading.grade import (
-    RATES,
-    Disagreement,
-    Exact,
-    FullExact,
-    Lines,
-    OptimalMoveRate,
-    Rates,
-    Sampled,
-    SeatExact,
-    mean_rates,
-)
+from jax_ttt.grading.grade import Details, Grade, Match, SeatGrade
 from jax_ttt.solver import best_response, minimax, outcomes, policies, proof
+from jax_ttt.solver.outcomes import Outcome
 
 
-def exactly(
-    tree: Tree,
+def grade_policy(
+    env_id: EnvId,
+    tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
-    seats: Sequence[Seat],
+    seats: tuple[Seat, ...] = SEATS,
     mean_abs_q_error: float | None = None,
-) -> FullExact:
-    """Return the full report of a policy; `tree` holds NumPy arrays.
+) -> Grade:
+    """Return the grade of a policy that learned these seats, with all details.
 
-    `unbeatable` is for `seats`, which the player learned. `mean_abs_q_error` is the
-    result of `q_error`, None for a player without action values.
+    `mean_abs_q_error` is the result of `q_error`, None for a player without action
+    values.
     """
     opponents = {
         "random": policies.uniform(tree),
         "minimax": minimax.policy(tree),
         "minimax-first": minimax.policy(tree, first_best=True),
         "best response": best_response.best_response(tree, probs),
+        "worst case": best_response.best_response(tree, probs, draw=-1.0),
     }
-    rows = {
-        name: rates_by_seat(tree, probs, other) for name, other in opponents.items()
-    }
-    worst = rates_by_seat(
-        tree, probs, best_response.best_response(tree, probs, draw=-1.0)
+    others = np.stack([*opponents.values()])
+    firsts = outcomes.pairwise_outcomes(tree, probs[None], others)
+    seconds = outcomes.pairwise_outcomes(tree, others, probs[None])
+    matches = {}
+    for place, name in enumerate(opponents):
+        as_first = Outcome(*(rates[0, place] for rates in firsts))
+        as_second = Outcome(*(rates[place, 0] for rates in seconds))
+        matches[name] = Match(
+            first=exact_rates(as_first), second=exact_rates(as_second).reversed()
+        )
+    worst = matches.pop("worst case")
+    good = minimax.optimal_moves(tree, probs)
+    decided = {seat: proof.decided(tree, probs, seat) for seat in SEATS}
+    reachable = decided["first"] | decided["second"]
+    response = matches["best response"]
+    gain = (response.second.loss_rate - response.second.win_rate) + (
+        response.first.loss_rate - response.first.win_rate
     )
-    exact = {
-        seat: SeatExact(**vars(rates), worst_loss_rate=worst[seat].loss_rate)
-        for seat, rates in rows["random"].items()
-    }
-    lines: dict[Seat, Lines] = {
-        seat: Lines(**proof.lines(tree, probs, seat)._asdict()) for seat in SEATS
-    }
-    return FullExact(
-        **vars(mean_rates(exact["first"], exact["second"])),
-        first=exact["first"],
-        second=exact["second"],
-        unbeatable=bool(proof.unbeatable(tree, probs, seats)),
-        opponents=rows,
-        lines=lines,
-        exploitability=best_response.exploitability(tree, probs),
-        optimal_move_rate=optimal_move_rate(tree, probs),
+    details = Details(
+        opponents=matches,
+        exploitability=gain / 2,
+        optimal_move_rate=float(good[~tree.terminal].mean()),
+        reachable_optimal_move_rate=float(good[reachable].mean()),
+        num_reachable=int(reachable.sum()),
         mean_abs_q_error=mean_abs_q_error,
     )
-
-
-def rates_by_seat(
-    tree: Tree, probs: Float[np.ndarray, "P A"], opponent: Float[np.ndarray, "P A"]
-) -> dict[Seat, Rates]:
-    """Return the exact rates of a policy in both seats against an opponent's."""
-    first = outcomes.outcome(tree, probs, opponent)
-    second = outcomes.Outcome(*outcomes.outcome(tree, opponent, probs)[::-1])
-    return {"first": _rates(first), "second": _rates(second)}
-
-
-def _rates(outcome: outcomes.Outcome) -> Rates:
-    # Rounding can make a sum of float64 slightly negative.
-    found = outcome._asdict().items()
-    return Rates(**{name: max(float(rate), 0.0) for name, rate in found})
-
-
-def optimal_move_rate(
-    tree: Tree, probs: Float[np.ndarray, "P A"], seats: Sequence[Seat] = SEATS
-) -> OptimalMoveRate:
-    """Return how often the policy plays a move that is optimal by minimax.
-
-    Only the decisions of `seats` count.
-    """
-    good = minimax.optimal_moves(tree, probs)
-    decided = np.zeros(tree.num_positions, bool)
-    reached = np.zeros(tree.num_positions, bool)
-    for seat in seats:
-        decided |= tree.moves_of(seat) & ~tree.terminal
-        reached |= proof.decided(tree, probs, seat)
-    return OptimalMoveRate(
-        all=float(good[decided].mean()),
-        reachable=float(good[reached].mean()),
-        num_reachable=int(reached.sum()),
+    first, second = (
+        _followed(
+            tree=tree,
+            probs=probs,
+            seat=seat,
+            rates=matches["random"].seat(seat),
+            worst_loss_rate=worst.seat(seat).loss_rate,
+            optimal_move_rate=float(good[tree.moves_of(seat) & ~tree.terminal].mean()),
+        )
+        for seat in SEATS
+    )
+    return Grade(
+        env_id=env_id, seats=seats, first=first, second=second, details=details
     )
 
 
-def q_error(tree: Tree, q_values: Float[np.ndarray, "D A"]) -> float:
+def _followed(
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    seat: Seat,
+    rates: SeatGrade,
+    worst_loss_rate: float,
+    optimal_move_rate: float,
+) -> SeatGrade:
+    """Return what is known of a policy in a seat; `rates` are those against random."""
+    return SeatGrade(
+        win_rate=rates.win_rate,
+        draw_rate=rates.draw_rate,
+        loss_rate=rates.loss_rate,
+        worst_loss_rate=worst_loss_rate,
+        complete=True,
+        beaten=bool(proof.beaten(tree, probs)[SEATS.index(seat)]),
+        losing_line=proof.losing_line(tree, probs, seat),
+        lines=proof.lines(tree, probs, seat),
+        optimal_move_rate=optimal_move_rate,
+    )
+
+
+def exact_rates(outcome: Outcome) -> SeatGrade:
+    """Return the exact rates of the player that moves first."""
+    # Rounding can make a sum of float64 slightly negative.
+    return SeatGrade(
+        win_rate=max(float(outcome.win_rate), 0.0),
+        draw_rate=max(float(outcome.draw_rate), 0.0),
+        loss_rate=max(float(outcome.loss_rate), 0.0),
+    )
+
+
+def q_error(tree: Tree[np.ndarray], q_values: Float[np.ndarray, "D A"]) -> float:
     """Return the mean of `|Q - minimax|` over the legal moves of all positions."""
     worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
     legal = tree.legal_action_mask[tree.decisions]
     return float(np.abs(q_values - worth)[legal].mean())
-
-
-def disagreements(exact: Exact, sampled: Sampled) -> tuple[Disagreement, ...]:
-    """Return the seats and rates whose exact value is outside the sampled interval."""
-    found = []
-    for seat in SEATS:
-        for rate in RATES:
-            low, high = sampled.seat(seat).interval(rate)
-            if not low <= exact.seat(seat).rate(rate) <= high:
-                found.append(Disagreement(seat=seat, rate=rate))
-    return tuple(found)

@@ -1,76 +1,45 @@
-"""Grades of a player: exact results and sampled results.
+"""The grade of a player: how strong it is, and whether it can be beaten.
 
-Rates are fractions, 0 to 1, of the graded player's wins, draws and losses. Imports no
-JAX.
+A grade is the same record whatever the method: exact over a game's tree, exact over
+all positions that the player reaches, or measured in games. Rates are fractions, 0 to
+1, of the player's games against a random opponent unless another one is named. Imports
+no JAX, so that files, the solver and the page share it.
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import NamedTuple
 
-from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.grading.exam import Exam
-
-Rate = Literal["win_rate", "draw_rate", "loss_rate"]
-RATES: tuple[Rate, ...] = get_args(Rate)
-"""The fields of `Rates`, in order."""
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 
 Interval = tuple[float, float]
-"""Lower and upper end of a 95 % interval."""
+"""A lower and an upper bound."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Rates:
-    """How often a player wins, draws and loses; the three rates add up to 1."""
+def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> Interval:
+    """Return the interval, 95 % by default, of a rate observed in `num_games` games.
 
-    win_rate: float
-    draw_rate: float
-    loss_rate: float
-
-    def rate(self, name: Rate) -> float:
-        """Return the rate of this name."""
-        return getattr(self, name)
-
-    @property
-    def all_rates(self) -> tuple[float, float, float]:
-        """The rates of wins, draws and losses."""
-        return self.win_rate, self.draw_rate, self.loss_rate
+    Without games it is 0 to 1. Source: Wilson 1927, "Probable inference, the law of
+    succession, and statistical inference".
+    """
+    if not num_games:
+        return 0.0, 1.0
+    rate, share = successes / num_games, z * z / num_games
+    centre = (rate + share / 2) / (1 + share)
+    half = math.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def mean_rates(*seats: Rates) -> Rates:
-    """Return the mean of the seats' rates."""
-    rates = zip(*(seat.all_rates for seat in seats), strict=True)
-    wins, draws, losses = (sum(of_seats) / len(seats) for of_seats in rates)
-    return Rates(win_rate=wins, draw_rate=draws, loss_rate=losses)
+class Rate(NamedTuple):
+    """A rate with its bounds, which are equal where it is exact."""
+
+    value: float
+    low: float
+    high: float
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SeatExact(Rates):
-    """Exact results in one seat against random."""
-
-    worst_loss_rate: float  # against the opponent that beats the player most often
-
-
-def is_exact(rates: Rates) -> bool:
-    """Return whether the rates of a seat are exact."""
-    return isinstance(rates, SeatExact)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Exact(Rates):
-    """Exact results against random: the mean of both seats, and each seat."""
-
-    first: SeatExact
-    second: SeatExact
-    unbeatable: bool  # in the seats that the player learned
-
-    def seat(self, seat: Seat) -> SeatExact:
-        """Return the results in one seat."""
-        return self.first if seat == "first" else self.second
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Lines:
+class Lines(NamedTuple):
     """Numbers of lines of play by their result, over all moves of the opponent."""
 
     won: int
@@ -79,175 +48,301 @@ class Lines:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OptimalMoveRate:
-    """How often the player chooses a move that is optimal by minimax, 0 to 1."""
+class SeatGrade:
+    """What is known of a player in one seat.
 
-    all: float  # over all decisions, the positions in which a player moves
-    reachable: float  # over its decisions that can occur against some opponent
-    num_reachable: int
+    The three rates add up to 1, or with `open_rate` where lines were not followed to
+    their ends. An interval is None where the rate is exact.
+    """
+
+    win_rate: float
+    draw_rate: float
+    loss_rate: float
+    win_rate_interval: Interval | None = None
+    """95 % where games were sampled; what is possible where a search was cut."""
+    draw_rate_interval: Interval | None = None
+    loss_rate_interval: Interval | None = None
+    num_games: int = 0
+    """Sampled games; 0 where none were."""
+    worst_loss_rate: float | None = None
+    """Against the opponent that beats the player most often."""
+    complete: bool | None = None
+    """Whether every line of play was followed to its end; None if none was followed."""
+    beaten: bool | None = None
+    """Whether a line of play that beats the player was found; None as above."""
+    losing_line: tuple[int, ...] | None = None
+    """The actions of a shortest line that beats the player, if it was looked for."""
+    lines: Lines | None = None
+    optimal_move_rate: float | None = None
+    """How often its move is optimal by minimax, over all positions of the seat."""
+    num_positions: int | None = None
+    """Positions that it reaches in which nobody has won."""
+    positions: tuple[int, ...] | None = None
+    """Of these, those in which games go on, by the moves made."""
+    merged: bool | None = None
+    """Whether symmetric boards count as one position."""
+    num_moves: int | None = None
+    """Moves that all lines were followed for."""
+    open_rate: float | None = None
+    """Rate of the games that go on then; 0 where all are decided."""
+    losing_ends: int | None = None
+    """Pairs of a position and the move by which the player loses."""
+    losing_choices: int | None = None
+    """Positions on losing lines in which the player has a choice."""
+    unbeatable: bool | None = dataclasses.field(init=False, default=None)
+    """Whether no line of play by any opponent beats the player; None: not known."""
+
+    def __post_init__(self) -> None:
+        unbeatable = None
+        if self.beaten:
+            unbeatable = False
+        elif self.complete:
+            unbeatable = True
+        object.__setattr__(self, "unbeatable", unbeatable)
+
+    @property
+    def win(self) -> Rate:
+        """The rate of games won, with its bounds."""
+        return _bounded(self.win_rate, self.win_rate_interval)
+
+    @property
+    def draw(self) -> Rate:
+        """The rate of games drawn, with its bounds."""
+        return _bounded(self.draw_rate, self.draw_rate_interval)
+
+    @property
+    def loss(self) -> Rate:
+        """The rate of games lost, with its bounds."""
+        return _bounded(self.loss_rate, self.loss_rate_interval)
+
+    @property
+    def rates(self) -> tuple[Rate, Rate, Rate]:
+        """The rates of wins, draws and losses."""
+        return self.win, self.draw, self.loss
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rates are exact."""
+        return self.win_rate_interval is None
+
+    def interval(self, rate: float) -> Interval:
+        """Return the bounds of a rate of this record, for instance its `win_rate`."""
+        return next((low, high) for value, low, high in self.rates if value == rate)
+
+    def reversed(self) -> "SeatGrade":
+        """Return the rates of the opponent in the same games."""
+        return SeatGrade(
+            win_rate=self.loss_rate,
+            draw_rate=self.draw_rate,
+            loss_rate=self.win_rate,
+            win_rate_interval=self.loss_rate_interval,
+            draw_rate_interval=self.draw_rate_interval,
+            loss_rate_interval=self.win_rate_interval,
+            num_games=self.num_games,
+        )
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class FullExact(Exact):
-    """All exact results of a player, computed over the game tree."""
-
-    opponents: dict[str, dict[Seat, Rates]]  # by the opponent's name
-    lines: dict[Seat, Lines]
-    exploitability: float  # gain of a best response, mean of both seats: 0 to 1
-    optimal_move_rate: OptimalMoveRate
-    mean_abs_q_error: float | None = None  # mean |Q - minimax|, saved agents only
+def _bounded(value: float, interval: Interval | None) -> Rate:
+    low, high = (value, value) if interval is None else interval
+    return Rate(value, low, high)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SampledRates(Rates):
-    """Rates measured in a match, with their 95 % intervals."""
-
-    num_games: int
-    win_rate_interval: Interval
-    draw_rate_interval: Interval
-    loss_rate_interval: Interval
-
-    def interval(self, name: Rate) -> Interval:
-        """Return the interval of the rate of this name."""
-        return getattr(self, f"{name}_interval")
-
-
-def with_intervals(
-    num_games: int, rates: Sequence[float], intervals: Sequence[Interval]
-) -> SampledRates:
-    """Return sampled rates; `rates` and `intervals` are of wins, draws and losses."""
-    wins, draws, losses = rates
-    of_wins, of_draws, of_losses = intervals
-    return SampledRates(
+def sampled_seat(won: int, drawn: int, lost: int) -> SeatGrade:
+    """Return the rates of games that were played; they are 0 without any."""
+    num_games = won + drawn + lost
+    return SeatGrade(
+        win_rate=won / max(num_games, 1),
+        draw_rate=drawn / max(num_games, 1),
+        loss_rate=lost / max(num_games, 1),
+        win_rate_interval=wilson_interval(won, num_games),
+        draw_rate_interval=wilson_interval(drawn, num_games),
+        loss_rate_interval=wilson_interval(lost, num_games),
         num_games=num_games,
-        win_rate=wins,
-        draw_rate=draws,
-        loss_rate=losses,
-        win_rate_interval=of_wins,
-        draw_rate_interval=of_draws,
-        loss_rate_interval=of_losses,
     )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Disagreement:
-    """An exact rate that is outside its sampled interval."""
+class Match:
+    """A player's results against an opponent, by the player's seat."""
 
-    seat: Seat
-    rate: Rate
+    first: SeatGrade
+    second: SeatGrade
+    both: SeatGrade = dataclasses.field(init=False)
+    """Of all games; where the seats are exact, their mean."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "both", _both(self.first, self.second))
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Sampled(SampledRates):
-    """A sampled match against random: results of all games, and of each seat."""
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rates are exact, not sampled."""
+        return self.first.is_exact
 
-    first: SampledRates
-    second: SampledRates
-    disagreements: tuple[Disagreement, ...] | None = None  # None: no exact results
+    @property
+    def num_games(self) -> int:
+        """Sampled games in both seats; 0 where none were."""
+        return self.both.num_games
 
-    def seat(self, seat: Seat) -> SampledRates:
+    def seat(self, seat: Seat) -> SeatGrade:
         """Return the results in one seat."""
         return self.first if seat == "first" else self.second
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Reached(Rates):
-    """Exact results in one seat, from all positions that the player reaches.
-
-    The rates are against random, of the games that are decided by `num_moves` moves.
-    """
-
-    open_rate: float  # of the games that go on then; 0 where all are decided
-    is_complete: bool  # whether all lines of play were followed to their ends
-    num_moves: int
-    num_positions: int  # in which nobody has won
-    positions: tuple[int, ...]  # by moves made, in which games go on
-    merged: bool  # whether symmetric boards count as one position
-    lines: Lines
-    losing_ends: int  # pairs of a position and the move that the player loses by
-    losing_line: tuple[int, ...] | None = None  # a shortest one, as actions
-    losing_choices: int | None = None
-    """Positions found on losing lines in which the player has a choice."""
-
-    @property
-    def unbeatable(self) -> bool:
-        """Whether no line of play by any opponent beats the player in this seat."""
-        return self.is_complete and not self.losing_ends
-
-
-def _exact_seat(search: Reached) -> SeatExact:
-    """Return the exact results in a seat that was searched to the end."""
-    return SeatExact(
-        win_rate=search.win_rate,
-        draw_rate=search.draw_rate,
-        loss_rate=search.loss_rate,
-        # The player has one move in each position, so a line that loses always does.
-        worst_loss_rate=0.0 if search.unbeatable else 1.0,
+def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
+    if first.num_games or second.num_games:
+        counts = [
+            round(one.value * first.num_games) + round(other.value * second.num_games)
+            for one, other in zip(first.rates, second.rates, strict=True)
+        ]
+        won, drawn, lost = counts
+        return sampled_seat(won=won, drawn=drawn, lost=lost)
+    return SeatGrade(
+        win_rate=(first.win_rate + second.win_rate) / 2,
+        draw_rate=(first.draw_rate + second.draw_rate) / 2,
+        loss_rate=(first.loss_rate + second.loss_rate) / 2,
     )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Grades:
-    """An evaluation; a part is None if it was not requested or is not available."""
+class Details:
+    """What is known of a player besides, where a game's whole tree is known."""
 
-    exact: Exact | None = None
-    reached: dict[Seat, Reached] | None = None  # where no tree is enumerated
-    sampled: Sampled | None = None
-
-    @property
-    def rates(self) -> dict[Seat, SeatExact | SampledRates]:
-        """The best known rates against random, of the seats that have any.
-
-        They are exact over the tree, or in a seat that was searched to the end; else
-        sampled.
-        """
-        found: dict[Seat, SeatExact | SampledRates] = {}
-        for seat in SEATS:
-            search = (self.reached or {}).get(seat)
-            if self.exact is not None:
-                found[seat] = self.exact.seat(seat)
-            elif search is not None and search.is_complete:
-                found[seat] = _exact_seat(search)
-            elif self.sampled is not None:
-                found[seat] = self.sampled.seat(seat)
-        return found
-
-    def mean(self, seats: Sequence[Seat] = SEATS) -> Rates | None:
-        """Return the mean of the best known rates in these seats; None if one has none.
-
-        If both are sampled, they are the rates of all games.
-        """
-        found = [rates for seat, rates in self.rates.items() if seat in seats]
-        if len(found) < len(seats):
-            return None
-        if set(seats) == set(SEATS) and not any(map(is_exact, found)):
-            return self.sampled
-        return mean_rates(*found)
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the player is proven unbeatable; False without exact results."""
-        if self.exact is None and self.reached:
-            return all(seat.unbeatable for seat in self.reached.values())
-        return self.exact is not None and self.exact.unbeatable
-
-    @property
-    def has_verdict(self) -> bool:
-        """Whether exact results say if the player can be beaten."""
-        if not self.reached:
-            return self.exact is not None
-        decided = all(seat.is_complete for seat in self.reached.values())
-        return decided or any(seat.losing_ends for seat in self.reached.values())
-
-    @property
-    def parts(self) -> "Grades":
-        """Only the grades, of a record that has more fields."""
-        return Grades(exact=self.exact, reached=self.reached, sampled=self.sampled)
+    opponents: dict[str, Match]
+    """Exact results against other opponents, by their names."""
+    exploitability: float
+    """Gain of a best response, mean of both seats: 0 to 1."""
+    optimal_move_rate: float
+    """How often the player's move is optimal by minimax, over all positions."""
+    reachable_optimal_move_rate: float
+    """The same over the positions that can occur against some opponent."""
+    num_reachable: int
+    """The number of these positions."""
+    mean_abs_q_error: float | None = None
+    """Mean of |Q - minimax| over all legal moves; of saved agents only."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FullGrades(Grades):
-    """The grades of the full report of `evaluate`."""
+class Mark:
+    """How often a player's move keeps the value of the position."""
 
-    exact: FullExact | None = None
+    num_positions: int
+    share: float  # 0 to 1
+    interval: Interval  # 95 %
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Exam:
+    """A player's marks in an exam."""
+
+    all: Mark
+    by_kind: dict[str, Mark]
+    by_ply: dict[str, Mark]  # by the number of moves made, as text
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Grade:
+    """The grade of a player; a part is None where it is not known or not wanted."""
+
+    env_id: EnvId
+    seats: tuple[Seat, ...] = SEATS
+    """The seats that the player learned; both if it does not learn."""
+    first: SeatGrade | None = None
+    """From the tree, or from all positions that the player reaches."""
+    second: SeatGrade | None = None
+    sampled: Match | None = None
+    """A match against random."""
+    details: Details | None = None
     exam: Exam | None = None
+    unbeatable: bool | None = dataclasses.field(init=False, default=None)
+    """Whether no line of play by any opponent beats the player in the seats that it
+    learned; None: not known."""
+    mean_win_rate: float | None = dataclasses.field(init=False, default=None)
+    """Wins against random, the mean of the learned seats' best known rates."""
+
+    def __post_init__(self) -> None:
+        known = {self._unbeatable_in(seat) for seat in self.seats}
+        unbeatable = None
+        if False in known:
+            unbeatable = False
+        elif known == {True}:
+            unbeatable = True
+        object.__setattr__(self, "unbeatable", unbeatable)
+        mean = self.mean_rates(self.seats)
+        object.__setattr__(self, "mean_win_rate", None if mean is None else mean[0])
+
+    def _unbeatable_in(self, seat: Seat) -> bool | None:
+        followed = self.seat(seat)
+        return None if followed is None else followed.unbeatable
+
+    def seat(self, seat: Seat) -> SeatGrade | None:
+        """Return what is known from following lines of play in one seat."""
+        return self.first if seat == "first" else self.second
+
+    @property
+    def followed(self) -> dict[Seat, SeatGrade]:
+        """The seats in which lines of play were followed."""
+        seats: dict[Seat, SeatGrade] = {}
+        for seat in SEATS:
+            if (grade := self.seat(seat)) is not None:
+                seats[seat] = grade
+        return seats
+
+    @property
+    def searched(self) -> dict[Seat, SeatGrade]:
+        """The seats in which the positions that the player reaches were enumerated."""
+        return {
+            seat: grade
+            for seat, grade in self.followed.items()
+            if grade.losing_ends is not None
+        }
+
+    @property
+    def rates(self) -> dict[Seat, SeatGrade]:
+        """The best known rates against random, of the seats that have any.
+
+        They are exact where all lines of play were followed, else sampled.
+        """
+        best: dict[Seat, SeatGrade] = {}
+        for seat in SEATS:
+            followed = self.seat(seat)
+            if followed is not None and followed.is_exact:
+                best[seat] = followed
+            elif self.sampled is not None:
+                best[seat] = self.sampled.seat(seat)
+        return best
+
+    def mean_rates(
+        self, seats: Sequence[Seat] = SEATS
+    ) -> tuple[float, float, float] | None:
+        """Return the mean win, draw and loss rate of these seats; None if one has none.
+
+        If both seats are sampled, the rates are those of all games.
+        """
+        rates = [self.rates[seat] for seat in seats if seat in self.rates]
+        if len(rates) < len(seats):
+            return None
+        if len(seats) > 1 and self.sampled is not None and not _any_exact(rates):
+            rates = [self.sampled.both]
+        wins = sum(seat.win_rate for seat in rates) / len(rates)
+        draws = sum(seat.draw_rate for seat in rates) / len(rates)
+        losses = sum(seat.loss_rate for seat in rates) / len(rates)
+        return wins, draws, losses
+
+    @property
+    def shortest_loss(self) -> tuple[Seat, tuple[int, ...]] | None:
+        """The shortest line that beats the player in a seat that it learned.
+
+        It is the seat and the line's actions; None if no line is known.
+        """
+        shortest: tuple[Seat, tuple[int, ...]] | None = None
+        for seat, grade in self.followed.items():
+            line = grade.losing_line
+            if seat not in self.seats or line is None:
+                continue
+            if shortest is None or len(line) < len(shortest[1]):
+                shortest = seat, line
+        return shortest
+
+
+def _any_exact(rates: Sequence[SeatGrade]) -> bool:
+    return any(seat.is_exact for seat in rates)

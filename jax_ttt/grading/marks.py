@@ -9,9 +9,8 @@ from jaxtyping import Array, Bool, Key
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.games import pgx_games
 from jax_ttt.grading import questions
-from jax_ttt.grading.exam import Exam, Mark
+from jax_ttt.grading.grade import Exam, Mark, wilson_interval
 from jax_ttt.grading.questions import Questions
-from jax_ttt.grading.statistics import wilson_interval
 
 
 def take_exam(

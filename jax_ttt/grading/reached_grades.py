@@ -10,7 +10,7 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.grading.grade import Lines, Reached
+from jax_ttt.grading.grade import Lines, SeatGrade
 from jax_ttt.players.registry import Entrant
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, on_disk, reach
@@ -39,9 +39,9 @@ class TimeOverError(Exception):
 
 
 class Searched(NamedTuple):
-    """The results in a seat, and the positions on losing lines with a choice."""
+    """The grade in a seat, and the positions on losing lines with a choice."""
 
-    grades: Reached
+    grade: SeatGrade
     choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
 
 
@@ -67,7 +67,7 @@ def grade_by_seat(
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
-) -> dict[Seat, Reached]:
+) -> dict[Seat, SeatGrade]:
     """Return the player's results against every opponent, by the seat that it learned.
 
     A seat with more than `max_positions` is not followed to the end; None means as many
@@ -79,7 +79,7 @@ def grade_by_seat(
     """
     most = most_positions() if max_positions is None else max_positions
     found = search_by_seat(entrant, env_id, most, sharding, on_batch)
-    return {seat: searched.grades for seat, searched in found.items()}
+    return {seat: searched.grade for seat, searched in found.items()}
 
 
 def search_by_seat(
@@ -146,7 +146,7 @@ def _of_seat(
     except KeyboardInterrupt:
         interrupted = True
     number = None if choices is None else len(choices)
-    return Searched(_as_grades(found, number), choices), interrupted
+    return Searched(seat_grade(found, number), choices), interrupted
 
 
 def _choices(
@@ -167,20 +167,38 @@ def _choices(
     return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
 
 
-def _as_grades(found: Reach, choices: int | None) -> Reached:
+def seat_grade(found: Reach, losing_choices: int | None = None) -> SeatGrade:
+    """Return what a search found in its seat."""
     won, drawn, lost = found.ends
-    return Reached(
+    left = 0.0 if found.is_complete else found.open_chance
+
+    def possible(chance: float) -> tuple[float, float] | None:
+        return None if found.is_complete else (chance, min(chance + left, 1.0))
+
+    return SeatGrade(
         win_rate=won.chance,
         draw_rate=drawn.chance,
         loss_rate=lost.chance,
-        open_rate=0.0 if found.is_complete else found.open_chance,
-        is_complete=found.is_complete,
-        num_moves=found.num_expanded,
+        win_rate_interval=possible(won.chance),
+        draw_rate_interval=possible(drawn.chance),
+        loss_rate_interval=possible(lost.chance),
+        # The player has one move in each position, so a line that loses always does.
+        worst_loss_rate=_worst_loss_rate(found),
+        complete=found.is_complete,
+        beaten=lost.moves > 0,
+        losing_line=found.losing_line,
+        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
         num_positions=found.num_positions,
         positions=tuple(map(len, found.keys)),
         merged=found.subject.merged,
-        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
+        num_moves=found.num_expanded,
+        open_rate=left,
         losing_ends=lost.moves,
-        losing_line=found.losing_line,
-        losing_choices=choices,
+        losing_choices=losing_choices,
     )
+
+
+def _worst_loss_rate(found: Reach) -> float | None:
+    if found.ends.lost.moves:
+        return 1.0
+    return 0.0 if found.is_complete else None

@@ -30,7 +30,7 @@ from jax_ttt.pictures.themes import Theme
 from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
 from jax_ttt.solver import minimax, proof
-from jax_ttt.text import result_text, text_board
+from jax_ttt.text import grade_text, text_board
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,7 +195,7 @@ def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Pictu
     cells = text_board.tree_grid(tree, position, text_board.letters_of(env_id))
     worth = {"learned": np.asarray(learned), "exact": exact}
     notes = (mover_text(env_id, tree.to_move(position)),)
-    if note := result_text.learned_seat(env_id, seats):
+    if note := grade_text.learned_seat(env_id, seats):
         notes += (f"the agent {note}",)
     return on_board(cells, worth, ": ".join(notes), theme)
 

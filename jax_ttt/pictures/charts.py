@@ -6,8 +6,8 @@ import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
-from jax_ttt.files.outputs import GroupResult
 from jax_ttt.files.rows import AgentResult, source_of_rates
+from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures import themes
@@ -51,17 +51,21 @@ def _cell(rates: np.ndarray, known: bool) -> str:
 
 def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
     """Draw each agent's wins against random by seat, and who is not proven."""
-    graded = [row for row in rows if row.mean(config.seats)]
-    seeds = np.array([row.seed for row in graded])
-    proven = np.array([row.is_proven for row in graded], bool)
+    graded = {
+        row.seed: row.grade.rates
+        for row in rows
+        if row.grade is not None and row.grade.mean_rates(config.seats)
+    }
+    seeds = np.array([*graded])
+    proven = np.array([row.is_proven for row in rows if row.seed in graded], bool)
     provable = config.run.can_be_proven
-    source = source_of_rates(graded, config.seats)
+    source = source_of_rates([row.grade for row in rows if row.grade], config.seats)
     colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
     with themes.style("light"):
         figure = new_figure(7, 4.4)
         axes = figure.subplots()
         for seat in config.seats:
-            wins = np.array([100 * row.rates[seat].win_rate for row in graded])
+            wins = np.array([100 * rates[seat].win_rate for rates in graded.values()])
             for shown, marker, note in (
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if provable else ""),
@@ -117,9 +121,9 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     with themes.style("light"):
         figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
-        every = [agent for group in groups for agent in group.agents]
+        grades = [a.grade for group in groups for a in group.agents if a.grade]
         learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
-        source = source_of_rates(every, [*learned])
+        source = source_of_rates(grades, [*learned])
         scale = "share of the agents" if provable else source
         axes = heat_map(figure, share, texts, downwards, sideways, scale)
         axes.set_xlabel(across)

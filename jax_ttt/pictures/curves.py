@@ -91,10 +91,10 @@ def proven_from(rows: Rows) -> int | None:
     since = None
     graded = (row for row in rows if isinstance(row, Evaluated))
     for row in graded:
-        if not (row.rates or row.reached):
+        if not (row.grade.rates or row.grade.followed):
             continue
         first = row.update if since is None else since
-        since = first if row.is_proven else None
+        since = first if row.grade.unbeatable else None
     return since
 
 
@@ -102,17 +102,17 @@ def _results(axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme) -> 
     """Draw a seat's wins, draws and losses by update, and the moment of proof."""
     graded = evaluations(rows, [seat])
     updates = [row.update for row in graded]
-    rates = zip(*(row.rates[seat].all_rates for row in graded), strict=True)
+    rates = zip(*(row.grade.rates[seat].rates for row in graded), strict=True)
     lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
     for name, of_end, colour, dashes in lines:
-        shares = [100 * rate for rate in of_end]
+        shares = [100 * rate.value for rate in of_end]
         axes.plot(
             updates, shares, label=name, color=colour, ls=dashes, marker="o", ms=3
         )
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
         axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
-    axes.set_title(f"{title}, {source_of_rates(graded, [seat])}")
+    axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
     axes.set_ylim(-2, 102)
 
 
@@ -173,9 +173,9 @@ def mean_curves(
         if not rows:
             raise Refused(f"{label}: no update at which all its runs have win rates")
     every = [row for group in common.values() for rows in group for row in rows]
-    source = source_of_rates(every, config.seats)
+    source = source_of_rates([row.grade for row in every], config.seats)
     note = "" if source == "exact" else f", {source}"
-    searched = any(row.has_verdict for row in every)
+    searched = any(row.grade.unbeatable is not None for row in every)
     seats = _seats(config)
     above = "AB" if len(seats) > 1 else "AA"
     with themes.style(theme):
@@ -205,7 +205,10 @@ def mean_curves(
 def _proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
     """Draw the share of the runs that are proven, by label."""
     for number, rows in enumerate(common.values()):
-        shares = [100 * np.mean([row.is_proven for row in runs]) for runs in rows]
+        shares = [
+            100 * np.mean([row.grade.unbeatable is True for row in runs])
+            for runs in rows
+        ]
         updates = [row[0].update for row in rows]
         dashes = _DASHES[number % len(_DASHES)]
         axes.plot(updates, shares, ls=dashes, marker="o", ms=3)
@@ -222,7 +225,7 @@ def _common(group: Sequence[Rows], seats: Sequence[Seat]) -> list[list[Evaluated
 
 def _wins(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
-    shares = [[row.rates[seat].win_rate for row in rows] for rows in common]
+    shares = [[row.grade.rates[seat].win_rate for row in rows] for rows in common]
     return 100 * np.array(shares)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from jax_ttt.config.catalogue import seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import Row, searches
-from jax_ttt.grading.grade import Reached
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures import themes
 from jax_ttt.pictures.axes import legend_below, new_figure, shortened, whole_numbers
@@ -25,17 +25,21 @@ def round_curves(
     A triangle marks a search that was cut: there may be more. A line marks the first
     round that proves the agent unbeatable.
     """
-    graded = [(row, row.reached or {}) for row in searches(rows)]
-    proofs = [place for place, (row, _) in enumerate(graded) if row.is_proven]
+    grades = [row.grade for row in searches(rows)]
+    proofs = [place for place, grade in enumerate(grades) if grade.unbeatable]
     with themes.style(theme):
         figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
         for number, seat in enumerate(config.seats):
             name = f"as {seat_name(config.env_id, seat)}"
-            found = {n: of[seat] for n, (_, of) in enumerate(graded) if seat in of}
+            searched = {
+                place: grade.searched[seat]
+                for place, grade in enumerate(grades)
+                if seat in grade.searched
+            }
             colour = themes.colours(theme)[2 * number]
-            _line(positions, found, lambda of: of.num_positions, name, colour)
-            _line(ends, found, lambda of: of.losing_ends, name, colour)
+            _line(positions, searched, _positions, name, colour)
+            _line(ends, searched, _losing_ends, name, colour)
         if proofs:
             grey = themes.colours(theme)[1]
             label = f"proven in round {proofs[0]}"
@@ -43,14 +47,18 @@ def round_curves(
         positions.set(title="positions reached", ylim=(0, None))
         ends.set_title("losing ends")
         ends.set_yscale("symlog", linthresh=1)  # linear from 0 to 1
-        most = [of.losing_ends for _, seats in graded for of in seats.values()]
-        ends.set_ylim(-0.3, 2 * max(most, default=1) + 1)
+        counts = [
+            seat.losing_ends or 0
+            for grade in grades
+            for seat in grade.searched.values()
+        ]
+        ends.set_ylim(-0.3, 2 * max(counts, default=1) + 1)
         for axis in (positions.yaxis, ends.yaxis):
             axis.set_major_formatter("{x:,.0f}")
         for axes in (positions, ends):
             axes.grid(visible=True)
             axes.set_xlabel("round")
-            whole_numbers(axes.xaxis, max(len(graded) - 1, 1), 4.2)
+            whole_numbers(axes.xaxis, max(len(grades) - 1, 1), 4.2)
         legend_below(figure, ends)
         figure.suptitle(shortened(title, 80))
         return pictures.figure_picture(figure, theme)
@@ -58,13 +66,21 @@ def round_curves(
 
 def _line(
     axes: "Axes",
-    found: Mapping[int, Reached],
-    number: Callable[[Reached], int],
+    searched: Mapping[int, SeatGrade],
+    number: Callable[[SeatGrade], int],
     label: str,
     colour: str,
 ) -> None:
     """Draw a number by round, with a triangle where the search was cut."""
-    numbers = [number(reached) for reached in found.values()]
-    axes.plot([*found], numbers, label=label, color=colour, marker="o", ms=3)
-    cut = {place: number(of) for place, of in found.items() if not of.is_complete}
+    numbers = [number(seat) for seat in searched.values()]
+    axes.plot([*searched], numbers, label=label, color=colour, marker="o", ms=3)
+    cut = {n: number(seat) for n, seat in searched.items() if not seat.complete}
     axes.plot([*cut], [*cut.values()], ls="", marker="^", ms=6, color=colour)
+
+
+def _positions(searched: SeatGrade) -> int:
+    return searched.num_positions or 0
+
+
+def _losing_ends(searched: SeatGrade) -> int:
+    return searched.losing_ends or 0

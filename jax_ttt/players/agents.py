@@ -15,7 +15,7 @@ from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.grade import Grade
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network
 from jax_ttt.players.names import Spec
@@ -30,7 +30,7 @@ class Agent:
     params: nnx.State
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
-    score: Grades = dataclasses.field(default_factory=Grades)  # the last evaluation
+    score: Grade  # of the last evaluation
 
     @property
     def network(self) -> Network:

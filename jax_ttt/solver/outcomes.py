@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
-from jax_ttt.solver import policies
+from jax_ttt.solver import policies, proof
 from jax_ttt.solver.backward import backward
 
 
@@ -30,14 +30,15 @@ class Outcome(NamedTuple):
 
 
 class SeatResults(NamedTuple):
-    """Results of a policy in one seat."""
+    """Results of a policy in one seat, on the device."""
 
     random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
+    beaten: jax.Array  # () bool: some line of play beats it
 
 
 class Report(NamedTuple):
-    """Results of a policy in both seats."""
+    """Results of a policy in both seats, on the device."""
 
     first: SeatResults
     second: SeatResults
@@ -85,7 +86,7 @@ def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     of wins, draws and losses against random, and its worst loss rate, against the
     opponent that beats it most often. For a deterministic policy the worst loss rate
     is 0 exactly if no line of play beats it. A small probability may round to 0, so
-    the proof is `proof.unbeatable`.
+    the proof is `proof.beaten`.
     """
     own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
@@ -104,7 +105,9 @@ def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
 
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
-    seats = (
-        SeatResults(Outcome(*seat[:3]), seat[3]) for seat in values[0].reshape(2, 4)
+    first, second = values[0].reshape(2, 4)
+    beaten = proof.beaten(tree, probs)
+    return Report(
+        first=SeatResults(Outcome(*first[:3]), first[3], beaten[0]),
+        second=SeatResults(Outcome(*second[:3]), second[3], beaten[1]),
     )
-    return Report(*seats)

@@ -4,43 +4,32 @@ Axes: `P` positions, `A` actions, `S` seats.
 """
 
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Seat, Tree, array_module
+from jax_ttt.grading.grade import Lines
 from jax_ttt.solver.backward import backward
 
-Line = list[tuple[int, int]]
-"""The moves of a game from its first position, as pairs (position, action)."""
+Line = tuple[int, ...]
+"""The actions of a game from its first position."""
 
 
-class Lines(NamedTuple):
-    """Numbers of lines of play by the policy's result."""
+def beaten(tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]) -> Bool[ArrayT, " S"]:
+    """Return for both seats whether some line of play by an opponent beats the policy.
 
-    won: int
-    drawn: int
-    lost: int
-
-
-def unbeatable(
-    tree: Tree[ArrayT], probs: Float[ArrayT, "P A"], seats: Sequence[Seat]
-) -> Bool[ArrayT, ""]:
-    """Return whether no line of play by any opponent beats the policy in these seats.
-
-    This defines "unbeatable" where the game is enumerable; in larger games,
-    `reach.follow` searches what the player reaches. The function follows every move
-    that the policy plays with a probability above 0, and every legal move of the
-    opponent.
+    The function follows every move that the policy plays with a probability above 0,
+    and every legal move of the opponent. In games that are not enumerable,
+    `reach.follow` searches what the player reaches.
     """
     xp = array_module(probs)
-    every = [playable(tree, probs, seat) for seat in seats]
-    lost = [tree.lost_by(seat) for seat in seats]
+    every = [playable(tree, probs, seat) for seat in SEATS]
+    lost = [tree.lost_by(seat) for seat in SEATS]
     moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
 
     def can_lose(here: slice, after: ArrayT) -> ArrayT:
@@ -51,7 +40,7 @@ def unbeatable(
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
     values = backward(tree, xp.stack(lost, axis=-1).astype(np.float32), can_lose)
-    return xp.asarray((values[0] == 0).all())
+    return xp.asarray(values[0] != 0)
 
 
 def playable(
@@ -130,15 +119,14 @@ def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> L
     """Return the policy's game against itself, with its most probable moves."""
     position, line = 0, []
     while not tree.terminal[position]:
-        action = int(probs[position].argmax())
-        line.append((position, action))
-        position = int(tree.successor[position, action])
-    return line
+        line.append(int(probs[position].argmax()))
+        position = int(tree.successor[position, line[-1]])
+    return tuple(line)
 
 
 def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
     line = []
     while position:
         position, action = came_from[position]
-        line.append((position, action))
-    return line[::-1]
+        line.append(action)
+    return tuple(line[::-1])

@@ -77,11 +77,6 @@ class Reach:
         """Positions in which nobody has won, with those that ended as draws."""
         return sum(map(len, self.keys)) + self.num_drawn
 
-    @property
-    def unbeatable(self) -> bool:
-        """Whether no line of play by any opponent beats the player: a proof."""
-        return self.is_complete and not self.ends.lost.moves
-
 
 class _Moves(NamedTuple):
     """The moves in the positions of a level, by what they lead to."""

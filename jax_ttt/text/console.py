@@ -1,9 +1,10 @@
 """What `train` prints: before a run, at each evaluation, and at the end."""
 
+import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from flax import nnx
@@ -11,29 +12,44 @@ from jax.sharding import Mesh
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.config.catalogue import GAMES, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.outputs import Stopped, TrainResult
 from jax_ttt.files.rows import Counts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import counterexamples
-from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading import counterexamples, exact
+from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.latest_games import LatestGames
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver import policies
-from jax_ttt.text import painting, reached_text, result_text
+from jax_ttt.solver import policies, proof
+from jax_ttt.text import grade_text, painting, text_board
 from jax_ttt.text.progress_table import (
     ProgressTable,
     RoundTable,
     coloured_verdict,
 )
 from jax_ttt.training.run_state import Progress
+
+Stopped = Literal["end", "proven", "interrupted"]
+"""Why a run ended."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainResult(Counts):
+    """The output of `train --json`: how the run ended, and its last grade."""
+
+    preset: str
+    seed: int
+    run_dir: str
+    agent: str  # path of its file
+    stopped: Stopped  # why the run ended
+    verdict: str
+    grade: Grade
 
 
 class Console:
@@ -71,8 +87,8 @@ class Console:
         """Remove the bar."""
         self._bar.close()
 
-    def show(self, progress: Progress, grades: Grades) -> None:
-        """Show where the run stands; `grades` are of its last evaluation."""
+    def show(self, progress: Progress, grade: Grade) -> None:
+        """Show where the run stands; `grade` is that of its last evaluation."""
         if (metrics := progress.metrics) is not None:
             self._at.epsilon, self._at.rows = float(metrics.epsilon), int(metrics.rows)
             total = self._config.run.num_updates
@@ -84,7 +100,7 @@ class Console:
         if self._loud:
             lines = [] if self._is_headed else [self._table.head()]
             self._is_headed = True
-            lines.append(self._table.row(progress.update, grades))
+            lines.append(self._table.row(progress.update, grade))
             if self._details:
                 lines += self._block(progress, shares)
             self._bar.write("\n".join(lines), file=sys.stdout)
@@ -148,17 +164,17 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
 
 @runtime_checkable
 class Graded(Protocol):
-    """A run at its end, and the grades of its agent."""
+    """A run at its end, and the grade of its agent."""
 
-    grades: Grades
+    grade: Grade
 
     @property
     def agent(self) -> Agent:
         """The trained agent."""
         ...
 
-    def add_proof(self, reached: dict[Seat, Reached]) -> None:
-        """Add results against every opponent to the grades."""
+    def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
+        """Add what the agent reaches by seat to its grade."""
         ...
 
 
@@ -174,15 +190,17 @@ def prove_agent(
     far it is.
     """
     config, params = run.agent.config, run.agent.params
-    if not counterexamples.is_open(config, run.grades, seconds):
+    if not counterexamples.is_open(config, run.grade, seconds):
         return
 
     with streams.status("grading the agent") as status:
-        show = reached_text.progress(
+        show = grade_text.search_progress(
             config.env_id, "the agent", status.set_description_str
         )
-        found = counterexamples.prove_within(config, params, seconds, stop, show, mesh)
-    run.add_proof(counterexamples.further(run.grades.reached or {}, found))
+        searched = counterexamples.prove_within(
+            config, params, seconds, stop, show, mesh
+        )
+    run.add_proof(counterexamples.further(run.grade.searched, searched))
 
 
 def end_text(
@@ -211,8 +229,8 @@ def end_text(
     text = closing(run, agent, progress, verdict, stopped)
     game = agent.config.env_id
     if details and probs is not None:
-        example = result_text.likeliest_game(game, trees.enumerated(game), probs)
-        text += f"\n\nan example game\n{example}"
+        line = proof.self_play_line(trees.enumerated(game), probs)
+        text += f"\n\nan example game\n{text_board.drawn_line(game, line)}"
     return text
 
 
@@ -225,29 +243,27 @@ def _policy(agent: Agent, progress: Progress) -> np.ndarray | None:
     tree = trees.game_tree(agent.config.env_id)
     if tree is None:
         return None
-    if progress.evaluation is None:
+    if progress.evaluation is None or progress.evaluation.exact is None:
         return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
-    moves = np.asarray(progress.evaluation.moves)
+    moves = np.asarray(progress.evaluation.exact.moves)
     return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
 
 
 def _verdict(agent: Agent, probs: np.ndarray | None) -> str:
-    """Return whether an agent of this policy is unbeatable, or how it loses."""
-    game = agent.config.env_id
-    return result_text.verdict(
-        env_id=game,
-        grades=agent.score,
-        tree=trees.host_tree(game),
-        probs=probs,
-        seats=agent.config.seats,
-    )
+    """Return whether an agent of this policy is unbeatable, or how it loses.
+
+    The evaluations of a run don't look for a losing line, so it is looked for here.
+    """
+    grade, tree = agent.score, trees.host_tree(agent.config.env_id)
+    if tree is not None and probs is not None and grade.unbeatable is False:
+        grade = exact.grade_policy(agent.config.env_id, tree, probs, grade.seats)
+    return grade_text.verdict(grade)
 
 
 def closing(
     run: RunFolder, agent: Agent, progress: Progress, verdict: str, stopped: str
 ) -> str:
     """Return what came of the run, its files and the next command."""
-    game = agent.config.env_id
     if painting.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
@@ -259,7 +275,7 @@ def closing(
     more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
     return (
         f"{first if stopped == 'proven' else ''}"
-        f"\n{_results(game, agent.score)}\n\n{verdict}\n\n"
+        f"\n{_results(agent.score)}\n\n{verdict}\n\n"
         f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
         f"saved in {run.path}: {files}\n{more}"
@@ -267,14 +283,12 @@ def closing(
     )
 
 
-def _results(game: EnvId, grades: Grades) -> str:
-    """Return the results as a table; exact bounds follow sampled rates."""
-    if not grades.reached:
-        return result_text.evaluation_table(game, grades)
-    tables = [reached_text.reached_table(game, grades.reached)]
-    if grades.sampled and not grades.has_verdict:
-        tables.insert(0, result_text.evaluation_table(game, grades))
-    return "\n\n".join(tables)
+def _results(grade: Grade) -> str:
+    """Return the results as tables; sampled rates follow where lines are open."""
+    parts = [grade_text.rates_table(grade), grade_text.measures(grade)]
+    if grade.searched and grade.sampled is not None and grade.unbeatable is None:
+        parts.append(grade_text.match_table(grade, grade.sampled))
+    return "\n\n".join(part for part in parts if part)
 
 
 def run_as_json(
@@ -283,7 +297,7 @@ def run_as_json(
     """Return a run's result as one JSON object."""
     result = TrainResult(
         **vars(progress.counts()),
-        **vars(agent.score),
+        grade=agent.score,
         preset=preset,
         seed=agent.seed,
         run_dir=str(run.path),

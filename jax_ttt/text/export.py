@@ -18,7 +18,7 @@ from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.files import records
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
-from jax_ttt.grading.certificate_record import Certificate
+from jax_ttt.grading.certificates import Certificate
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.names import Spec

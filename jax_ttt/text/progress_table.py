@@ -2,8 +2,8 @@
 
 from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import Grades
-from jax_ttt.text import painting
+from jax_ttt.grading.grade import Grade
+from jax_ttt.text import grade_text, painting
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
@@ -32,20 +32,19 @@ class ProgressTable:
             + self._line(["update", "wins", "draws", "losses", *names, last])
         )
 
-    def row(self, update: int, grades: Grades) -> str:
+    def row(self, update: int, grade: Grade) -> str:
         """Return an evaluation as a line."""
-        mean = grades.mean()
+        mean = grade.mean_rates()
         if mean is None:
             return self._line([f"{update:,}", *"-" * 6])
-        rates = [f"{100 * rate:.2f}" for rate in mean.all_rates]
+        rates = [f"{100 * rate:.2f}" for rate in mean]
         seats = [
-            "/".join(f"{100 * rate:.1f}" for rate in of_seat.all_rates)
-            for of_seat in grades.rates.values()
+            "/".join(f"{100 * rate.value:.1f}" for rate in of_seat.rates)
+            for of_seat in grade.rates.values()
         ]
-        if grades.has_verdict or grades.sampled is None:
-            last = "unbeatable" if grades.is_proven else "beatable"
-        else:
-            last = f"{grades.sampled.num_games:,}"
+        last = grade_text.verdict_word(grade)
+        if grade.unbeatable is None and grade.sampled is not None:
+            last = f"{grade.sampled.num_games:,}"
         cells = [f"{update:,}", *rates, *seats, last]
         styles = self._styles(cells)
         self._before = cells
@@ -89,19 +88,19 @@ class RoundTable:
             + f"\n{'round':>5}{'update':>12}{names}{'proof':>12}"
         )
 
-    def row(self, update: int, grades: Grades) -> str:
+    def row(self, update: int, grade: Grade) -> str:
         """Return an evaluation as a line."""
-        number, found = update // self._config.evaluation.eval_every, grades.reached
+        number = update // self._config.evaluation.eval_every
         line = f"{number:>5}{update:>12,}"
         for seat in SEATS:
-            if found is None or seat not in found:  # a signal ended the search
+            if seat not in grade.searched:  # a signal ended the search
                 line += f"  {'-':>11}{'-':>13}"
                 continue
-            more = "" if found[seat].is_complete else "+"
-            positions = f"{found[seat].num_positions:,}{more}"
-            line += f"  {positions:>11}{f'{found[seat].losing_ends:,}{more}':>13}"
-        known = {True: "unbeatable", False: "beatable"}[grades.is_proven]
-        verdict = known if grades.has_verdict else "open"
+            searched = grade.searched[seat]
+            more = "" if searched.complete else "+"
+            positions = f"{searched.num_positions:,}{more}"
+            line += f"  {positions:>11}{f'{searched.losing_ends:,}{more}':>13}"
+        verdict = grade_text.verdict_word(grade)
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:
             text = text.replace(verdict, painting.painted(verdict, _COLOURS[verdict]))

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, MovesOn, Seat
+from jax_ttt.games import one_game
 from jax_ttt.games.tree import Tree
 
 LETTERS = ("X", "O")
@@ -145,3 +146,18 @@ def boxed(
         rows.append(f" {down.join(texts)}")
     rule = " " + cross.join([across * (width + 2)] * cells.shape[1])
     return [line for row in rows for line in (rule, row)][1:]
+
+
+def drawn_line(env_id: EnvId, line: Sequence[int], width: int = 80) -> str:
+    """Return a game as boards side by side, in rows of at most `width` letters."""
+    states, letters = one_game.states(env_id, line), letters_of(env_id)
+    seats: list[Seat] = [one_game.seat_to_move(states[0], state) for state in states]
+    boards = [
+        grid(np.asarray(state.observation[0]), seat, letters)
+        for state, seat in zip(states, seats, strict=True)
+    ]
+    columns = labelled(letters, seats[:-1], line, boards[1:])
+    each = 3 + max(len(cell) for column in columns for cell in column)
+    fit = max((width - 2) // each, 1)
+    rows = [columns[begin : begin + fit] for begin in range(0, len(columns), fit)]
+    return "\n\n".join(in_a_row(row) for row in rows)

@@ -16,13 +16,12 @@ from flax import nnx
 from jax.sharding import Mesh
 from jaxtyping import Array, Int, UInt32
 
-from jax_ttt.config.catalogue import Seat
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import network_grades
-from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.grading.match_counts import Match
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.evaluation import Exact
+from jax_ttt.grading.match import MatchCounts
 from jax_ttt.networks.q_network import Network
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.scaling import mesh as meshes
@@ -147,11 +146,10 @@ def _grade(
     network: Network,
     params: nnx.State,
     tree: Tree,
-    seats: tuple[Seat, ...],
     layout: Layout,
-) -> Evaluation:
-    def grade(params: nnx.State) -> Evaluation:
-        return network_grades.grade_exactly(network, params, tree, seats)
+) -> Exact:
+    def grade(params: nnx.State) -> Exact:
+        return evaluation.grade_exactly(network, params, tree)
 
     if layout.many:
         grade = jax.vmap(grade)
@@ -165,10 +163,10 @@ def _sample(
     key: KeyData,
     num_games: int,
     layout: Layout,
-) -> Match:
-    def sample(params: nnx.State, update: Int[Array, ""], key: KeyData) -> Match:
+) -> MatchCounts:
+    def sample(params: nnx.State, update: Int[Array, ""], key: KeyData) -> MatchCounts:
         match_key = jax.random.fold_in(keys(key).grading, update)
-        return network_grades.play_random(network, params, match_key, num_games)
+        return evaluation.play_random(network, params, match_key, num_games)
 
     if layout.many:
         sample = jax.vmap(sample)
@@ -184,7 +182,7 @@ advance = Program(
     _advance, static_argnames=["num_updates", "layout"], donate_argnames=["state"]
 )
 """Program of updates and their metrics; it takes the memory of `state`."""
-grade = Program(_grade, static_argnames=["seats", "layout"])
-"""Program of the exact evaluation of agents that learned these seats."""
+grade = Program(_grade, static_argnames=["layout"])
+"""Program of the exact results of agents."""
 sample = Program(_sample, static_argnames=["num_games", "layout"])
 """Program of a match against random; each update has different games."""

@@ -177,18 +177,17 @@ def grades(
     `quickly` is how the programs are compiled; in a trace it must be False.
     """
     config = learner.config
-    result = Evaluation(None, None, None)
+    exact = sampled = None
     if tree is not None:
-        result = device.grade.jitted(quickly)(
+        exact = device.grade.jitted(quickly)(
             learner.network,
             state.average_params,
             tree,
-            seats=config.seats,
             layout=layout,
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
-        match = device.sample.jitted(quickly)(
+        sampled = device.sample.jitted(quickly)(
             learner.network,
             state.average_params,
             state.update,
@@ -196,8 +195,7 @@ def grades(
             num_games=num_games,
             layout=layout,
         )
-        result = result._replace(sampled=match)
-    return result
+    return Evaluation(exact=exact, sampled=sampled)
 
 
 def _with_counterexamples(
@@ -213,10 +211,10 @@ def _with_counterexamples(
     """
     params = meshes.gathered(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
-    reached, keys = counterexamples.find(config, params, rng, layout.mesh, stop)
+    searched, keys = counterexamples.find(config, params, rng, layout.mesh, stop)
     if int(state.update):
         state = run_state.with_pool(state, keys, rng)
-    return state, result._replace(reached=reached)
+    return state, result._replace(searched=searched)
 
 
 def prepare(
@@ -251,7 +249,6 @@ def prepare(
                 learner.network,
                 shapes.average_params,
                 tree,
-                seats=config.seats,
                 layout=layout,
             )
             jobs.append(pool.submit(device_memory.compile_and_measure, lowered))

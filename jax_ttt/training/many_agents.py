@@ -19,7 +19,6 @@ from jax_ttt.files.rows import AgentResult
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.grading.grade import Grades
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh as meshes
 from jax_ttt.scaling import processes
@@ -113,18 +112,19 @@ def _at_once(
 def _row(
     job: Job,
     last: Progress,
-    graded: Evaluation | None,
+    results: Evaluation | None,
     place: int | tuple[()] = (),
     num_at_once: int = 1,
 ) -> AgentResult:
     """Return an agent's row after its last step; `place` is its index among many."""
-    grades = None
-    with contextlib.suppress(FloatingPointError):
-        grades = None if graded is None else evaluation.summary(graded)
+    grade = None
+    if results is not None:
+        with contextlib.suppress(FloatingPointError):
+            grade = evaluation.grade_of(job.config, results)
     counts = last.counts(place, num_at_once)
-    diverged = grades is None
-    about = vars(counts) | vars(grades or Grades())
-    return AgentResult(**about, seed=job.seed, diverged=diverged)
+    return AgentResult(
+        **vars(counts), seed=job.seed, diverged=grade is None, grade=grade
+    )
 
 
 def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) -> int:

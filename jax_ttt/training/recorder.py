@@ -12,7 +12,7 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
@@ -33,7 +33,7 @@ class Schedule(NamedTuple):
 class Shown(Protocol):
     """What shows the steps of a run."""
 
-    def show(self, progress: Progress, grades: Grades) -> None:
+    def show(self, progress: Progress, grade: Grade) -> None:
         """Show a step."""
         ...
 
@@ -57,13 +57,13 @@ class Recorder:
         self._plan, self._writer = plan, writer
         self._shown, self._loggers, self._schedule = shown, loggers, schedule
         self._due: float | None = None  # from the first step on
-        self._saveable: tuple[RunState, Grades] | None = None  # of the schedule
+        self._saveable: tuple[RunState, Grade] | None = None  # of the schedule
         self._is_saved = False
         self._best: Rank | None = None
         self._progress: Progress | None = None
         self._environment = environment.environment()
-        self.grades = graded_steps.UNGRADED
-        """Those of the last evaluation."""
+        self.grade = graded_steps.ungraded(plan.config)
+        """That of the last evaluation."""
         self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
 
@@ -74,10 +74,10 @@ class Recorder:
         """
         self._writer.resume(latest)
         checkpoint = latest.checkpoint
-        self.latest_path, self.grades = latest.path, checkpoint.grades
+        self.latest_path, self.grade = latest.path, checkpoint.grade
         self._best = checkpoint.best
         self._progress = Progress(state, None, None)
-        self._saveable, self._is_saved = (state, self.grades), True
+        self._saveable, self._is_saved = (state, self.grade), True
         if checkpoint.plan != self._plan:
             self._is_saved = False
             self.save()
@@ -95,14 +95,14 @@ class Recorder:
         """The agent after the last step."""
         config, seed = self._plan.config, self._plan.seed
         params, update = self.progress.params, self.progress.update
-        return Agent(config, params, seed, update, self.grades)
+        return Agent(config, params, seed, update, self.grade)
 
     @property
     def _agent_file(self) -> AgentFile:
         return agents.file_of(self.agent)
 
     def follow(
-        self, steps: Iterable[tuple[Progress, Grades]], request: StopRequest
+        self, steps: Iterable[tuple[Progress, Grade]], request: StopRequest
     ) -> None:
         """Follow the run to its end, which may be requested.
 
@@ -111,7 +111,7 @@ class Recorder:
             OSError: a file or the output can't be written.
         """
         try:
-            for self._progress, self.grades in steps:
+            for self._progress, self.grade in steps:
                 self._take(self._progress)
                 if processes.max_over_processes(bool(request)):
                     self.save()
@@ -130,9 +130,11 @@ class Recorder:
         interrupted = processes.max_over_processes(bool(request))
         self.save(self._finished(bool(interrupted)))
 
-    def add_proof(self, reached: dict[Seat, Reached]) -> None:
-        """Add results against every opponent to the agent's grades, in all files."""
-        self.grades = dataclasses.replace(self.grades, reached=reached)
+    def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
+        """Add what the agent reaches by seat to its grade, in all files."""
+        self.grade = dataclasses.replace(
+            self.grade, first=searched.get("first"), second=searched.get("second")
+        )
         self._write_row(Progress(self.progress.state, None, None))
         self._writer.save_agent(self._agent_file)
 
@@ -150,13 +152,13 @@ class Recorder:
         if is_scheduled:
             if progress.evaluation is not None:
                 self._keep_agent(progress.update)
-            self._saveable, self._is_saved = (progress.state, self.grades), False
-        self._shown.show(progress, self.grades)
+            self._saveable, self._is_saved = (progress.state, self.grade), False
+        self._shown.show(progress, self.grade)
         if is_scheduled:
             self._save_if_due()
 
     def _write_row(self, progress: Progress) -> None:
-        row = graded_steps.row(progress, self.grades)
+        row = graded_steps.row(progress, self.grade)
         self._writer.write_row(row)
         self._loggers.write_row(row)
 
@@ -168,7 +170,7 @@ class Recorder:
         config = self._plan.config
         if self._plan.snapshots and run_writer.is_kept(config, update):
             self._writer.save_snapshot(self._agent_file)
-        rank = _rank(self.grades) if config.finds_counterexamples else None
+        rank = _rank(self.grade) if config.finds_counterexamples else None
         if rank is not None and (self._best is None or rank >= self._best):
             self._best = rank
             if update:
@@ -186,7 +188,7 @@ class Recorder:
         config, update = self._plan.config, progress.update
         if progress.evaluation is None:
             return True
-        if config.finds_counterexamples and self.grades.reached is None:
+        if config.finds_counterexamples and not self.grade.searched:
             return False  # a signal ended the search
         regular = update % config.evaluation.eval_every == 0
         return regular or update >= config.run.num_updates
@@ -200,10 +202,10 @@ class Recorder:
         wanted = self._saveable and not (self._is_saved and finished is None)
         if not processes.max_over_processes(bool(wanted)) or self._saveable is None:
             return
-        state, grades = self._saveable
+        state, grade = self._saveable
         try:
             # First, since all processes take part; writing may fail in one of them.
-            checkpoint = self._checkpoint(state, grades, finished)
+            checkpoint = self._checkpoint(state, grade, finished)
             self.latest_path = self._writer.save_checkpoint(
                 checkpoint, self._schedule.keep
             )
@@ -214,14 +216,14 @@ class Recorder:
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(
-        self, state: RunState, grades: Grades, finished: Finished | None
+        self, state: RunState, grade: Grade, finished: Finished | None
     ) -> Checkpoint:
         times = self._writer.times
         return Checkpoint(
             plan=self._plan,
             update=int(state.update),
             evaluated=int(state.evaluated),
-            grades=grades,
+            grade=grade,
             best=self._best,
             finished=finished,
             seconds={**times.seconds()},
@@ -231,11 +233,11 @@ class Recorder:
         )
 
 
-def _rank(grades: Grades) -> Rank | None:
+def _rank(grade: Grade) -> Rank | None:
     """Return what compares an agent; None if its losing ends are not all counted."""
-    seats = list((grades.reached or {}).values())
-    if not seats or not all(seat.is_complete for seat in seats):
+    seats = [*grade.searched.values()]
+    if not seats or not all(seat.complete for seat in seats):
         return None
-    losing_ends = sum(seat.losing_ends for seat in seats)
+    losing_ends = sum(seat.losing_ends or 0 for seat in seats)
     wins = sum(seat.win_rate for seat in seats) / len(seats)
-    return grades.is_proven, -losing_ends, wins
+    return grade.unbeatable is True, -losing_ends, wins

@@ -1,4 +1,4 @@
-"""Sampled matches on PGX, counted by seat.
+"""Matches of two players: games on PGX, counted by seat.
 
 Axes: `B` games.
 """
@@ -14,7 +14,22 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import Player
-from jax_ttt.grading.match_counts import Counts, Match
+from jax_ttt.grading.grade import Match, SeatGrade, sampled_seat
+
+
+class Counts(NamedTuple):
+    """Games won, drawn and lost by one player; int32 scalars on the device."""
+
+    won: jax.Array
+    drawn: jax.Array
+    lost: jax.Array
+
+
+class MatchCounts(NamedTuple):
+    """Counts of a match, by the player's seat."""
+
+    first: Counts
+    second: Counts
 
 
 class _Games(NamedTuple):
@@ -33,7 +48,7 @@ def play_match(
     player: Partial,
     opponent: Partial,
     num_games: int,
-) -> Match:
+) -> MatchCounts:
     """Play `num_games` games at once to the end, with random seats.
 
     `key` is consumed.
@@ -43,7 +58,7 @@ def play_match(
     seated = pgx_games.seated(start, "both")
     first = pgx_games.is_turn(start, seated)
     total, _ = _play(env, play_key, start, (player, opponent), seated)
-    return Match(_count(total, first), _count(total, ~first))
+    return MatchCounts(_count(total, first), _count(total, ~first))
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_games"))
@@ -112,3 +127,16 @@ def _asked(
 def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     """Count the wins, draws and losses of the games where `counted` is True."""
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
+
+
+def seat_of_counts(counts: Counts) -> SeatGrade:
+    """Return the rates of counted games, with 95 % intervals."""
+    won, drawn, lost = (int(count) for count in counts)
+    return sampled_seat(won=won, drawn=drawn, lost=lost)
+
+
+def match_of_counts(counts: MatchCounts) -> Match:
+    """Return the rates of a match, with 95 % intervals."""
+    return Match(
+        first=seat_of_counts(counts.first), second=seat_of_counts(counts.second)
+    )
