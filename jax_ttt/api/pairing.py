@@ -16,6 +16,7 @@ from jax_ttt.grading.statistics import wilson_interval
 from jax_ttt.players.registry import Entrant
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes
+from jax_ttt.text.tables import aligned
 
 
 class SeatResult(NamedTuple):
@@ -104,12 +105,7 @@ class Match:
 
     def __repr__(self) -> str:
         rows = [["", "wins", "draws", "losses"], *self._rows()]
-        sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(f"{cell:>{size}}" for cell, size in zip(row, sizes, strict=True))
-            for row in rows
-        ]
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *aligned(rows)])
 
     def _repr_html_(self) -> str:
         return html.table_of(

@@ -5,10 +5,11 @@ import numpy as np
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.runtime.words import counted
-from jax_ttt.text.tables import WIDTH
+from jax_ttt.text.tables import GAP, WIDTH, aligned
 
 _LONGEST = 45
 """Characters of a name in the table; the order has the whole name."""
+_WIDEST = len("~33.3/33.3/33.3")
 
 
 def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
@@ -18,33 +19,34 @@ def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
     """
     first, second = GAMES[env_id].seats
     size = len(table.names)
-    width = min(max(map(len, table.names)), _LONGEST) + len(f"{size} ")
-    at_once = (WIDTH - width) // 17
+    labels = [_label(n, name) for n, name in enumerate(table.names, start=1)]
+    at_once = (WIDTH - max(map(len, labels))) // (len(GAP) + _WIDEST)
     lines = [
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, all others exact",
     ]
     for begin in range(0, size, at_once):
         columns = range(begin, min(begin + at_once, size))
-        lines += ["", *_block(table, width, columns)]
+        head = ["", *(f"vs. {column + 1}" for column in columns)]
+        rows = [
+            [label, *(_cell(table, row, column) for column in columns)]
+            for row, label in enumerate(labels)
+        ]
+        lines += ["", *aligned([head, *rows])]
     del lines[1]
     return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
 
 
-def _block(table: CrossTable, width: int, columns: range) -> list[str]:
-    """Return the head and the rows of some columns; the rows' names are `width`."""
-    lines = [" " * width + "".join(f"{f'vs. {i + 1}':>17}" for i in columns)]
-    for row, name in enumerate(table.names):
-        label = f"{row + 1} "
-        room = width - len(label)
-        label += name if len(name) <= room else f"...{name[3 - room :]}"
-        cells = []
-        for column in columns:
-            mark = "~" if table.sampled[row, column] else ""
-            rates = (f"{100 * rate:.1f}" for rate in table.rates[row, column])
-            cells.append(f"{mark + '/'.join(rates):>17}")
-        lines.append(f"{label:<{width}}{''.join(cells)}")
-    return lines
+def _label(number: int, name: str) -> str:
+    """Return a row's number and its player's name, of a long one the end."""
+    shown = name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}"
+    return f"{number} {shown}"
+
+
+def _cell(table: CrossTable, row: int, column: int) -> str:
+    """Return wins, draws and losses of a pair, marked where they were sampled."""
+    mark = "~" if table.sampled[row, column] else ""
+    return mark + "/".join(f"{100 * rate:.1f}" for rate in table.rates[row, column])
 
 
 def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
@@ -61,8 +63,8 @@ def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
 
 
 def _order(table: CrossTable) -> list[str]:
-    lines = ["Elo-like order   Elo  score vs. all others  player"]
+    rows = [("Elo-like order", "Elo", "score vs. all others", "player")]
     for place, (entrant, rating, score) in enumerate(table.order, start=1):
         name = table.names[entrant]
-        lines.append(f"{place:>2}. {rating:>+16.0f}{score:>22.2%}  {name}")
-    return lines
+        rows.append((f"{place:>2}.", f"{rating:+.0f}", f"{score:.2%}", name))
+    return aligned(rows, left=(0, 3))

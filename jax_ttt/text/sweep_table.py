@@ -17,8 +17,9 @@ def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str
     labels = [grid.point_text(group.settings) or name for group in groups]
     wins = (f"wins as {seat}, %: mean (range)" for seat in GAMES[env_id].seats)
     head = "proven unbeatable (95 %)", *wins, "seconds"
-    lines = aligned(["", *labels], [head, *map(_cells, groups)])
     pairs = list(zip(labels, groups, strict=True))
+    rows = [(label, *_cells(group)) for label, group in pairs]
+    lines = aligned([("", *head), *rows], labels_above=True)
     faults = [("not proven", label, group.not_proven or ()) for label, group in pairs]
     faults += [("diverged", label, group.diverged) for label, group in pairs]
     for text, label, seeds in (fault for fault in faults if fault[2]):

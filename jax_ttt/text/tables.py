@@ -1,30 +1,40 @@
-"""Text for a terminal of 100 columns: aligned rows, wrapped sentences. Needs no JAX."""
+"""Text for a terminal of 100 columns: tables, wrapped sentences. Needs no JAX."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 WIDTH = 100
 """Columns of a terminal that tables and sentences fit."""
-_GAP = 2
+GAP = "  "
+"""Between two columns of a table."""
 
 
-def aligned(labels: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, whose first row is the head.
+def aligned(
+    rows: Sequence[Sequence[str]],
+    left: Collection[int] = (0,),
+    *,
+    labels_above: bool = False,
+) -> list[str]:
+    """Return the lines of a table; the first row may be its head.
 
-    Cells are aligned on the right. If there is no room for the labels on the left, each
-    stands in a line above its row.
+    A column is as wide as its longest cell. The columns numbered in `left` are aligned
+    on the left, as words are, all others on the right, as numbers are. All rows have
+    the same number of cells. With `labels_above`, a table that is wider than the
+    terminal has the cells of its first column in lines of their own, each above the
+    rest of its row.
     """
-    widths = [max(map(len, column)) + _GAP for column in zip(*rows, strict=True)]
-    longest = max(map(len, labels))
-    beside = longest + sum(widths) <= WIDTH
-    lines = []
-    for label, cells in zip(labels, rows, strict=True):
-        padded = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
-        if label and not beside:
-            lines += wrapped(label)
-        begin = f"{label:<{longest}}" if beside else " " * _GAP
-        lines.append(begin + "".join(padded))
-    return lines
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if labels_above and sum(widths) + len(GAP) * (len(widths) - 1) > WIDTH:
+        rest = aligned([("", *cells) for _, *cells in rows], left)
+        pairs = zip(rows, rest, strict=True)
+        return [line for row, text in pairs for line in (*wrapped(row[0]), text)]
+    return [
+        GAP.join(
+            f"{cell:<{width}}" if place in left else f"{cell:>{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def wrapped(text: str) -> list[str]:
