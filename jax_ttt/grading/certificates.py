@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import UInt64
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.catalogue import LETTERS, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
@@ -44,7 +44,7 @@ def proven_moves(
     if (probs := entrant.probs) is None:
         raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
     moves, reasons = Moves(), []
-    stones = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
+    stones = dict(zip(SEATS, LETTERS, strict=True))
     for seat in entrant.seats:
         name = seat_name(env_id, seat)
         if line := _losing_moves(tree, probs, seat, stones):
@@ -126,9 +126,8 @@ def _why(found: Reach) -> str:
     """Return why a seat has no certificate."""
     if found.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    letters = GAMES[found.subject.env_id].letters
     line = enumerate(found.losing_line)
-    moves = " ".join(f"{letters[number % 2]}{action}" for number, action in line)
+    moves = " ".join(f"{LETTERS[number % 2]}{action}" for number, action in line)
     return f"it loses the game {moves}"
 
 
@@ -151,8 +150,7 @@ def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     # Powers of two, so that few programs are compiled.
     filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
     first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
-    letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
-    cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))
+    cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 
 

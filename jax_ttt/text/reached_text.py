@@ -10,7 +10,7 @@ from jax_ttt.games import one_game
 from jax_ttt.grading.grade import Reached
 from jax_ttt.grading.reached_grades import OnBatch
 from jax_ttt.solver.reach import Reach
-from jax_ttt.text import text_board
+from jax_ttt.text import board
 
 
 def reached_table(env_id: EnvId, grades: Mapping[Seat, Reached]) -> str:
@@ -104,16 +104,12 @@ def progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
     return on_batch
 
 
-def drawn_line(env_id: EnvId, line: tuple[int, ...], width: int = 80) -> str:
-    """Return a game as boards side by side, in rows of at most `width` letters."""
-    states, letters = one_game.states(env_id, line), text_board.letters_of(env_id)
+def drawn_line(env_id: EnvId, line: tuple[int, ...]) -> str:
+    """Return a game as boards side by side, in rows that fit a terminal."""
+    states = one_game.states(env_id, line)
     seats: list[Seat] = [one_game.seat_to_move(states[0], state) for state in states]
     boards = [
-        text_board.grid(np.asarray(state.observation[0]), seat, letters)
+        board.grid(np.asarray(state.observation[0]), seat)
         for state, seat in zip(states, seats, strict=True)
     ]
-    columns = text_board.labelled(letters, seats[:-1], line, boards[1:])
-    each = 3 + max(len(cell) for column in columns for cell in column)
-    fit = max((width - 2) // each, 1)
-    rows = [columns[begin : begin + fit] for begin in range(0, len(columns), fit)]
-    return "\n\n".join(text_board.in_a_row(row) for row in rows)
+    return board.game_boards(list(zip(seats[:-1], line, strict=True)), boards[1:])

@@ -20,7 +20,7 @@ from jax_ttt.grading.grade import (
 from jax_ttt.grading.statistics import wilson_interval
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import proof
-from jax_ttt.text import exam_text, reached_text, text_board
+from jax_ttt.text import board, exam_text, reached_text
 
 
 def step_line(
@@ -147,7 +147,7 @@ def verdict(
     ]
     line, name = min(lines, key=lambda pair: len(pair[0]))
     last_cell = tree.legal_action_mask.shape[1] - 1
-    drawn = text_board.side_by_side(tree, line, text_board.letters_of(env_id))
+    drawn = board.side_by_side(tree, line)
     return (
         f"beatable: the shortest line that beats it, playing as {name} "
         f"({len(line)} moves; cells 0 to {last_cell}, row by row)\n{drawn}"
@@ -180,7 +180,7 @@ def grades_text(
 def likeliest_game(env_id: EnvId, tree: Tree, probs: np.ndarray) -> str:
     """Return the policy's likeliest game against itself, board by board."""
     line = proof.self_play_line(tree, probs)
-    return text_board.side_by_side(tree, line, text_board.letters_of(env_id))
+    return board.side_by_side(tree, line)
 
 
 def strength(env_id: EnvId, exact: FullExact) -> str:
