@@ -152,8 +152,8 @@ def _picture(
 
 def _cells(env_state: pgx.State) -> Boards:
     """Return the cells of a state, or of a batch of them, as letters."""
-    if env_state.terminated.ndim == 0:
-        env_state = jax.tree.map(lambda x: jnp.asarray(x)[None], env_state)
+    one = env_state.terminated.ndim == 0
+    env_state = jax.tree.map(lambda x: jnp.asarray(x)[None if one else ...], env_state)
     first = np.asarray(pgx_games.first_to_move(env_state))
     pairs = zip(np.asarray(env_state.observation), first, strict=True)
     return np.stack([grid(obs, "first" if own else "second") for obs, own in pairs])
