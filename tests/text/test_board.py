@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.games import one_game
 from jax_ttt.players import players, registry
 from jax_ttt.players.session import Session
@@ -69,9 +70,8 @@ def test_a_game_board_by_board(host_tree, snapshot):
 
 def test_a_long_game_has_rows_of_boards_that_fit_a_terminal():
     boards = [np.full((6, 7), "-", object)] * 9
-    text = board.game_boards(
-        [("first", 3), ("second", 12)] * 4 + [("first", 0)], boards
-    )
+    moves: list[tuple[Seat, int]] = [("first", 3), ("second", 12)] * 4
+    text = board.game_boards([*moves, ("first", 0)], boards)
     blocks = [block.splitlines() for block in text.split("\n\n")]
     assert [len(block) for block in blocks] == [7] * 3
     assert max(len(line) for block in blocks for line in block) <= 80
@@ -149,6 +149,13 @@ def test_a_small_board_has_lines_and_its_last_stone_is_marked():
     rows = rows_of([4, 0], COLOURED)
     assert rows[0].startswith(f"  \x1b[1;4;34mO{END} │ ")
     assert f"│ {MAGENTA}X{END} │" in rows[2]
+
+
+def test_numbers_of_two_digits_stay_in_their_boxes():
+    rows = rows_of([5], PLAIN, "mnk_4x4_4")
+    assert rows[2] == "   4 |  X |  6 |  7"
+    assert rows[6] == "  12 | 13 | 14 | 15"
+    assert rows[5] == " ----+----+----+----"
 
 
 def test_the_numbers_on_a_board_may_be_other_than_the_legal_moves():
