@@ -14,7 +14,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config.catalogue import ENUMERABLE, GAMES, LETTERS
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -52,7 +52,8 @@ class Args:
     """Colours on a white or on a black background."""
     svg: Path | None = None
     """File to write, as SVG, PNG or PDF by its ending. By default curve.svg, game.svg
-    or values.svg in the run's folder, or curves.svg where several are given."""
+    or values.svg in the run's folder, or curves.svg where several are given. Curves
+    need the extra `plots`; --game and --values as PNG or PDF the extra `png`."""
 
 
 def main(args: Args) -> int:
@@ -163,15 +164,14 @@ def of_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
-    if args.values is not None:
-        cli.require("matplotlib", "plots", "--values")
-    elif args.svg and pictures.file_ending(args.svg) != ".svg":
-        cli.require("matplotlib", "plots", f"--svg {args.svg}")
+    if args.svg and pictures.file_ending(args.svg) != ".svg":
+        cli.require("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
     cli.set_up(cli.Machine())
 
-    from jax_ttt.pictures import boards
+    from jax_ttt.pictures import board
     from jax_ttt.players import agents
+    from jax_ttt.text.board import find
 
     run = next(iter(args.runs))
     agent = agents.load_agent(run)
@@ -179,12 +179,12 @@ def of_agent(args: Args) -> "Picture":
     check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
-        return boards.animation(boards.self_play_states(agent), args.theme)
+        return board.animation(board.self_play_states(agent), args.theme)
     try:
-        position = boards.find(game, args.values.replace(".", "-"))
+        position = find(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise UsageError(f"--values {args.values}: {error}") from None
-    return boards.values_picture(agent, position, args.theme)
+    return board.values_picture(agent, position, args.theme)
 
 
 def check_drawable(args: Args) -> None:
@@ -211,7 +211,7 @@ def check_board(env_id: str, cells: str | None) -> None:
         raise UsageError(f"--game and --values {rule}, not {env_id}")
     if cells is None:
         return
-    size, (first, second) = math.prod(game.shape), game.letters
+    size, (first, second) = math.prod(game.shape), LETTERS
     if len(cells) != size or not set(cells) <= {first, second, ".", "-"}:
         rule = f"must be {size} cells, each {first}, {second} or . (free)"
         raise UsageError(f"--values {rule}, got {cells!r}")

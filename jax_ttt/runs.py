@@ -15,6 +15,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import records, run_folder
 from jax_ttt.files.run_folder import RunSummary
+from jax_ttt.text.tables import aligned
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,16 +60,9 @@ def runs_table(summaries: Sequence[RunSummary]) -> str:
     rows = [heads, *(_cells(run) for run in summaries)]
     if all(run.env_id == summaries[0].env_id for run in summaries):
         rows = [[*row[:2], *row[3:]] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    numbers = {"seed", "wins %", "seconds"}
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if head in numbers else cell.ljust(width)
-            for head, cell, width in zip(rows[0], row, widths, strict=True)
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    words = {"preset", "game", "proven", "run"}
+    left = [place for place, head in enumerate(rows[0]) if head in words]
+    return "\n".join(aligned(rows, left))
 
 
 def _cells(run: RunSummary) -> list[str]:

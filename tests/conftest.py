@@ -23,7 +23,7 @@ from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
 from jax_ttt.solver import minimax
-from jax_ttt.text import text_board
+from jax_ttt.text import board
 
 if not quick.AS_USERS:
     jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -110,9 +110,7 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """Return the boards of all positions in the notation of `rules`."""
-    return [
-        text_board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
-    ]
+    return [board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)]
 
 
 @pytest.fixture(scope="session")

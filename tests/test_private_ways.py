@@ -24,7 +24,7 @@ COMMANDS = {
 """The modules that refuse a flag, or import a name, before JAX loads."""
 NOT_ALWAYS_THERE = {
     # Optional packages.
-    *("IPython", "cycler", "matplotlib", "tensorboardX", "wandb"),
+    *("IPython", "cairosvg", "cycler", "matplotlib", "tensorboardX", "wandb"),
     # Modules of Python that some systems lack.
     *("fcntl", "msvcrt", "readline", "resource", "termios", "tty"),
 }

@@ -12,23 +12,26 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
+import jax
 from pgx import State
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import training
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files.rows import Row, searches
+from jax_ttt.games import one_game, pgx_games
 from jax_ttt.games.own_game import own_game
-from jax_ttt.pictures import boards, curves, round_curves
+from jax_ttt.pictures import board, curves
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import network
+from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
+from jax_ttt.text.board import find
 from tools import screenshots
 from tools.benchmarks.progress import Steps
 
@@ -114,18 +117,18 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
     def rounds(theme: Theme) -> Picture:
         agent, rows = trained(_ROUNDS, args.first_seed)
         title = f"{_ROUNDS}, seed {args.first_seed}"
-        return round_curves.round_curves(rows, title, agent.config, theme)
+        return curves.round_curves(rows, title, agent.config, theme)
 
     return {
-        "game": lambda theme: boards.animation(
-            boards.self_play_states(trained("default", args.first_seed)[0]), theme
+        "game": lambda theme: board.animation(
+            board.self_play_states(trained("default", args.first_seed)[0]), theme
         ),
-        "random-games": lambda theme: boards.position_picture(
-            boards.random_games("tic_tac_toe", 9)[-1], theme
+        "random-games": lambda theme: board.position_picture(
+            random_games("tic_tac_toe", 9), theme
         ),
-        "values": lambda theme: boards.values_picture(
+        "values": lambda theme: board.values_picture(
             trained("default", args.first_seed)[0],
-            boards.find("tic_tac_toe", _BOARD),
+            find("tic_tac_toe", _BOARD),
             theme,
         ),
         "learning": one,
@@ -134,13 +137,25 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,
-        "lost-line": lambda theme: boards.animation(
+        "lost-line": lambda theme: board.animation(
             lost_line(args.first_seed)[0], theme
         ),
-        "closed-line": lambda theme: boards.animation(
+        "closed-line": lambda theme: board.animation(
             lost_line(args.first_seed)[1], theme
         ),
     }
+
+
+def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
+    """Play random games until all are over; return a batch of their last states."""
+    env = pgx_games.make_env(env_id)
+    init_key, key = jax.random.split(jax.random.key(seed))
+    state = pgx_games.init(env, init_key, num_games)
+    while not pgx_games.finished(state).all():
+        key, move_key = jax.random.split(key)
+        moves = players.random_player(move_key, state)
+        state = pgx_games.play_moves(env, state, moves)
+    return state
 
 
 def runs(
@@ -171,7 +186,7 @@ def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
 
 
 @functools.cache
-def lost_line(seed: int) -> tuple[list[State], list[State]]:
+def lost_line(seed: int) -> tuple[Sequence[State], Sequence[State]]:
     """Return a line that beat an agent of a round, and the last agent's game instead.
 
     Of all shortest losing lines after the first round, the one that it leaves last.
@@ -193,7 +208,9 @@ def lost_line(seed: int) -> tuple[list[State], list[State]]:
     player = network.greedy_player(agent.network, agent.params)
     own = [own_game(game, player, line, seat) for seat, line in lines]
     latest = max(range(len(lines)), key=lambda place: own[place].num_followed)
-    return boards.replay(game, lines[latest][1]), boards.replay(game, own[latest].moves)
+    return one_game.states(game, lines[latest][1]), one_game.states(
+        game, own[latest].moves
+    )
 
 
 COMMAND = cli.Command(module="tools.figures", args_type=Args, main=main)

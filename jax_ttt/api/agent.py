@@ -8,7 +8,7 @@ from jax_ttt.api import html
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.files.records import JsonObject
-from jax_ttt.pictures import boards
+from jax_ttt.pictures import board
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import agents
 from jax_ttt.runtime.words import counted
@@ -50,7 +50,7 @@ class Agent(agents.Agent):
             raise GameError(
                 f"{self.config.env_id} is too large to draw an agent; draw a game"
             )
-        return boards.animation(boards.self_play_states(self), theme)
+        return board.animation(board.self_play_states(self), theme)
 
     def _about(self) -> JsonObject:
         settings = self.config.as_dict()

@@ -15,11 +15,11 @@ from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import MoveError, SettingError
 from jax_ttt.games import one_game
 from jax_ttt.games.one_game import Result
-from jax_ttt.pictures import boards
+from jax_ttt.pictures.board import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import session
 from jax_ttt.players.session import Session
-from jax_ttt.text import session_text
+from jax_ttt.text.board import board_text
 
 _STATUS = {
     None: "your move",
@@ -99,13 +99,12 @@ class Game:
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the game from its first board to the latest, one after another."""
-        every = [jax.tree.map(lambda x: x[0], s) for s in self.session.states]
-        return boards.animation(every, theme) if self.moves else self._board(theme)
+        if not self.moves:
+            return self._board(theme)
+        return animation(self.session.states, theme)
 
     def _board(self, theme: Theme = "light") -> Picture:
-        return boards.position_picture(
-            jax.tree.map(lambda x: x[0], self.session.state), theme
-        )
+        return position_picture(self.session.state, theme)
 
     def _headline(self) -> str:
         names = [seat_name(self.env_id, seat) for seat in SEATS]
@@ -114,7 +113,7 @@ class Game:
         return f"{players}: {_STATUS[self.result]}"
 
     def __repr__(self) -> str:
-        return f"{self._headline()}\n{session_text.board(self.session)}"
+        return f"{self._headline()}\n{board_text(self.session)}"
 
     def _repr_html_(self) -> str:
         return html.with_picture(html.preformatted(self._headline()), self._board)

@@ -14,7 +14,7 @@ from jax_ttt.api.game import as_moves
 from jax_ttt.api.run import Runs, compared
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.games import one_game
-from jax_ttt.pictures import boards
+from jax_ttt.pictures import board
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
@@ -47,8 +47,9 @@ def draw(
     values on their board, a cross table as a heat map, a proof as the shortest line
     that beats the player or as its likeliest game. Several groups of runs, by name, are
     drawn in one picture. States of PGX are drawn as their boards, a list of them as a
-    game. Curves, values and tables need matplotlib, `pip install 'jax_ttt[plots]'`;
-    boards as SVG do not.
+    game. Curves and tables need matplotlib, `pip install 'jax_ttt[plots]'`. Boards and
+    values on boards need nothing as SVG; as PNG or PDF they need cairosvg,
+    `pip install 'jax_ttt[png]'`.
 
     Args:
         thing: What another function of this page returned; or the moves of a game, to
@@ -56,8 +57,7 @@ def draw(
             `{"few": runs, "many": other_runs}`; or a PGX state, a batch of them, or a
             list of either.
         path: The file to write; it ends in `.svg`, `.png` or `.pdf`. A game as PNG or
-            PDF shows its last board. The boards of games without stones are drawn as
-            SVG only.
+            PDF shows its last board.
         theme: `"light"` or `"dark"`.
         env_id: The game of the moves, by default tic-tac-toe; only where `thing` is
             moves.
@@ -67,7 +67,8 @@ def draw(
 
     Raises:
         Refused: a move is not legal, there is no picture of that, there is no such
-            theme, game or kind of file, or matplotlib is needed and not installed.
+            theme, game or kind of file, or matplotlib or cairosvg is needed and not
+            installed.
 
     Example:
         >>> picture = jax_ttt.draw([4, 0, 8], "board.svg")
@@ -96,15 +97,15 @@ def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
     game = game_of([], env_id)
     moves = None if isinstance(thing, Drawable) else as_moves(thing)
     if moves is not None:
-        return boards.position_picture(one_game.states(game, moves)[-1], theme)
+        return board.position_picture(one_game.states(game, moves)[-1], theme)
     if env_id is not None:
         raise SettingError("env_id", "None unless moves are drawn", env_id)
     if isinstance(thing, Drawable) and not isinstance(thing, type):
         return thing.picture(theme)
     if isinstance(thing, pgx.State):
-        return boards.position_picture(thing, theme)
+        return board.position_picture(thing, theme)
     if isinstance(thing, Sequence) and thing and isinstance(thing[0], pgx.State):
-        return boards.animation([s for s in thing if isinstance(s, pgx.State)], theme)
+        return board.animation([s for s in thing if isinstance(s, pgx.State)], theme)
     if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
         return compared(thing, theme)
     raise Refused(

@@ -10,13 +10,13 @@ from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
+from jax_ttt.games import one_game
 from jax_ttt.games import tree as trees
 from jax_ttt.games.own_game import own_game
 from jax_ttt.grading import grader, reached_grades
 from jax_ttt.grading.grade import Grade
-from jax_ttt.pictures import boards
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.board import position_picture
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
@@ -82,10 +82,10 @@ class Proof:
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the losing line, or if there is none the likeliest game."""
         moves = self.losing_line or self.likeliest_game
-        states = boards.replay(self.env_id, moves)
+        states = one_game.states(self.env_id, moves)
         # After each move, side by side.
-        return boards.position_picture(
-            jax.tree.map(lambda *x: np.stack(x), *states[1:]), theme
+        return position_picture(
+            jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme
         )
 
     def __repr__(self) -> str:

@@ -13,10 +13,10 @@ from jax_ttt.api.game import Board, states_of
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, MoveError
 from jax_ttt.games import one_game
-from jax_ttt.pictures import boards
+from jax_ttt.pictures.board import mover_text, values_board
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import agents, network, session
-from jax_ttt.text import text_board
+from jax_ttt.text.board import grid
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -67,11 +67,9 @@ class Values(Mapping[int, float]):
         if cells is None:
             raise GameError(f"{self.env_id}: values are drawn where moves are cells")
         worth = {"learned": self.learned, "exact": self.exact}
-        shown = {name: _on(cells, v) for name, v in worth.items() if v is not None}
+        shown = {name: values for name, values in worth.items() if values is not None}
         seat = one_game.seat_to_move(self.states[0], self.states[-1])
-        return boards.on_board(
-            cells, shown, boards.mover_text(self.env_id, seat), theme
-        )
+        return values_board(cells, shown, mover_text(self.env_id, seat), theme)
 
     def _cells(self) -> np.ndarray | None:
         """Return the board's cells as letters; None where moves are no cells."""
@@ -80,7 +78,7 @@ class Values(Mapping[int, float]):
             return None
         seat = one_game.seat_to_move(self.states[0], self.states[-1])
         obs = np.asarray(self.states[-1].observation[0])
-        return text_board.grid(obs, seat, text_board.letters_of(self.env_id))
+        return grid(obs, seat)
 
     def __repr__(self) -> str:
         pairs = (f"{move}: {round(v, 3) + 0.0:+.3f}" for move, v in self.items())
@@ -91,15 +89,6 @@ class Values(Mapping[int, float]):
         if self._cells() is None:
             return described
         return html.with_picture(described, self.picture)
-
-
-def _on(cells: np.ndarray, worth: dict[int, float]) -> np.ndarray:
-    """Return values as an array of all cells, NaN for cells without a value."""
-    every = np.full(cells.size, np.nan)
-    for move, value in worth.items():
-        if move < cells.size:  # in some games, the last action is to pass
-            every[move] = value
-    return every
 
 
 def q_values(agent: agents.Agent, board: Board) -> Values:

@@ -17,6 +17,9 @@ SIDES: dict[Seat, Side] = {"first": "x", "second": "o"}
 SEAT_OF: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
 """The seats by their short names."""
 
+LETTERS: tuple[str, str] = ("X", "O")
+"""The letters of the first player's stones and of the second's."""
+
 MovesOn = Literal["cells", "columns"]
 Packing = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
@@ -48,8 +51,6 @@ class Game:
     """Display names of the first player and of the second."""
     stones: bool = False
     """Whether PGX shows the board as two planes: the mover's and the other's stones."""
-    letters: tuple[str, str] = ("X", "O")
-    """Letters of the first and second player's stones in a text board."""
     moves_on: MovesOn | None = None
     """Meaning of an action, needed to draw boards in text: a cell, row by row (a last
     action may be to pass), or a column. None: boards are not drawn in text."""

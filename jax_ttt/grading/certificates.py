@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import UInt64
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.catalogue import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
@@ -70,7 +70,7 @@ def proven_moves(
     for seat in entrant.seats:
         name, followed = seat_name(env_id, seat), grade.seat(seat)
         if followed is not None and followed.losing_line is not None:
-            line = _as_text(env_id, followed.losing_line)
+            line = _as_text(followed.losing_line)
             reasons.append(f"as {name} it loses the game {line}")
         elif (place := _several_moves(tree, probs, seat)) is not None:
             board = text_of(place)
@@ -83,9 +83,9 @@ def proven_moves(
     return moves, missing
 
 
-def _as_text(env_id: EnvId, line: Line) -> str:
+def _as_text(line: Line) -> str:
     """Return the moves of a line with their players' letters, such as `X4 O0`."""
-    letters = itertools.cycle(GAMES[env_id].letters)
+    letters = itertools.cycle(LETTERS)
     return " ".join(
         f"{letter}{action}" for letter, action in zip(letters, line, strict=False)
     )
@@ -147,7 +147,7 @@ def _why(found: Reach) -> str:
     """Return why a seat has no certificate."""
     if found.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    line = _as_text(found.subject.env_id, found.losing_line)
+    line = _as_text(found.losing_line)
     return f"it loses the game {line}"
 
 
@@ -170,8 +170,7 @@ def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     # Powers of two, so that few programs are compiled.
     filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
     first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
-    letters = dict(zip(SEATS, GAMES[env_id].letters, strict=True))
-    cells = np.where(first, letters["first"], np.where(second, letters["second"], "-"))
+    cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 
 

@@ -1,1 +1,1 @@
-"""Shapes of a picture: boards of stones, as SVG or with matplotlib. Imports no JAX."""
+"""Pictures: boards as SVG, charts by matplotlib."""

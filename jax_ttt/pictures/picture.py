@@ -1,16 +1,17 @@
 """Pictures and their files.
 
-All but boards as SVG need the extra `plots` (matplotlib).
+Charts need the extra `plots` (matplotlib), boards as PNG and PDF `png` (cairosvg).
 """
 
 import dataclasses
 import functools
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jax_ttt.config.errors import Refused, UsageError
-from jax_ttt.pictures import shapes, themes
+from jax_ttt.pictures import themes
 from jax_ttt.pictures.themes import Theme
 from jax_ttt.runtime import files
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 """The endings of a picture's file."""
+_DOTS_PER_INCH = 200  # of a PNG; an inch of a board has 100 pixels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Picture:
     rendered: Callable[[str], bytes] | None = dataclasses.field(
         default=None, repr=False, compare=False
     )
-    """Return the image as a file of another format, `png` or `pdf`."""
+    """Return the image as a file of another format, `png` or `pdf`; by default the SVG
+    is converted."""
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -40,17 +43,16 @@ class Picture:
         Of a game that moves, PNG and PDF show the last board.
 
         Raises:
-            Refused: the file has another ending, or there is no such file of this
-                picture.
+            Refused: the file has another ending, or cairosvg is needed and not
+                installed.
             WriteError: the file can't be written.
         """
         ending = file_ending(path)
         if ending == ".svg":
             files.write_output(path, self.svg.encode())
-        elif self.rendered is None:
-            raise Refused(f"{path}: the boards of this game are drawn as .svg only")
         else:
-            files.write_output(path, self.rendered(ending[1:]))
+            rendered = self.rendered or functools.partial(_converted, self.svg)
+            files.write_output(path, rendered(ending[1:]))
 
 
 def file_ending(path: Path) -> str:
@@ -73,12 +75,36 @@ def check_file(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {error}") from None
 
 
+def _converted(svg: str, file_format: str) -> bytes:
+    """Return an SVG file as PNG or PDF."""
+    try:
+        import cairosvg  # type: ignore[import-not-found]
+    except (ImportError, OSError):  # OSError: without the library Cairo
+        raise Refused(
+            "PNG and PDF of boards need cairosvg, and the library Cairo: "
+            "pip install 'jax_ttt[png]'; SVG needs neither"
+        ) from None
+    convert = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[file_format]
+    return convert(bytestring=svg.encode(), scale=_DOTS_PER_INCH / 100)
+
+
 def figure_picture(figure: "Figure", theme: Theme) -> Picture:
     """Return a figure as a picture; call it inside its theme's `style`."""
-    svg = shapes.file_bytes(figure, "svg").decode()
+    svg = _file_bytes(figure, "svg").decode()
     return Picture(svg, functools.partial(_figure_file, figure, theme))
 
 
 def _figure_file(figure: "Figure", theme: Theme, file_format: str) -> bytes:
     with themes.style(theme):
-        return shapes.file_bytes(figure, file_format)
+        return _file_bytes(figure, file_format)
+
+
+def _file_bytes(figure: "Figure", file_format: str) -> bytes:
+    """Return a figure as svg, png or pdf, without a date: the same each time."""
+    undated = {"svg": "Date", "pdf": "CreationDate"}
+    metadata = {name: None for key, name in undated.items() if key == file_format}
+    written = io.BytesIO()
+    figure.savefig(
+        written, format=file_format, dpi=_DOTS_PER_INCH, metadata=metadata or None
+    )
+    return written.getvalue()

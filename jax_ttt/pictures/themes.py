@@ -30,6 +30,22 @@ def background(theme: Theme) -> str:
     return _BACKGROUND[theme]
 
 
+def mixed(one: str, other: str, share: float) -> str:
+    """Return a colour between two, `#rrggbb` each; `share` is that of the other one."""
+    pairs = zip(_parts(one), _parts(other), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
+
+
+def ink(behind: str) -> str:
+    """Return the colour of a text on a colour, `#rrggbb`: black or white."""
+    red, green, blue = _parts(behind)
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "white"
+
+
+def _parts(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
+
+
 def style(theme: Theme) -> AbstractContextManager[None]:
     """Return the context of a figure; in it, the same data give the same text."""
     import matplotlib as mpl

@@ -27,7 +27,7 @@ from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies, proof
-from jax_ttt.text import grade_text, painting, text_board
+from jax_ttt.text import board, grade_text, painting
 from jax_ttt.text.progress_table import (
     ProgressTable,
     RoundTable,
@@ -230,7 +230,7 @@ def end_text(
     game = agent.config.env_id
     if details and probs is not None:
         line = proof.self_play_line(trees.enumerated(game), probs)
-        text += f"\n\nan example game\n{text_board.drawn_line(game, line)}"
+        text += f"\n\nan example game\n{board.drawn_line(game, line)}"
     return text
 
 

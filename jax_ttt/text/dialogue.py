@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import GAMES, SEAT_OF, SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
 from jax_ttt.games.one_game import Result
 from jax_ttt.players import session
 from jax_ttt.players.agents import Agent
@@ -16,14 +16,7 @@ from jax_ttt.players.registry import Entrant
 from jax_ttt.players.session import Session
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import (
-    board_text,
-    hints,
-    review_text,
-    session_text,
-    text_board,
-    values_text,
-)
+from jax_ttt.text import board, hints, review_text, values_text
 from jax_ttt.text import commands as words
 from jax_ttt.text.commands import Command, Name, SideName
 from jax_ttt.text.screen import Screen
@@ -99,7 +92,7 @@ def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
 
 def _letters(game: Session) -> tuple[str, str]:
     """Return the letters of the person's stones and of the opponent's."""
-    first, second = text_board.letters_of(game.env_id)
+    first, second = LETTERS
     return (first, second) if game.seat == SEATS[0] else (second, first)
 
 
@@ -127,13 +120,9 @@ def _answered(match: Match, current: Round) -> Round:
 
 def _show_board(match: Match, game: Session) -> None:
     """Show the board, and the legal moves if its numbers are not just these."""
-    cells, legal = session_text.numbered_cells(game), session.legal_moves(game)
-    if cells is None:
-        text = session_text.board(game)
-    else:
-        text = board_text.drawn_board(game.env_id, cells, game.moves, match.screen)
-    match.screen.say(f"\n{text}\n")
-    if legal and (cells is None or not board_text.are_shown(legal, cells)):
+    legal = session.legal_moves(game)
+    match.screen.say(f"\n{board.board_text(game, match.screen)}\n")
+    if legal and not board.shows_all_moves(game):
         listed = f"legal moves: {' '.join(map(str, legal))}"
         match.screen.say(textwrap.fill(listed, _WIDTH))
 
@@ -198,10 +187,8 @@ def _values(match: Match, current: Round) -> Round:
     if session.is_over(game):
         match.screen.say("no values: the game is over")
         return current
-    worth, cells = session.move_values(game, match.agent), session_text.numbered_cells
-    text = values_text.shown_values(
-        game.env_id, cells(game), worth, match.opponent.name, match.screen
-    )
+    worth = session.move_values(game, match.agent)
+    text = values_text.shown_values(game, worth, match.opponent.name, match.screen)
     match.screen.say(f"\n{text}\n")
     return current
 

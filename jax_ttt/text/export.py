@@ -25,7 +25,7 @@ from jax_ttt.players.names import Spec
 from jax_ttt.players.registry import Entrant
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import text_board
+from jax_ttt.text.board import cells_as_text
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,12 +45,11 @@ def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]
     """
     values = np.asarray(network.decision_values(agent.network, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
-    letters = text_board.letters_of(agent.config.env_id)
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):
         pairs = zip(values[row].tolist(), legal[row], strict=True)
         yield Decision(
-            board=text_board.cells_as_text(tree, position, letters),
+            board=cells_as_text(tree, position),
             to_move=tree.to_move(position),
             q_values=tuple(value if ok else None for value, ok in pairs),
             move=int(moves[row]),
@@ -116,7 +115,7 @@ def certified(
     if tree is None:
         moves, missing = certificates.proven_by_search(entrant, env_id)
     else:
-        text_of = functools.partial(text_board.cells_as_text, tree)
+        text_of = functools.partial(cells_as_text, tree)
         moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
     certificate = Certificate(
         env_id=env_id,

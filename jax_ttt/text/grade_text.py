@@ -9,7 +9,7 @@ from jax_ttt.grading.grade import Details, Exam, Grade, Mark, Match, Rate, SeatG
 from jax_ttt.grading.reached_grades import OnBatch
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver.reach import Reach
-from jax_ttt.text import text_board
+from jax_ttt.text.board import drawn_line
 from jax_ttt.text.tables import aligned
 
 _PLIES = 4
@@ -49,7 +49,9 @@ def step_line(update: int, grade: Grade) -> str:
                 for seat, rates in grade.rates.items()
             )
         )
-    sampled = [seat for seat, rates in grade.rates.items() if not rates.is_exact]
+    sampled: list[Seat] = [
+        seat for seat, rates in grade.rates.items() if not rates.is_exact
+    ]
     if mean is not None and sampled:
         games = sum(grade.rates[seat].num_games for seat in sampled)
         where = _only(grade.env_id, sampled)
@@ -138,7 +140,7 @@ def _beatable(grade: Grade) -> str:
     return (
         "beatable: a shortest line that beats it, playing "
         f"{as_seat(grade.env_id, seat)} ({len(line)} moves; {places})\n"
-        f"{text_board.drawn_line(grade.env_id, line)}"
+        f"{drawn_line(grade.env_id, line)}"
     )
 
 
@@ -157,7 +159,7 @@ def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> st
         parts.append(exam_table(grade.exam))
     parts += [measures(grade), verdict]
     if likeliest_game:
-        drawn = text_board.drawn_line(grade.env_id, likeliest_game)
+        drawn = drawn_line(grade.env_id, likeliest_game)
         parts.append(f"its likeliest moves against itself\n{drawn}")
     if grade.sampled is not None:
         parts.append(match_table(grade, grade.sampled))
@@ -171,8 +173,7 @@ def rates_table(grade: Grade) -> str:
     else sampled. The last column is the worst case of exact results, or the number of
     games.
     """
-    seats = {seat: grade.seat(seat) or grade.rates.get(seat) for seat in SEATS}
-    rows = {seat: rates for seat, rates in seats.items() if rates is not None}
+    rows: dict[Seat, SeatGrade] = {**grade.rates, **grade.followed}
     if not rows:
         return "not evaluated"
     digits = 4 if grade.searched else 3
@@ -290,7 +291,9 @@ def match_table(grade: Grade, match: Match) -> str:
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
     lines = [*aligned(rows), "(in brackets: 95 % intervals)"]
-    exact = {seat: x for seat, x in grade.followed.items() if x.is_exact}
+    exact: dict[Seat, SeatGrade] = {
+        seat: rates for seat, rates in grade.rates.items() if rates.is_exact
+    }
     if exact:
         differences = [
             f"{as_seat(grade.env_id, seat)}, the exact {name} of {known.value:.3%} is "

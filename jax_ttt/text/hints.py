@@ -6,7 +6,7 @@ from jax_ttt.players import session
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.session import MoveValue, Session
 from jax_ttt.runtime.words import joined
-from jax_ttt.text.board_text import WORDS
+from jax_ttt.text.values_text import WORDS
 
 
 class Hint(NamedTuple):

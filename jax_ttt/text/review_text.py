@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import LETTERS, SEATS, EnvId, Seat
 from jax_ttt.games import tree as trees
 from jax_ttt.players.review import ReviewedMove, review_moves
 from jax_ttt.runtime.words import counted, joined
-from jax_ttt.text import text_board
-from jax_ttt.text.board_text import WORDS
+from jax_ttt.text import board
 from jax_ttt.text.screen import Screen
+from jax_ttt.text.values_text import WORDS
 
 
 def review_text(
@@ -23,10 +23,9 @@ def review_text(
     rows = review_moves(env_id, moves)
     if rows is None:
         return f"no review: {env_id} is too large for exact values"
-    letters = text_board.letters_of(env_id)
     line = [(row.position, row.move) for row in rows]
     lines = [
-        _row(number, row, letters[SEATS.index(row.mover)], row.mover == seat)
+        _row(number, row, LETTERS[SEATS.index(row.mover)], row.mover == seat)
         for number, row in enumerate(rows, start=1)
     ]
     painted = [
@@ -35,7 +34,7 @@ def review_text(
     ]
     return "\n".join(
         [
-            text_board.side_by_side(trees.enumerated(env_id), line, letters),
+            board.side_by_side(trees.enumerated(env_id), line),
             *("", "with best play after each move, its player", *painted, ""),
             f"you: {_summary([row for row in rows if row.mover == seat])}",
             f"{opponent}: {_summary([row for row in rows if row.mover != seat])}",

@@ -1,36 +1,76 @@
 """The values of the legal moves, on boards or as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.players.session import MoveValue
-from jax_ttt.text import board_text
-from jax_ttt.text.board_text import WORDS, Cells
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.text import board
+from jax_ttt.text.board import Cells
 from jax_ttt.text.screen import Screen
+from jax_ttt.text.tables import aligned
 
+WORDS = ("loses", "draws", "wins")
+"""What a move of exact value -1, 0 or 1 does for its mover under best play."""
+_STYLES = ("red", "", "green")  # of these words
+_GAP = "    "  # between two boards
 _MOST_ROWS = 12  # of the table of values
 
 
 def shown_values(
-    env_id: EnvId,
-    cells: Cells | None,
-    worth: Sequence[MoveValue],
-    opponent: str,
-    screen: Screen,
+    game: Session, worth: Sequence[MoveValue], opponent: str, screen: Screen
 ) -> str:
     """Return the values of the legal moves: on boards if these are small, or a table.
 
-    `cells` are the board's, None if it is not drawn; `worth` has all legal moves.
+    `worth` has all legal moves.
     """
     exact = {row.move: v for row in worth if (v := row.minimax_value) is not None}
     learned = {row.move: v for row in worth if (v := row.q_value) is not None}
-    moves_on = GAMES[env_id].moves_on
-    on_cells = moves_on == "cells" and cells is not None and board_text.is_boxed(cells)
-    if cells is not None and on_cells and (exact or learned):
-        return board_text.value_boards(env_id, cells, exact, learned, screen)
+    cells = board.numbered_cells(game)
+    on_cells = GAMES[game.env_id].moves_on == "cells" and (exact or learned)
+    if cells is not None and on_cells and board.is_boxed(cells):
+        return value_boards(cells, exact, learned, screen)
     return values_table(opponent, worth)
+
+
+def value_boards(
+    cells: Cells,
+    exact: Mapping[int, float],
+    learned: Mapping[int, float],
+    screen: Screen,
+) -> str:
+    """Return two boards side by side: results under best play, the agent's values.
+
+    `exact` and `learned` are the values of the legal moves; an empty one is left out.
+    """
+    highest = max(learned.values(), default=0.0)
+    blocks = []
+    if exact:
+        words = {move: WORDS[int(value) + 1] for move, value in exact.items()}
+        styles = {move: _STYLES[int(value) + 1] for move, value in exact.items()}
+        blocks.append(_titled("best play", cells, words, styles, screen))
+    if learned:
+        texts = {move: f"{value:+.3f}" for move, value in learned.items()}
+        bold = {move: "bold" * (value == highest) for move, value in learned.items()}
+        blocks.append(_titled("the agent", cells, texts, bold, screen))
+    return board.beside(blocks, _GAP)
+
+
+def _titled(
+    title: str,
+    cells: Cells,
+    texts: Mapping[int, str],
+    styles: Mapping[int, str],
+    screen: Screen,
+) -> list[str]:
+    """Return the lines of a board with texts instead of numbers, and its title."""
+    shown = cells.copy()
+    for move, text in texts.items():
+        shown.flat[move] = text
+    lines = board.board_lines(shown, styles, screen.paint, screen.lines)
+    rule = lines[1]  # which has no colour
+    return [f"  {title:<{len(rule) - 2}}", *lines]
 
 
 def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
@@ -50,4 +90,4 @@ def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
     order = np.argsort(-np.array(learned or exact), kind="stable")
     rows = list(zip(*columns.values(), strict=True))
     shown = [tuple(columns), *(rows[row] for row in order[:_MOST_ROWS])]
-    return "\n".join("".join(f"{cell:>11}" for cell in row) for row in shown)
+    return "\n".join(aligned(shown, left=()))

@@ -9,7 +9,7 @@ import json
 import numpy as np
 from jaxtyping import Int, Shaped, UInt8
 
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.catalogue import GAMES, LETTERS, EnvId
 from jax_ttt.files.records import JsonObject
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
@@ -40,7 +40,7 @@ def tree_json(env_id: EnvId) -> bytes:
     about: JsonObject = {
         "env_id": env_id,
         "shape": game.shape,
-        "letters": game.letters,
+        "letters": LETTERS,
         "num_positions": tree.num_positions,
         "num_actions": tree.successor.shape[1],
         "lines": lines,

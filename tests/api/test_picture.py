@@ -1,5 +1,6 @@
 """The function that draws: its arguments, files and refusals."""
 
+import sys
 from typing import Any
 
 import jax
@@ -23,13 +24,13 @@ def test_it_draws_moves(tmp_path, promoted_ranks):
 
 def test_it_draws_results_as_boards(run):
     game = jax_ttt.new_game("minimax-first").play(4)
-    for thing in (run.agent, jax_ttt.prove("random"), game):
+    values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
+    for thing in (run.agent, jax_ttt.prove("random"), game, values):
         assert "</svg>" in jax_ttt.draw(thing).svg
     assert jax_ttt.draw(game, theme="dark").svg != jax_ttt.draw(game).svg
 
 
 def test_it_draws_results_as_figures(run, monkeypatch):
-    values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
     runs = {"all": Runs(run.config, (run,))}
     table = jax_ttt.cross_table(["random", "minimax"])
     behind = []
@@ -38,16 +39,24 @@ def test_it_draws_results_as_figures(run, monkeypatch):
         behind.append(figure.get_facecolor()[:3])
 
     monkeypatch.setattr(Figure, "savefig", savefig)
-    jax_ttt.draw(values)
-    for thing in (run, values, runs, table):
+    jax_ttt.draw(run)
+    for thing in (run, runs, table):
         jax_ttt.draw(thing, theme="dark")
     light, *dark = behind
     assert min(light) == 1
-    assert [max(colour) < 0.1 for colour in dark] == [True] * 4
+    assert [max(colour) < 0.1 for colour in dark] == [True] * 3
 
 
 def test_it_writes_png_and_pdf(run, tmp_path):
-    """A board is made of shapes; values are a figure."""
+    png, pdf = tmp_path / "curve.png", tmp_path / "table.pdf"
+    jax_ttt.draw(run, png, theme="dark")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    jax_ttt.draw(jax_ttt.cross_table(["random", "minimax"]), pdf, theme="dark")
+    assert pdf.read_bytes().startswith(b"%PDF-")
+
+
+def test_it_writes_boards_as_png_and_pdf_with_cairosvg(run, tmp_path):
+    pytest.importorskip("cairosvg", exc_type=ImportError)
     png, pdf = tmp_path / "values.png", tmp_path / "board.pdf"
     jax_ttt.draw(jax_ttt.q_values(run.agent, [4, 0]), png, theme="dark")
     assert png.read_bytes().startswith(b"\x89PNG")
@@ -106,5 +115,10 @@ def test_without_matplotlib_it_says_what_to_install(run, tmp_path):
     with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[plots\]'"):
         jax_ttt.draw(run)
     assert "</svg>" in jax_ttt.draw([4], tmp_path / "a.svg").svg
-    with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[plots\]'"):
+    assert "</svg>" in jax_ttt.draw(jax_ttt.q_values(run.agent, [4])).svg
+
+
+def test_without_cairosvg_it_says_what_a_board_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[png\]'"):
         jax_ttt.draw([4], tmp_path / "a.png")

@@ -59,7 +59,7 @@ def test_they_are_printed_and_drawn(agent):
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert repr(values).startswith("{2: +1.000, ")
     _, picture = values._repr_html_().split("<svg")
-    for text in ("X", "O", "+1.00"):
+    for text in ("X to move", "learned", "exact", "+1.00"):
         assert f">{text}<" in picture
 
 

@@ -11,7 +11,7 @@ from jax_ttt.config.catalogue import GAMES, SEATS
 from jax_ttt.games import positions, stones
 from jax_ttt.players import mcts
 from jax_ttt.solver import outcomes, policies, proof
-from jax_ttt.text import text_board
+from jax_ttt.text import board
 
 SEARCH = jax.jit(mcts.search)
 UCB = jax.jit(mcts.ucb)
@@ -26,8 +26,7 @@ def graph():
 def at(host_tree):
     """Return a function from a board to its position."""
     position = {
-        text_board.cells_as_text(host_tree, p): p
-        for p in range(host_tree.num_positions)
+        board.cells_as_text(host_tree, p): p for p in range(host_tree.num_positions)
     }
     return position.__getitem__
 

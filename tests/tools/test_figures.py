@@ -66,14 +66,22 @@ def test_the_line_beat_an_agent_and_the_last_one_leaves_it(monkeypatch):
     agent = jax_ttt.load(CONNECT_FOUR["connect-5x4"])
     monkeypatch.setattr(figures, "trained", lambda preset, seed: (agent, searched))
     lost, own = figures.lost_line.__wrapped__(1000)
-    assert [int(state._step_count) for state in lost] == list(range(len(line) + 1))
-    assert lost[-1].rewards.tolist() == [1, -1]
+    assert [state._step_count.item() for state in lost] == list(range(len(line) + 1))
+    assert lost[-1].rewards.tolist() == [[1, -1]]
     boards = zip(lost, own, strict=False)
     same = [bool((a.observation == b.observation).all()) for a, b in boards]
     assert same[0]
     assert not same[-1]
     assert own[-1].terminated
-    assert own[-1].rewards[1] >= 0
+    assert own[-1].rewards[0, 1] >= 0
+
+
+def test_random_games_go_on_until_all_are_over():
+    last = figures.random_games("tic_tac_toe", 9, seed=3)
+    assert last.terminated.tolist() == [True] * 9
+    assert 5 <= last._step_count.min() <= last._step_count.max() <= 9
+    other = figures.random_games("tic_tac_toe", 9, seed=4)
+    assert (other.observation != last.observation).any()
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
