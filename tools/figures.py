@@ -12,8 +12,6 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pgx import State
-
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import training
@@ -22,11 +20,10 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files.rows import Row, searches
-from jax_ttt.games.own_game import own_game
+from jax_ttt.games.game import Game, own_game
 from jax_ttt.pictures import boards, curves, round_curves
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from tools import screenshots
@@ -118,7 +115,8 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
 
     return {
         "game": lambda theme: boards.animation(
-            boards.self_play_states(trained("default", args.first_seed)[0]), theme
+            trained("default", args.first_seed)[0].game_against_itself().states,
+            theme,
         ),
         "random-games": lambda theme: boards.position_picture(
             boards.random_games("tic_tac_toe", 9)[-1], theme
@@ -135,10 +133,10 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         ),
         "rounds": rounds,
         "lost-line": lambda theme: boards.animation(
-            lost_line(args.first_seed)[0], theme
+            lost_line(args.first_seed)[0].states, theme
         ),
         "closed-line": lambda theme: boards.animation(
-            lost_line(args.first_seed)[1], theme
+            lost_line(args.first_seed)[1].states, theme
         ),
     }
 
@@ -171,7 +169,7 @@ def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
 
 
 @functools.cache
-def lost_line(seed: int) -> tuple[list[State], list[State]]:
+def lost_line(seed: int) -> tuple[Game, Game]:
     """Return a line that beat an agent of a round, and the last agent's game instead.
 
     Of all shortest losing lines after the first round, the one that it leaves last.
@@ -189,11 +187,18 @@ def lost_line(seed: int) -> tuple[list[State], list[State]]:
     if not (lines and agent.score.is_proven):
         why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
         raise UsageError(why)
-    game = agent.config.env_id
-    player = network.greedy_player(agent.network, agent.params)
-    own = [own_game(game, player, line, seat) for seat, line in lines]
-    latest = max(range(len(lines)), key=lambda place: own[place].num_followed)
-    return boards.replay(game, lines[latest][1]), boards.replay(game, own[latest].moves)
+    env_id = agent.config.env_id
+    pairs = [
+        (Game.start(env_id, line), own_game(env_id, agent.player, line, seat))
+        for seat, line in lines
+    ]
+    return max(pairs, key=lambda pair: num_shared_moves(*pair))
+
+
+def num_shared_moves(one: Game, other: Game) -> int:
+    """Return the number of moves before two games part."""
+    pairs = zip(one.moves, other.moves, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 COMMAND = cli.Command(module="tools.figures", args_type=Args, main=main)

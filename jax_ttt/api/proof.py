@@ -11,7 +11,7 @@ from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.games import tree as trees
-from jax_ttt.games.own_game import own_game
+from jax_ttt.games.game import Game, own_game
 from jax_ttt.grading import reached_grades
 from jax_ttt.grading.grade import Grades
 from jax_ttt.pictures import boards
@@ -46,7 +46,7 @@ class Proof:
 (5,478 positions)
     """
 
-    env_id: str
+    env_id: EnvId
     player: str
     seats: tuple[Seat, ...]
     unbeatable: bool | None
@@ -58,10 +58,10 @@ class Proof:
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the losing line, or if there is none the likeliest game."""
         moves = self.losing_line or self.likeliest_game
-        states = boards.replay(self.env_id, moves)
+        states = Game.start(self.env_id, moves).states
         # After each move, side by side.
         return boards.position_picture(
-            jax.tree.map(lambda *x: np.stack(x), *states[1:]), theme
+            jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme
         )
 
     def __repr__(self) -> str:

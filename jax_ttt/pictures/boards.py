@@ -29,7 +29,7 @@ from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
 from jax_ttt.players import network, players
 from jax_ttt.players.agents import Agent
-from jax_ttt.solver import minimax, proof
+from jax_ttt.solver import minimax
 from jax_ttt.text import result_text, text_board
 
 if TYPE_CHECKING:
@@ -129,33 +129,6 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> list[pgx.State
         moves = players.random_player(move_key, states[-1])
         states.append(pgx_games.play_moves(env, states[-1], moves))
     return states
-
-
-def replay(env_id: EnvId, actions: Sequence[int], seed: int = 0) -> list[pgx.State]:
-    """Return the states of one game, from before the first move to after the last.
-
-    `seed` decides who has which of PGX's player numbers; boards don't show it.
-    """
-    env = pgx_games.make_env(env_id)
-    states = [pgx_games.init(env, jax.random.key(seed), 1)]
-    for action in actions:
-        states.append(
-            pgx_games.play_moves(env, states[-1], jnp.array([action], jnp.int32))
-        )
-    return [jax.tree.map(lambda x: x[0], state) for state in states]
-
-
-def self_play_states(agent: Agent) -> list[pgx.State]:
-    """Return the states of the agent's likeliest game against itself.
-
-    Raises:
-        ValueError: the game is too large to enumerate.
-    """
-    game = agent.config.env_id
-    tree = trees.enumerated(game)
-    probs = network.greedy_policy(agent.network, agent.params, tree)
-    line = proof.self_play_line(tree, np.asarray(probs))
-    return replay(game, [action for _, action in line])
 
 
 def find(env_id: EnvId, cells: str) -> int:

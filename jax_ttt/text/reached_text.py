@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat, seat_name
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 from jax_ttt.grading.grade import Reached
 from jax_ttt.grading.reached_grades import OnBatch
 from jax_ttt.solver.reach import Reach
@@ -106,11 +106,12 @@ def progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
 
 def drawn_line(env_id: EnvId, line: tuple[int, ...], width: int = 80) -> str:
     """Return a game as boards side by side, in rows of at most `width` letters."""
-    states, letters = one_game.states(env_id, line), text_board.letters_of(env_id)
-    seats: list[Seat] = [one_game.seat_to_move(states[0], state) for state in states]
+    game, letters = Game.start(env_id, line), text_board.letters_of(env_id)
+    after = [game.back_to(count) for count in range(len(line) + 1)]
+    seats: list[Seat] = [there.to_move for there in after]
     boards = [
-        text_board.grid(np.asarray(state.observation[0]), seat, letters)
-        for state, seat in zip(states, seats, strict=True)
+        text_board.grid(np.asarray(there.state.observation[0]), there.to_move, letters)
+        for there in after
     ]
     columns = text_board.labelled(letters, seats[:-1], line, boards[1:])
     each = 3 + max(len(cell) for column in columns for cell in column)

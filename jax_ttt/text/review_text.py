@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game
 from jax_ttt.players.review import ReviewedMove, review_moves
 from jax_ttt.runtime.words import counted, joined
 from jax_ttt.text import text_board
@@ -11,19 +12,17 @@ from jax_ttt.text.board_text import WORDS
 from jax_ttt.text.screen import Screen
 
 
-def review_text(
-    env_id: EnvId, moves: Sequence[int], seat: Seat, opponent: str, screen: Screen
-) -> str:
+def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
     """Return the boards of a game, its moves beside best play, and the mistakes.
 
     `seat` is the person's, `opponent` the other player's name.
     """
-    if not moves:
+    if not game.moves:
         return "nothing to review: no move is made"
-    rows = review_moves(env_id, moves)
+    rows = review_moves(game)
     if rows is None:
-        return f"no review: {env_id} is too large for exact values"
-    letters = text_board.letters_of(env_id)
+        return f"no review: {game.env_id} is too large for exact values"
+    letters = text_board.letters_of(game.env_id)
     line = [(row.position, row.move) for row in rows]
     lines = [
         _row(number, row, letters[SEATS.index(row.mover)], row.mover == seat)
@@ -35,7 +34,7 @@ def review_text(
     ]
     return "\n".join(
         [
-            text_board.side_by_side(trees.enumerated(env_id), line, letters),
+            text_board.side_by_side(trees.enumerated(game.env_id), line, letters),
             *("", "with best play after each move, its player", *painted, ""),
             f"you: {_summary([row for row in rows if row.mover == seat])}",
             f"{opponent}: {_summary([row for row in rows if row.mover != seat])}",

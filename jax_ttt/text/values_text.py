@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES, EnvId
-from jax_ttt.players.session import MoveValue
+from jax_ttt.players.move_values import MoveValue
 from jax_ttt.text import board_text
 from jax_ttt.text.board_text import WORDS, Cells
 from jax_ttt.text.screen import Screen

@@ -13,6 +13,7 @@ from matplotlib.image import imread
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.pictures import boards, themes
 from jax_ttt.players.network import network_of
@@ -29,7 +30,7 @@ def agent():
 @pytest.fixture(scope="module")
 def states():
     """Return the states of a whole game."""
-    return boards.replay("tic_tac_toe", GAME)
+    return Game.start("tic_tac_toe", GAME).states
 
 
 def marks(picture):
@@ -94,7 +95,7 @@ def test_a_png_of_a_game_is_its_last_board(theme, tmp_path, states):
 
 
 def test_connect_four_is_drawn_as_it_is_played():
-    states = boards.replay("connect_four", [3, 3, 4])
+    states = Game.start("connect_four", [3, 3, 4]).states
     picture = boards.animation(states)
     last = frames_of(picture)[-1]
     (ring,) = (e for e in last if e.tag.endswith("circle"))
@@ -109,7 +110,7 @@ def test_connect_four_is_drawn_as_it_is_played():
 
 @pytest.mark.slow
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks, tmp_path):
-    states = boards.replay("hex", [0, 1])
+    states = Game.start("hex", [0, 1]).states
     picture = boards.animation(states)
     assert len(frames_of(picture)) == 3
     with pytest.raises(Refused, match=r"\.svg only"):

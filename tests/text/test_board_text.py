@@ -1,11 +1,9 @@
 """Boards and values on boards."""
 
-import jax
 import numpy as np
 
-from jax_ttt.games import one_game
-from jax_ttt.players import players, registry, session
-from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.games.game import Game
+from jax_ttt.players.move_values import MoveValue
 from jax_ttt.text import board_text, review_text, session_text, values_text
 from jax_ttt.text.screen import LINES, Screen
 
@@ -16,12 +14,10 @@ MAGENTA, END = "\x1b[1;35m", "\x1b[0m"
 
 def board_of(moves, env_id="tic_tac_toe"):
     """Return the cells of a game's board, and its legal moves."""
-    states = one_game.states(env_id, moves)
-    opponent = registry.Entrant("nobody", players.random_player, None)
-    game = Session(env_id, opponent, "first", jax.random.key(0), states, tuple(moves))
+    game = Game.start(env_id, moves)
     cells = session_text.numbered_cells(game)
     assert cells is not None
-    return cells, session.legal_moves(game)
+    return cells, game.legal_moves
 
 
 def rows_of(moves, screen, env_id="tic_tac_toe"):
@@ -94,7 +90,9 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
 
 
 def review_of(moves, screen):
-    return review_text.review_text("tic_tac_toe", moves, "first", "it", screen)
+    return review_text.review_text(
+        Game.start("tic_tac_toe", moves), "first", "it", screen
+    )
 
 
 def test_only_mistakes_are_coloured():
