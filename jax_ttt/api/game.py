@@ -109,6 +109,8 @@ class GameAgainst:
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the game from its first board to the latest, one after another."""
+        if not self.moves:
+            return self._board(theme)
         return boards.animation(self.game.states, theme)
 
     def _board(self, theme: Theme = "light") -> Picture:
