@@ -49,6 +49,9 @@ def test_a_move_is_a_whole_number(game):
 def test_undo_goes_back_to_your_move(game):
     assert game.play(4).undo().moves == ()
     assert game.undo().moves == ()
+    second = jax_ttt.new_game("minimax-first", seat="second")
+    assert second.moves == second.undo().moves == (0,), "not your move"
+    assert second.play(8).undo().moves == (0,)
 
 
 def test_what_is_not_possible_is_refused(game):
