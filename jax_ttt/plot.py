@@ -179,7 +179,7 @@ def of_agent(args: Args) -> "Picture":
     check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
-        return board.animation(board.self_play_states(agent), args.theme)
+        return board.animation(agent.game_against_itself().states, args.theme)
     try:
         position = find(game, args.values.replace(".", "-"))
     except ValueError as error:

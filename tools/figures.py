@@ -23,12 +23,12 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files.rows import Row, searches
-from jax_ttt.games import one_game, pgx_games
-from jax_ttt.games.own_game import own_game
+from jax_ttt.games import pgx_games
+from jax_ttt.games.game import Game, own_game
 from jax_ttt.pictures import board, curves
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import network, players
+from jax_ttt.players import players
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.text.board import find
@@ -121,7 +121,8 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
 
     return {
         "game": lambda theme: board.animation(
-            board.self_play_states(trained("default", args.first_seed)[0]), theme
+            trained("default", args.first_seed)[0].game_against_itself().states,
+            theme,
         ),
         "random-games": lambda theme: board.position_picture(
             random_games("tic_tac_toe", 9), theme
@@ -138,10 +139,10 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         ),
         "rounds": rounds,
         "lost-line": lambda theme: board.animation(
-            lost_line(args.first_seed)[0], theme
+            lost_line(args.first_seed)[0].states, theme
         ),
         "closed-line": lambda theme: board.animation(
-            lost_line(args.first_seed)[1], theme
+            lost_line(args.first_seed)[1].states, theme
         ),
     }
 
@@ -186,7 +187,7 @@ def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
 
 
 @functools.cache
-def lost_line(seed: int) -> tuple[Sequence[State], Sequence[State]]:
+def lost_line(seed: int) -> tuple[Game, Game]:
     """Return a line that beat an agent of a round, and the last agent's game instead.
 
     Of all shortest losing lines after the first round, the one that it leaves last.
@@ -204,13 +205,18 @@ def lost_line(seed: int) -> tuple[Sequence[State], Sequence[State]]:
     if not (lines and agent.score.is_proven):
         why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
         raise UsageError(why)
-    game = agent.config.env_id
-    player = network.greedy_player(agent.network, agent.params)
-    own = [own_game(game, player, line, seat) for seat, line in lines]
-    latest = max(range(len(lines)), key=lambda place: own[place].num_followed)
-    return one_game.states(game, lines[latest][1]), one_game.states(
-        game, own[latest].moves
-    )
+    env_id = agent.config.env_id
+    pairs = [
+        (Game.start(env_id, line), own_game(env_id, agent.player, line, seat))
+        for seat, line in lines
+    ]
+    return max(pairs, key=lambda pair: num_shared_moves(*pair))
+
+
+def num_shared_moves(one: Game, other: Game) -> int:
+    """Return the number of moves before two games part."""
+    pairs = zip(one.moves, other.moves, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 COMMAND = cli.Command(module="tools.figures", args_type=Args, main=main)

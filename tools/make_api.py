@@ -19,7 +19,7 @@ TYPES = {
     "agent": ("Agent",),
     "run": ("Run", "Runs"),
     "values": ("Values",),
-    "game": ("Game",),
+    "game": ("GameAgainst",),
     "proof": ("Proof",),
     "grading": ("Grade",),
     "entrant": ("Player",),

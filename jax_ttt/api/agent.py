@@ -50,7 +50,7 @@ class Agent(agents.Agent):
             raise GameError(
                 f"{self.config.env_id} is too large to draw an agent; draw a game"
             )
-        return board.animation(board.self_play_states(self), theme)
+        return board.animation(self.game_against_itself().states, theme)
 
     def _about(self) -> JsonObject:
         settings = self.config.as_dict()

@@ -32,7 +32,7 @@ class Player:
         ('minimax', True)
     """
 
-    env_id: str
+    env_id: EnvId
     entrant: Entrant
 
     @property
@@ -147,7 +147,7 @@ def game_of(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
     return cast(EnvId, next(iter(found), catalogue.DEFAULT))
 
 
-def _game(who: PlayerLike) -> str | None:
+def _game(who: PlayerLike) -> EnvId | None:
     """Return the game that a player is made for; None if it plays several games."""
     if isinstance(who, Player):
         return who.env_id

@@ -3,22 +3,20 @@
 import dataclasses
 import operator
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import SupportsIndex, TypeAlias
 
 import jax
-import pgx
+from jaxtyping import Array, Key
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import in_words
-from jax_ttt.api.entrant import PlayerLike, player
-from jax_ttt.config.catalogue import SEATS, Seat, seat_name
+from jax_ttt.api.entrant import Player, PlayerLike, player
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import MoveError, SettingError
-from jax_ttt.games import one_game
-from jax_ttt.games.one_game import Result
+from jax_ttt.games.game import Game, Result
 from jax_ttt.pictures.board import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import session
-from jax_ttt.players.session import Session
 from jax_ttt.text.board import board_text
 
 _STATUS = {
@@ -30,13 +28,16 @@ _STATUS = {
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Game:
-    """A game against a player; each move returns a new `Game`.
+class GameAgainst:
+    """A game against a player; each move returns a new one.
 
     A notebook shows the board.
 
     Attributes:
-        session: The states and moves so far, and the opponent.
+        game: The moves of both players, with the PGX states.
+        opponent: Whom you play against.
+        seat: Your seat, `"first"` or `"second"`.
+        key: The key of the opponent's next moves.
 
     Example:
         >>> game = jax_ttt.new_game("minimax-first")
@@ -50,39 +51,37 @@ class Game:
           6 7 8
     """
 
-    session: Session
+    game: Game
+    opponent: Player
+    seat: Seat
+    key: Key[Array, ""]
 
     @property
     def env_id(self) -> str:
         """The name of the game."""
-        return self.session.env_id
-
-    @property
-    def seat(self) -> Seat:
-        """Your seat, `"first"` or `"second"`."""
-        return self.session.seat
+        return self.game.env_id
 
     @property
     def moves(self) -> tuple[int, ...]:
         """The moves of both players, the oldest first."""
-        return self.session.moves
+        return self.game.moves
 
     @property
     def legal_moves(self) -> tuple[int, ...]:
         """The legal moves in ascending order; empty when the game is over."""
-        return session.legal_moves(self.session)
+        return self.game.legal_moves
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return session.is_over(self.session)
+        return self.game.is_over
 
     @property
     def result(self) -> Result | None:
         """Your result: `"won"`, `"drawn"` or `"lost"`; None before the end."""
-        return session.result(self.session)
+        return self.game.result(self.seat)
 
-    def play(self, move: SupportsIndex) -> "Game":
+    def play(self, move: SupportsIndex) -> "GameAgainst":
         """Return the game after your move and the opponent's reply.
 
         Raises:
@@ -91,35 +90,46 @@ class Game:
         moves = as_moves([move])
         if moves is None:
             raise MoveError(f"a move is a whole number, not {in_words(move)}")
-        return _after_replies(session.play_move(self.session, *moves))
+        return replace(self, game=self.game.play(*moves))._after_replies()
 
-    def undo(self) -> "Game":
-        """Return the game before your latest move; the same game if there is none."""
-        return Game(session.undo(self.session))
+    def _after_replies(self) -> "GameAgainst":
+        """Return the game after the opponent's replies: your turn, or the end."""
+        game, key = self.game, self.key
+        while not game.is_over and game.to_move != self.seat:
+            key, move_key = jax.random.split(key)
+            game = game.play(game.chosen(self.opponent.entrant.player, move_key))
+        return replace(self, game=game, key=key)
+
+    def undo(self) -> "GameAgainst":
+        """Return the game before your latest move; the same game if there is none.
+
+        A player with random moves may reply differently after it.
+        """
+        return replace(self, game=self.game.before_move_of(self.seat))
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the game from its first board to the latest, one after another."""
         if not self.moves:
             return self._board(theme)
-        return animation(self.session.states, theme)
+        return animation(self.game.states, theme)
 
     def _board(self, theme: Theme = "light") -> Picture:
-        return position_picture(self.session.state, theme)
+        return position_picture(self.game.state, theme)
 
     def _headline(self) -> str:
         names = [seat_name(self.env_id, seat) for seat in SEATS]
         you, other = names if self.seat == SEATS[0] else names[::-1]
-        players = f"you are {you}, {self.session.opponent.name} is {other}"
+        players = f"you are {you}, {self.opponent.name} is {other}"
         return f"{players}: {_STATUS[self.result]}"
 
     def __repr__(self) -> str:
-        return f"{self._headline()}\n{board_text(self.session)}"
+        return f"{self._headline()}\n{board_text(self.game)}"
 
     def _repr_html_(self) -> str:
         return html.with_picture(html.preformatted(self._headline()), self._board)
 
 
-Board: TypeAlias = Game | Sequence[int]
+Board: TypeAlias = GameAgainst | Sequence[int]
 """A game, or the moves made from its start."""
 
 
@@ -129,7 +139,7 @@ def new_game(
     *,
     env_id: str | None = None,
     seed: int = 0,
-) -> Game:
+) -> GameAgainst:
     """Return a new game against a player, which moves first if you are second.
 
     Args:
@@ -151,33 +161,30 @@ def new_game(
     if seat not in SEATS:
         raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
     entered = player(opponent, env_id=env_id, seed=seed)
-    key = jax.random.key(seed)
-    started = session.start_session(entered.env_id, entered.entrant, seat, key)
-    return _after_replies(started)
+    started = GameAgainst(
+        game=Game.start(entered.env_id),
+        opponent=entered,
+        seat=seat,
+        key=jax.random.key(seed),
+    )
+    return started._after_replies()
 
 
-def _after_replies(current: Session) -> Game:
-    """Return the game after the opponent's replies: your turn, or the end."""
-    while not session.is_over(current) and not session.is_persons_turn(current):
-        current = session.play_reply(current)
-    return Game(current)
-
-
-def states_of(board: Board, env_id: str) -> tuple[pgx.State, ...]:
-    """Return the states of one game, from before its first move to the board.
+def game_on(board: Board, env_id: EnvId) -> Game:
+    """Return the game that led to a board.
 
     Raises:
         Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
-    if not isinstance(board, Game):
+    if not isinstance(board, GameAgainst):
         moves = as_moves(board)
         if moves is None:
-            rule = "a board is a Game or the moves from its start, e.g. [4, 0]"
+            rule = "a board is a game or the moves from its start, e.g. [4, 0]"
             raise MoveError(f"{rule}; got {in_words(board)}")
-        return one_game.states(env_id, moves)
+        return Game.start(env_id, moves)
     if board.env_id != env_id:
         raise MoveError(f"a board of {board.env_id}, but the agent plays {env_id}")
-    return board.session.states
+    return board.game
 
 
 def as_moves(thing: object) -> tuple[int, ...] | None:

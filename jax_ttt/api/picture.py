@@ -13,7 +13,7 @@ from jax_ttt.api.entrant import game_of
 from jax_ttt.api.game import as_moves
 from jax_ttt.api.run import Runs, compared
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 from jax_ttt.pictures import board
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Picture
@@ -97,7 +97,7 @@ def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
     game = game_of([], env_id)
     moves = None if isinstance(thing, Drawable) else as_moves(thing)
     if moves is not None:
-        return board.position_picture(one_game.states(game, moves)[-1], theme)
+        return board.position_picture(Game.start(game, moves).state, theme)
     if env_id is not None:
         raise SettingError("env_id", "None unless moves are drawn", env_id)
     if isinstance(thing, Drawable) and not isinstance(thing, type):

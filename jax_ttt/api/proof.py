@@ -10,9 +10,8 @@ from jax_ttt.api.entrant import PlayerLike, player
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
-from jax_ttt.games import one_game
 from jax_ttt.games import tree as trees
-from jax_ttt.games.own_game import own_game
+from jax_ttt.games.game import Game, own_game
 from jax_ttt.grading import grader, reached_grades
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board import position_picture
@@ -82,7 +81,7 @@ class Proof:
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the losing line, or if there is none the likeliest game."""
         moves = self.losing_line or self.likeliest_game
-        states = one_game.states(self.env_id, moves)
+        states = Game.start(self.env_id, moves).states
         # After each move, side by side.
         return position_picture(
             jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme

@@ -3,19 +3,19 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+import jax
 import numpy as np
 import pgx
-from jaxtyping import Array, Float
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
-from jax_ttt.api.game import Board, states_of
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.api.game import Board, game_on
+from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import GameError, MoveError
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 from jax_ttt.pictures.board import mover_text, values_board
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import agents, network, session
+from jax_ttt.players import agents, move_values
 from jax_ttt.text.board import grid
 
 
@@ -27,10 +27,9 @@ class Values(Mapping[int, float]):
     the board, next to the exact ones if the game is enumerable.
 
     Attributes:
-        env_id: The game.
+        game: The moves made, with the PGX states.
         learned: The agent's values by legal move.
         exact: The values under best play by legal move; None if not enumerable.
-        states: The PGX states, `(1, ...)` each: before the first and after each move.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -43,10 +42,19 @@ class Values(Mapping[int, float]):
         0.0
     """
 
-    env_id: str
+    game: Game
     learned: dict[int, float]
     exact: dict[int, float] | None
-    states: tuple[pgx.State, ...] = dataclasses.field(repr=False)
+
+    @property
+    def env_id(self) -> EnvId:
+        """The name of the game."""
+        return self.game.env_id
+
+    @property
+    def states(self) -> tuple[pgx.State, ...]:
+        """The PGX states, `(1, ...)` each: before the first and after each move."""
+        return self.game.states
 
     def __getitem__(self, move: int) -> float:
         return self.learned[move]
@@ -68,17 +76,16 @@ class Values(Mapping[int, float]):
             raise GameError(f"{self.env_id}: values are drawn where moves are cells")
         worth = {"learned": self.learned, "exact": self.exact}
         shown = {name: values for name, values in worth.items() if values is not None}
-        seat = one_game.seat_to_move(self.states[0], self.states[-1])
-        return values_board(cells, shown, mover_text(self.env_id, seat), theme)
+        title = mover_text(self.env_id, self.game.to_move)
+        return values_board(cells, shown, title, theme)
 
     def _cells(self) -> np.ndarray | None:
         """Return the board's cells as letters; None where moves are no cells."""
         game = GAMES[self.env_id]
         if game.moves_on != "cells" or not game.stones:
             return None
-        seat = one_game.seat_to_move(self.states[0], self.states[-1])
-        obs = np.asarray(self.states[-1].observation[0])
-        return grid(obs, seat)
+        obs = np.asarray(self.game.state.observation[0])
+        return grid(obs, self.game.to_move)
 
     def __repr__(self) -> str:
         pairs = (f"{move}: {round(v, 3) + 0.0:+.3f}" for move, v in self.items())
@@ -96,7 +103,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 
     Args:
         agent: An agent of `train` or `load`.
-        board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
+        board: A game of `new_game`, or the moves from the start, for instance `[4, 0]`.
 
     Returns:
         A mapping from each legal move to its value, from -1 to 1, to the player to
@@ -112,15 +119,13 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
         True
     """
     check_agent("q_values", agent)
-    env_id = agent.config.env_id
-    states, found = _valued(agent, board)
-    legal = one_game.legal_moves(states[-1])
-    exact = session.minimax_values(env_id, states[-1])
+    game = _undecided(agent, board)
+    learned, exact = move_values.q_values(game, agent), move_values.minimax_values(game)
+    legal = game.legal_moves
     return Values(
-        env_id,
-        {move: float(found[0, move]) for move in legal},
-        None if exact is None else {move: float(exact[move]) for move in legal},
-        states,
+        game=game,
+        learned={move: float(learned[move]) for move in legal},
+        exact=None if exact is None else {move: float(exact[move]) for move in legal},
     )
 
 
@@ -133,7 +138,7 @@ def best_move(agent: agents.Agent, board: Board) -> int:
 
     Args:
         agent: An agent of `train` or `load`.
-        board: A `Game`, or the moves made from the start, for instance `[4, 0]`.
+        board: A game of `new_game`, or the moves from the start, for instance `[4, 0]`.
 
     Raises:
         Refused: `agent` is not an agent, a move is illegal, or the game is over.
@@ -144,16 +149,13 @@ def best_move(agent: agents.Agent, board: Board) -> int:
         2
     """
     check_agent("best_move", agent)
-    states, values = _valued(agent, board)
-    return int(network.greedy_actions(agent.network, states[-1], values)[0])
+    game = _undecided(agent, board)
+    return game.chosen(agent.player, jax.random.key(0))
 
 
-def _valued(
-    agent: agents.Agent, board: Board
-) -> tuple[tuple[pgx.State, ...], Float[Array, "1 A"]]:
-    """Return the states of a game that goes on, and the values in the last one."""
-    states = states_of(board, agent.config.env_id)
-    if not one_game.legal_moves(states[-1]):
+def _undecided(agent: agents.Agent, board: Board) -> Game:
+    """Return the game that led to a board; raise `MoveError` if it is over."""
+    game = game_on(board, agent.config.env_id)
+    if game.is_over:
         raise MoveError("the game is over, so no move has a value")
-    obs = states[-1].observation
-    return states, network.board_values(agent.network, agent.params, obs)
+    return game

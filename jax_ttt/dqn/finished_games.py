@@ -22,21 +22,23 @@ _NO_UPDATE = 2**31 - 1
 """Folded into a run's key, it gives numbers that no update has: it is no index."""
 
 
-class Game(NamedTuple):
+class FinishedGame(NamedTuple):
     """A finished game, as data of a program; make it by `finished_game`."""
 
     moves: jax.Array | np.ndarray  # (T,) int32: both players' in turn; 0 after the end
     number: jax.Array | np.integer  # () int32: its place among those of a run
 
 
-def finished_game(env_id: EnvId, moves: Sequence[int], number: int) -> Game:
+def finished_game(env_id: EnvId, moves: Sequence[int], number: int) -> FinishedGame:
     """Return a game of NumPy arrays; in most games, all lengths share one program."""
     padded = np.zeros(GAMES[env_id].max_moves or len(moves), np.int32)
     padded[: len(moves)] = moves
-    return Game(padded, np.int32(number))
+    return FinishedGame(padded, np.int32(number))
 
 
-def learn_from_game(learner: Learner, state: TrainState, game: Game) -> TrainState:
+def learn_from_game(
+    learner: Learner, state: TrainState, game: FinishedGame
+) -> TrainState:
     """Learn from the moves of both players of a finished game, the last move first.
 
     Each move is one gradient step on a batch of `B` moves of which only this one is

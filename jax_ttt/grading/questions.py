@@ -7,8 +7,6 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
 from jaxtyping import Bool, Int
@@ -16,6 +14,7 @@ from jaxtyping import Bool, Int
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import UsageError
 from jax_ttt.games import pgx_games
+from jax_ttt.games.game import replay
 
 _FOLDER = Path(__file__).parent
 
@@ -79,29 +78,12 @@ def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
     Raises:
         UsageError: a move is not legal, or a game is over.
     """
-    env = pgx_games.make_env(env_id)
-    state = pgx_games.init(env, jax.random.key(0), len(questions.moves))
-    for number in range(max(questions.plies)):
-        on = questions.plies > number
-        played = [m[number] if is_on else 0 for m, is_on in _pairs(questions, on)]
-        action = np.array(played, np.int32)
-        legal = np.asarray(state.legal_action_mask)
-        inside = (action >= 0) & (action < legal.shape[1])
-        allowed = (
-            inside & legal[np.arange(len(action)), action.clip(0, legal.shape[1] - 1)]
-        )
-        wrong = on & ~(allowed & ~np.asarray(pgx_games.finished(state)))
-        if wrong.any():
-            place = int(wrong.argmax())
-            raise UsageError(
-                f"--exam: question {place + 1}: move {number + 1} is not legal"
-            )
-        after = pgx_games.play_moves(env, state, jnp.asarray(np.where(on, action, 0)))
-        state = pgx_games.pick(jnp.asarray(on), after, state)
-    if bool(pgx_games.finished(state).any()):
+    states = replay(env_id, questions.moves)
+    num_played = np.asarray(pgx_games.num_moves(states))
+    if (wrong := num_played < questions.plies).any():
+        place = int(wrong.argmax())
+        number = num_played[place] + 1
+        raise UsageError(f"--exam: question {place + 1}: move {number} is not legal")
+    if bool(pgx_games.finished(states).any()):
         raise UsageError("--exam: a game is over before the question")
-    return state
-
-
-def _pairs(questions: Questions, on: np.ndarray) -> zip:
-    return zip(questions.moves, on.tolist(), strict=True)
+    return states

@@ -19,6 +19,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading.grade import Grades
 from jax_ttt.grading.history import HistoryRow, history_row, optimal_by_seat
@@ -219,11 +220,5 @@ class LiveRun:
 
 def check_over(env_id: EnvId, moves: Sequence[int]) -> None:
     """Raise `MoveError` unless these are the moves of a finished game."""
-    tree, position = trees.enumerated(env_id), 0
-    for move in moves:
-        legal = tree.legal_action_mask[position]
-        if not (0 <= move < len(legal) and legal[move]):
-            raise MoveError(f"{move} is not a legal move after {[*moves]}")
-        position = int(tree.successor[position, move])
-    if not tree.terminal[position]:
+    if not Game.start(env_id, moves).is_over:
         raise MoveError(f"the game {[*moves]} is not over")

@@ -22,14 +22,14 @@ import pgx
 from jaxtyping import Int, Shaped
 
 from jax_ttt.config.catalogue import GAMES, LETTERS, EnvId, Seat, seat_name
-from jax_ttt.games import one_game, pgx_games
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.pictures import themes
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.pictures.themes import Theme
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
-from jax_ttt.solver import minimax, proof
+from jax_ttt.solver import minimax
 from jax_ttt.text import grade_text
 from jax_ttt.text.board import FREE, grid, tree_grid
 
@@ -56,19 +56,6 @@ def animation(
     set them, and the last move has a border.
     """
     return _picture(env_states, theme, seconds, largest=360)
-
-
-def self_play_states(agent: Agent) -> tuple[pgx.State, ...]:
-    """Return the states of the agent's likeliest game against itself.
-
-    Raises:
-        ValueError: the game is too large to enumerate.
-    """
-    game = agent.config.env_id
-    tree = trees.enumerated(game)
-    probs = network.greedy_policy(agent.network, agent.params, tree)
-    line = proof.self_play_line(tree, np.asarray(probs))
-    return one_game.states(game, [action for _, action in line])
 
 
 def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:

@@ -7,6 +7,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from jax.tree_util import Partial
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import EnvId
@@ -15,6 +16,7 @@ from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
+from jax_ttt.games.game import Game, own_game
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network
@@ -36,6 +38,15 @@ class Agent:
     def network(self) -> Network:
         """The network that computes action values from `params`."""
         return network.network_of(self.config.architecture)
+
+    @property
+    def player(self) -> Partial:
+        """The agent as a function `(key, env_state) -> actions`."""
+        return network.greedy_player(self.network, self.params)
+
+    def game_against_itself(self) -> Game:
+        """Return the game in which the agent plays both sides."""
+        return own_game(self.config.env_id, self.player)
 
 
 def file_of(agent: Agent) -> AgentFile:

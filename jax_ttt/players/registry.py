@@ -75,8 +75,7 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
         AgentError: an action value is not finite.
     """
     probs = _policy(name, agent)
-    player = network.greedy_player(agent.network, agent.params)
-    return Entrant(name, player, probs, agent, agent.config.seats, is_fixed=True)
+    return Entrant(name, agent.player, probs, agent, agent.config.seats, is_fixed=True)
 
 
 def _policy(name: str, agent: Agent) -> np.ndarray | None:

@@ -1,11 +1,13 @@
-"""The moves of a game beside best play, as data: no text. NumPy alone."""
+"""The moves of a game beside best play, as data: no text."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from jax_ttt.config.catalogue import EnvId, Seat
-from jax_ttt.config.errors import MoveError
+import jax.numpy as jnp
+
+from jax_ttt.config.catalogue import Seat
+from jax_ttt.games import positions, stones
 from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game
 from jax_ttt.solver import minimax
 
 
@@ -25,35 +27,24 @@ class ReviewedMove(NamedTuple):
         return self.value_after < self.value_before
 
 
-def review_moves(
-    env_id: EnvId, moves: Sequence[int]
-) -> tuple[ReviewedMove, ...] | None:
-    """Return each move of a game beside best play; None if it is not enumerable.
-
-    `moves` are those of both players from the first board on.
-
-    Raises:
-        MoveError: a move is not legal, or the game is already over.
-    """
-    tree = trees.host_tree(env_id)
+def review_moves(game: Game) -> tuple[ReviewedMove, ...] | None:
+    """Return each move of a game beside best play; None if it is not enumerable."""
+    tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
     values = minimax.values(tree)
     worth, best = minimax.to_mover(tree, values), minimax.best_moves(tree, values)
-    reviewed, position = [], 0
-    for move in moves:
-        legal = tree.legal_action_mask[position].nonzero()[0].tolist()
-        if move not in legal:
-            raise MoveError(f"{move} is not a legal move of {env_id}; legal: {legal}")
+    index, reviewed = jnp.asarray(positions.index(game.env_id)), []
+    for move, state in zip(game.moves, game.states[:-1], strict=True):
+        position = int(stones.locate(index, state.observation)[0])
         reviewed.append(
             ReviewedMove(
-                tree.to_move(position),
-                move,
-                position,
-                float(worth[position].max()),
-                float(worth[position, move]),
-                tuple(best[position].nonzero()[0].tolist()),
+                mover=tree.to_move(position),
+                move=move,
+                position=position,
+                value_before=float(worth[position].max()),
+                value_after=float(worth[position, move]),
+                best_moves=tuple(best[position].nonzero()[0].tolist()),
             )
         )
-        position = int(tree.successor[position, move])
     return tuple(reviewed)

@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SEAT_OF
 from jax_ttt.files.records import JsonObject
-from jax_ttt.games.tree import Tree
+from jax_ttt.games.game import Game
 from jax_ttt.players.agents import AgentError
 from jax_ttt.serving import checks, replies
 from jax_ttt.serving.replies import Refusal
 from jax_ttt.sessions import agent_list
-from jax_ttt.sessions.games import result_of
 from jax_ttt.sessions.statistics import Finished
 
 FORMAT, VERSION = "jax_ttt backup", 1
@@ -29,6 +29,7 @@ MOST_BYTES = 8 * 2**20
 """The largest file, written or read."""
 MOST_AGENTS = 200
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_DIGITS = "012345678"  # of moves
 _OPPONENT = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,300}")
 
 
@@ -67,7 +68,7 @@ def _fitting(parts: Iterable[JsonObject], room: int) -> tuple[list[JsonObject], 
     return kept, room
 
 
-def read_backup(body: bytes, tree: Tree) -> Contents:
+def read_backup(body: bytes) -> Contents:
     """Return the contents of a file.
 
     Raises:
@@ -87,13 +88,13 @@ def read_backup(body: bytes, tree: Tree) -> Contents:
     if len(agents) > MOST_AGENTS:
         raise Refusal(400, f"more than {MOST_AGENTS} agents")
     return Contents(
-        [_game(tree, n, row) for n, row in enumerate(rows, 1)],
+        [_game(n, row) for n, row in enumerate(rows, 1)],
         [_agent(n, agent) for n, agent in enumerate(agents, 1)],
     )
 
 
-def _game(tree: Tree, number: int, row: object) -> Finished:
-    """Return a game of a file: its moves are played again on the tree."""
+def _game(number: int, row: object) -> Finished:
+    """Return a game of a file: its moves are played again."""
     where = f"game {number}"
     names = {field.name: field.type for field in dataclasses.fields(Finished)}
     if not isinstance(row, dict) or row.keys() != names.keys():
@@ -106,16 +107,16 @@ def _game(tree: Tree, number: int, row: object) -> Finished:
         raise Refusal(400, f"{where}: its fields must be text")
     if not _ID.fullmatch(texts["id"]) or not _OPPONENT.fullmatch(texts["opponent"]):
         raise Refusal(400, f"{where}: its id or opponent is not allowed")
-    position = 0
-    for move in texts["moves"]:
-        square = int(move) if move in "012345678" else -1
-        if square < 0 or not tree.legal_action_mask[position, square]:
-            raise Refusal(400, f"{where}: its moves are not possible")
-        position = int(tree.successor[position, square])
+    try:
+        game = Game.start(
+            catalogue.DEFAULT, [_DIGITS.index(move) for move in texts["moves"]]
+        )
+    except ValueError:
+        raise Refusal(400, f"{where}: its moves are not possible") from None
     side = texts["side"]
-    if side not in SEAT_OF or not tree.terminal[position]:
+    if side not in SEAT_OF or not game.is_over:
         raise Refusal(400, f"{where}: no finished game of x or o")
-    if texts["result"] != result_of(tree, position, SEAT_OF[side]):
+    if texts["result"] != game.result(SEAT_OF[side]):
         raise Refusal(400, f"{where}: its result is not that of its moves")
     return Finished(finished=float(finished), **texts)
 

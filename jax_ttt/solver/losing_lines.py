@@ -9,11 +9,11 @@ Axes: `P` positions of a level.
 
 from collections.abc import Callable, Sequence
 
-import jax
 import numpy as np
 from jaxtyping import Bool, UInt64
 
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import packing
+from jax_ttt.games.game import Game
 from jax_ttt.solver import expansion
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
@@ -38,10 +38,9 @@ def line_to(
     for parent in reversed(parents[1:]):
         places.append(int(parent[places[-1]]))
     wanted = [levels[number][place] for number, place in enumerate(places[::-1])]
-    env = pgx_games.make_env(subject.env_id)
-    state, actions = pgx_games.init(env, jax.random.key(0), 1), []
+    game = Game.start(subject.env_id)
     for number in range(len(wanted)):
-        words = packing.pack(subject.env_id, packing.stones_of(state))
+        words = packing.pack(subject.env_id, packing.stones_of(game.state))
         here = packing.as_numbers(np.asarray(words))
         size = len(levels[number])
         ((_, after),) = expansion.expanded(subject, number, here, size)
@@ -50,9 +49,8 @@ def line_to(
             fits = there & (after.result == OPEN)
         else:
             fits = after.result == _lost(subject, number)
-        actions.append(int(after.action[fits][0]))
-        state = pgx_games.play_moves(env, state, np.array(actions[-1:], np.int32))
-    return tuple(actions)
+        game = game.play(int(after.action[fits][0]))
+    return game.moves
 
 
 def marked(

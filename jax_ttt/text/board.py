@@ -11,11 +11,10 @@ import numpy as np
 from jaxtyping import Shaped
 
 from jax_ttt.config.catalogue import GAMES, LETTERS, SEATS, EnvId, Seat
-from jax_ttt.games import one_game, positions, stones
+from jax_ttt.games import positions, stones
 from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game
 from jax_ttt.games.tree import Tree
-from jax_ttt.players import session
-from jax_ttt.players.session import Session
 from jax_ttt.text.screen import Screen
 
 FREE = "-"
@@ -76,7 +75,7 @@ def find(env_id: EnvId, cells: str) -> int:
     return position
 
 
-def numbered_cells(game: Session) -> Cells | None:
+def numbered_cells(game: Game) -> Cells | None:
     """Return the cells of a game with its moves on them.
 
     Where moves are columns, a last row has their numbers instead. The action to pass is
@@ -86,16 +85,16 @@ def numbered_cells(game: Session) -> Cells | None:
     if moves_on is None:
         return None
     obs = np.asarray(game.state.observation[0])
-    cells = grid(obs, session.to_move(game), free=".")
+    cells = grid(obs, game.to_move, free=".")
     if moves_on == "columns":
         return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
-    for move in session.legal_moves(game):
+    for move in game.legal_moves:
         if move < cells.size:
             cells.flat[move] = move
     return cells
 
 
-def shows_all_moves(game: Session) -> bool:
+def shows_all_moves(game: Game) -> bool:
     """Return whether the numbers on the board are just the legal moves.
 
     For instance a full column has a number too, and a pass has none.
@@ -104,10 +103,10 @@ def shows_all_moves(game: Session) -> bool:
     if cells is None:
         return False
     numbers = {cell for cell in cells.flat if isinstance(cell, int)}
-    return numbers == set(session.legal_moves(game))
+    return numbers == set(game.legal_moves)
 
 
-def board_text(game: Session, screen: Screen | None = None) -> str:
+def board_text(game: Game, screen: Screen | None = None) -> str:
     """Return a game's board, with the moves on their cells or below their columns.
 
     On a screen, small boards have lines between the cells, stones have colours, and the
@@ -172,43 +171,19 @@ def beside(blocks: Sequence[Sequence[str]], gap: str) -> str:
     return "\n".join(gap.join(parts).rstrip() for parts in rows)
 
 
-def game_boards(
-    moves: Sequence[tuple[Seat, int]], boards: Sequence[Shaped[np.ndarray, "H W"]]
-) -> str:
+def game_boards(game: Game) -> str:
     """Return a game as boards side by side, each below the move that led to it.
 
-    A move is who made it and the action. The rows of boards fit a terminal.
+    The rows of boards fit a terminal.
     """
-    blocks = [
-        [f"  {number}. {LETTERS[SEATS.index(seat)]}{action}", *board_lines(board)]
-        for number, ((seat, action), board) in enumerate(
-            zip(moves, boards, strict=True), start=1
-        )
-    ]
+    blocks = []
+    for number, move in enumerate(game.moves, start=1):
+        before, after = game.back_to(number - 1), game.back_to(number)
+        letter = LETTERS[SEATS.index(before.to_move)]
+        cells = grid(np.asarray(after.state.observation[0]), after.to_move)
+        blocks.append([f"  {number}. {letter}{move}", *board_lines(cells)])
     size = max((len(line) for block in blocks for line in block), default=0)
     padded = [[f"{line:<{size}}" for line in block] for block in blocks]
     fit = max((_WIDTH - 2) // (size + 1), 1)
     rows = [padded[begin : begin + fit] for begin in range(0, len(padded), fit)]
     return "\n\n".join(beside(row, " ") for row in rows)
-
-
-def side_by_side(tree: Tree, line: Sequence[tuple[int, int]]) -> str:
-    """Return a game of an enumerated tree as boards, each below its latest move.
-
-    `line` has a position and the action there for each move.
-    """
-    moves: list[tuple[Seat, int]] = [
-        (tree.to_move(position), action) for position, action in line
-    ]
-    return game_boards(moves, [tree_grid(tree, int(tree.successor[m])) for m in line])
-
-
-def drawn_line(env_id: EnvId, line: Sequence[int]) -> str:
-    """Return a game from its first move on as boards, each below its latest move."""
-    states = one_game.states(env_id, line)
-    seats: list[Seat] = [one_game.seat_to_move(states[0], state) for state in states]
-    boards = [
-        grid(np.asarray(state.observation[0]), seat)
-        for state, seat in zip(states, seats, strict=True)
-    ]
-    return game_boards(list(zip(seats[:-1], line, strict=True)), boards[1:])

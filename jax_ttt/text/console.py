@@ -26,7 +26,7 @@ from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver import policies, proof
+from jax_ttt.solver import policies
 from jax_ttt.text import board, grade_text, painting
 from jax_ttt.text.progress_table import (
     ProgressTable,
@@ -227,10 +227,9 @@ def end_text(
     if quiet:
         return verdict
     text = closing(run, agent, progress, verdict, stopped)
-    game = agent.config.env_id
     if details and probs is not None:
-        line = proof.self_play_line(trees.enumerated(game), probs)
-        text += f"\n\nan example game\n{board.drawn_line(game, line)}"
+        drawn = board.game_boards(agent.game_against_itself())
+        text += f"\n\nan example game\n{drawn}"
     return text
 
 

@@ -4,16 +4,16 @@ import collections
 import dataclasses
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 
 import jax
 from jaxtyping import Array, Key
 
 from jax_ttt.config.catalogue import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
-from jax_ttt.games.one_game import Result
-from jax_ttt.players import session
+from jax_ttt.games.game import Game, Result
 from jax_ttt.players.agents import Agent
+from jax_ttt.players.move_values import move_values
 from jax_ttt.players.registry import Entrant
-from jax_ttt.players.session import Session
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.text import board, hints, review_text, values_text
@@ -37,7 +37,7 @@ class Match:
     opponent: Entrant
     key: Key[Array, ""]
     screen: Screen
-    agent: Agent | None = None  # whose values are shown; None: the opponent's
+    agent: Agent | None = None  # whose values are shown; None: nobody's
 
     @property
     def place(self) -> str:
@@ -50,8 +50,10 @@ class Match:
 class Round:
     """A game, and the results of those before it."""
 
-    game: Session
-    side: SideName  # as asked for; the game has the seat
+    game: Game
+    seat: Seat  # the person's
+    key: Key[Array, ""]  # for the opponent's next moves
+    side: SideName  # as asked for, which may be random
     number: int = 1
     results: tuple[Result, ...] = ()  # of finished games, to the person
     is_counted: bool = False  # whether `results` has this game: once, whatever follows
@@ -83,44 +85,50 @@ def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
     key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
     drawn: Seat = SEATS[int(jax.random.bernoulli(side_key))]
     seat = drawn if side == "random" else SEAT_OF[side]
-    game = session.start_session(match.env_id, match.opponent, seat, key)
     title = f"{match.env_id} against {match.opponent.name}"
     title = title if last is None else f"game {number}"
-    match.screen.say(f"{title}: you are {_letters(game)[0]}")
-    return Round(game, side, number, () if last is None else last.results)
+    match.screen.say(f"{title}: you are {_letters(match.env_id, seat)[0]}")
+    return Round(
+        game=Game.start(match.env_id),
+        seat=seat,
+        key=key,
+        side=side,
+        number=number,
+        results=() if last is None else last.results,
+    )
 
 
-def _letters(game: Session) -> tuple[str, str]:
+def _letters(env_id: EnvId, seat: Seat) -> tuple[str, str]:
     """Return the letters of the person's stones and of the opponent's."""
     first, second = LETTERS
-    return (first, second) if game.seat == SEATS[0] else (second, first)
+    return (first, second) if seat == SEATS[0] else (second, first)
 
 
 def _prompt(current: Round) -> str:
-    if session.is_over(current.game):
+    if current.game.is_over:
         return f"new, review, undo or quit {words.PROMPT}"
-    return f"your move, {_letters(current.game)[0]} {words.PROMPT}"
+    letter, _ = _letters(current.game.env_id, current.seat)
+    return f"your move, {letter} {words.PROMPT}"
 
 
 def _answered(match: Match, current: Round) -> Round:
     """Return the game after the opponent's replies, and show it."""
-    game, screen, name = current.game, match.screen, match.opponent.name
-    while not (session.is_over(game) or session.is_persons_turn(game)):
+    game, key, name = current.game, current.key, match.opponent.name
+    _, letter = _letters(match.env_id, current.seat)
+    while not game.is_over and game.to_move != current.seat:
+        key, move_key = jax.random.split(key)
         with streams.status(f"{name} is thinking"):
-            game = session.play_reply(game)
-        screen.say(f"{name} ({_letters(game)[1]}) plays {game.moves[-1]}")
-    current = dataclasses.replace(current, game=game)
+            game = game.play(game.chosen(match.opponent.player, move_key))
+        match.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
+    current = replace(current, game=game, key=key)
     _show_board(match, game)
-    return (
-        current
-        if (result := session.result(game)) is None
-        else _ended(match, current, result)
-    )
+    result = game.result(current.seat)
+    return current if result is None else _ended(match, current, result)
 
 
-def _show_board(match: Match, game: Session) -> None:
+def _show_board(match: Match, game: Game) -> None:
     """Show the board, and the legal moves if its numbers are not just these."""
-    legal = session.legal_moves(game)
+    legal = game.legal_moves
     match.screen.say(f"\n{board.board_text(game, match.screen)}\n")
     if legal and not board.shows_all_moves(game):
         listed = f"legal moves: {' '.join(map(str, legal))}"
@@ -134,7 +142,7 @@ def _ended(match: Match, current: Round, result: Result) -> Round:
     match.screen.say(f"{match.screen.paint(text, style)} {after}")
     if not current.is_counted:
         results = (*current.results, result)
-        current = dataclasses.replace(current, results=results, is_counted=True)
+        current = replace(current, results=results, is_counted=True)
     match.screen.say(_score(match, current))
     return current
 
@@ -149,54 +157,52 @@ def _score(match: Match, current: Round) -> str:
 
 def _obeyed(match: Match, current: Round, text: str) -> Round | None:
     """Return what follows a line of input; None if the person quits."""
-    legal = session.legal_moves(current.game)
+    legal = current.game.legal_moves
     meant = words.read_words(text, legal)
     if meant is None:
         wanted = f"type a free {match.place}" if legal else "the game is over: type new"
         match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
         return current
     if isinstance(meant, Command):
-        current = dataclasses.replace(current, side=meant.side or current.side)
+        current = replace(current, side=meant.side or current.side)
         return _COMMANDS[meant.name](match, current)
-    game = session.play_move(current.game, meant)
-    return _answered(match, dataclasses.replace(current, game=game))
+    return _answered(match, replace(current, game=current.game.play(meant)))
 
 
 def _undo(match: Match, current: Round) -> Round:
-    game = session.undo(current.game)
-    if game is current.game:
+    game = current.game.before_move_of(current.seat)
+    if game == current.game:
         match.screen.say("nothing to undo: you have not moved")
         return current
     match.screen.say("your last move is taken back")
-    return _answered(match, dataclasses.replace(current, game=game))
+    return _answered(match, replace(current, game=game))
 
 
 def _hint(match: Match, current: Round) -> Round:
     game = current.game
-    if session.is_over(game):
+    if game.is_over:
         match.screen.say("no hint: the game is over")
         return current
     hint = hints.suggest_move(game, match.agent)
-    num_legal = len(session.legal_moves(game))
+    num_legal = len(game.legal_moves)
     match.screen.say(hints.hint_line(hint, num_legal, match.opponent.name))
     return current
 
 
 def _values(match: Match, current: Round) -> Round:
     game = current.game
-    if session.is_over(game):
+    if game.is_over:
         match.screen.say("no values: the game is over")
         return current
-    worth = session.move_values(game, match.agent)
+    worth = move_values(game, match.agent)
     text = values_text.shown_values(game, worth, match.opponent.name, match.screen)
     match.screen.say(f"\n{text}\n")
     return current
 
 
 def _review(match: Match, current: Round) -> Round:
-    game, name = current.game, match.opponent.name
     text = review_text.review_text(
-        game.env_id, game.moves, game.seat, name, match.screen
+        current.game, current.seat, match.opponent.name, match.screen
     )
     match.screen.say(f"\n{text}\n")
     return current
@@ -212,7 +218,7 @@ def _help(match: Match, current: Round) -> Round:
 
 
 def _quit(match: Match, current: Round) -> None:
-    if not session.is_over(current.game):
+    if not current.game.is_over:
         moves = counted(len(current.game.moves), "move")
         match.screen.say(f"left after {moves}: nobody wins")
     if current.results:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 
 from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game
 from jax_ttt.grading.grade import Details, Exam, Grade, Mark, Match, Rate, SeatGrade
 from jax_ttt.grading.reached_grades import OnBatch
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver.reach import Reach
-from jax_ttt.text.board import drawn_line
+from jax_ttt.text.board import game_boards
 from jax_ttt.text.tables import aligned
 
 _PLIES = 4
@@ -140,7 +141,7 @@ def _beatable(grade: Grade) -> str:
     return (
         "beatable: a shortest line that beats it, playing "
         f"{as_seat(grade.env_id, seat)} ({len(line)} moves; {places})\n"
-        f"{drawn_line(grade.env_id, line)}"
+        f"{game_boards(Game.start(grade.env_id, line))}"
     )
 
 
@@ -159,7 +160,7 @@ def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> st
         parts.append(exam_table(grade.exam))
     parts += [measures(grade), verdict]
     if likeliest_game:
-        drawn = drawn_line(grade.env_id, likeliest_game)
+        drawn = game_boards(Game.start(grade.env_id, likeliest_game))
         parts.append(f"its likeliest moves against itself\n{drawn}")
     if grade.sampled is not None:
         parts.append(match_table(grade, grade.sampled))

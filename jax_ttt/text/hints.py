@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from jax_ttt.players import session
+from jax_ttt.games.game import Game
 from jax_ttt.players.agents import Agent
-from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.players.move_values import MoveValue, minimax_values, move_values
 from jax_ttt.runtime.words import joined
 from jax_ttt.text.values_text import WORDS
 
@@ -16,22 +16,21 @@ class Hint(NamedTuple):
     as_good: tuple[int, ...]  # other moves of the same exact value, ascending
 
 
-def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
+def suggest_move(game: Game, agent: Agent | None) -> Hint | None:
     """Return a hint for the player to move; None if no move has a value.
 
     In an enumerable game it keeps the exact value; of such moves, it is one that wins
     soonest or loses latest, then the one that the agent values most. Elsewhere the
-    agent's values decide; of equal ones, the lowest move. The agent is by default the
-    opponent's.
+    agent's values decide; of equal ones, the lowest move.
     """
-    rows = session.move_values(game, agent)
+    rows = move_values(game, agent)
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]
     if not exact:
         valued = [row for row in rows if row.q_value is not None]
         best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
         return None if best is None else Hint(best, ())
     equal = [row for row in rows if row.minimax_value == max(exact)]
-    quick = session.minimax_values(game.env_id, game.state, quick=True)
+    quick = minimax_values(game, quick=True)
     best = max(
         equal,
         key=lambda row: (0.0 if quick is None else quick[row.move], row.q_value or 0.0),

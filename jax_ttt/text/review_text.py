@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from jax_ttt.config.catalogue import LETTERS, SEATS, EnvId, Seat
-from jax_ttt.games import tree as trees
+from jax_ttt.config.catalogue import LETTERS, SEATS, Seat
+from jax_ttt.games.game import Game
 from jax_ttt.players.review import ReviewedMove, review_moves
 from jax_ttt.runtime.words import counted, joined
 from jax_ttt.text import board
@@ -11,19 +11,16 @@ from jax_ttt.text.screen import Screen
 from jax_ttt.text.values_text import WORDS
 
 
-def review_text(
-    env_id: EnvId, moves: Sequence[int], seat: Seat, opponent: str, screen: Screen
-) -> str:
+def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
     """Return the boards of a game, its moves beside best play, and the mistakes.
 
     `seat` is the person's, `opponent` the other player's name.
     """
-    if not moves:
+    if not game.moves:
         return "nothing to review: no move is made"
-    rows = review_moves(env_id, moves)
+    rows = review_moves(game)
     if rows is None:
-        return f"no review: {env_id} is too large for exact values"
-    line = [(row.position, row.move) for row in rows]
+        return f"no review: {game.env_id} is too large for exact values"
     lines = [
         _row(number, row, LETTERS[SEATS.index(row.mover)], row.mover == seat)
         for number, row in enumerate(rows, start=1)
@@ -34,7 +31,7 @@ def review_text(
     ]
     return "\n".join(
         [
-            board.side_by_side(trees.enumerated(env_id), line),
+            board.game_boards(game),
             *("", "with best play after each move, its player", *painted, ""),
             f"you: {_summary([row for row in rows if row.mover == seat])}",
             f"{opponent}: {_summary([row for row in rows if row.mover != seat])}",

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.games.game import Game
+from jax_ttt.players.move_values import MoveValue
 from jax_ttt.text import board
 from jax_ttt.text.board import Cells
 from jax_ttt.text.screen import Screen
@@ -19,7 +20,7 @@ _MOST_ROWS = 12  # of the table of values
 
 
 def shown_values(
-    game: Session, worth: Sequence[MoveValue], opponent: str, screen: Screen
+    game: Game, worth: Sequence[MoveValue], opponent: str, screen: Screen
 ) -> str:
     """Return the values of the legal moves: on boards if these are small, or a table.
 

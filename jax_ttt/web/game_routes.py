@@ -40,13 +40,13 @@ async def start(services: "Services", request: Request) -> Response:
         services.opponents.opponent, level=level, agent_id=agent_id, update=update
     )
     game = services.games.start(opponent, side)
-    return checks.sent(services.games.as_fields(game), 201)
+    return checks.sent(game.as_fields(), 201)
 
 
 async def find(services: "Services", request: Request) -> JsonObject:
     """Return a game."""
     game = services.games.find(request.path_params["game"])
-    return services.games.as_fields(game)
+    return game.as_fields()
 
 
 async def move(services: "Services", request: Request) -> JsonObject:
@@ -57,7 +57,7 @@ async def move(services: "Services", request: Request) -> JsonObject:
         ply=checks.field(fields, "ply", int),
         square=checks.field(fields, "square", int),
     )
-    shown = services.games.as_fields(game)
+    shown = game.as_fields()
     await services.count(game)
     return shown
 
@@ -68,7 +68,7 @@ async def undo(services: "Services", request: Request) -> JsonObject:
     game = services.games.undo_move(
         request.path_params["game"], ply=checks.field(fields, "ply", int)
     )
-    return services.games.as_fields(game)
+    return game.as_fields()
 
 
 async def statistics(services: "Services", request: Request) -> JsonObject:

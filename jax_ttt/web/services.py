@@ -13,8 +13,6 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import SIDES
 from jax_ttt.files.records import JsonObject
-from jax_ttt.games import tree as trees
-from jax_ttt.games.tree import Tree
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.players import agents
 from jax_ttt.runtime import streams
@@ -23,7 +21,7 @@ from jax_ttt.serving.replies import Refusal
 from jax_ttt.serving.static_files import File
 from jax_ttt.sessions import backup
 from jax_ttt.sessions.agent_list import AgentList
-from jax_ttt.sessions.games import Game, Games
+from jax_ttt.sessions.games import Games, ServedGame
 from jax_ttt.sessions.opponents import Opponents
 from jax_ttt.sessions.statistics import Finished, Statistics
 from jax_ttt.web import connect_four_data, tree_data
@@ -68,7 +66,6 @@ class Training(Watched, Protocol):
 class Services:
     """What the routes work with."""
 
-    tree: Tree
     tree_file: File
     games: Games
     opponents: Opponents
@@ -87,22 +84,22 @@ class Services:
         call = functools.partial(function, *args, **kwargs)
         return await loop.run_in_executor(worker, call)
 
-    async def count(self, game: Game) -> None:
+    async def count(self, served: ServedGame) -> None:
         """Add a game to the statistics once it is over, and let an agent learn it."""
-        result = self.games.result(game)
-        if result is None or game.counted:
+        result, moves = served.result, served.game.moves
+        if result is None or served.counted:
             return
-        game.counted = True
-        about = game.opponent.about
+        served.counted = True
+        about = served.opponent.about
         finished = Finished(
-            id=game.id,
+            id=served.id,
             finished=time.time(),
             opponent=str(about.get("level") or about["agent"]),
-            side=SIDES[game.seat],
+            side=SIDES[served.seat],
             result=result,
-            moves="".join(map(str, game.moves)),
+            moves="".join(map(str, moves)),
         )
-        await asyncio.to_thread(self._count, finished, tuple(game.moves))
+        await asyncio.to_thread(self._count, finished, moves)
 
     def _count(self, finished: Finished, moves: Sequence[int]) -> None:
         try:
@@ -136,7 +133,7 @@ class Services:
         Raises:
             Refusal: the file is damaged, or nothing can be written; nothing is added.
         """
-        contents = backup.read_backup(body, self.tree)
+        contents = backup.read_backup(body)
         listed = self.opponents.listed
         if listed.imported is None and contents.agents:
             raise Refusal(503, "there is no data folder to keep agents in")
@@ -175,17 +172,16 @@ def make_services(runs: Path, data: Path | None, training: Training) -> Services
         UsageError: a file in the folder can't be used.
     """
     statistics = Statistics(data)
-    tree = trees.enumerated(catalogue.DEFAULT)
     text = tree_data.tree_json(catalogue.DEFAULT)
     opponents = Opponents(AgentList(runs, data), training)
     tree_file = static_files.as_file(text, "application/json")
     descriptions = Descriptions(opponents, training)
-    for prepare in (opponents.prepare, descriptions.all):
+    games = Games(catalogue.DEFAULT)
+    for prepare in (games.prepare, opponents.prepare, descriptions.all):
         opponents.worker.submit(prepare)  # so that the first page need not wait long
     return Services(
-        tree,
         tree_file,
-        Games(tree),
+        games,
         opponents,
         statistics,
         training,

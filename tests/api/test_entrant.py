@@ -37,7 +37,7 @@ def test_a_policy_is_a_player():
     np.testing.assert_allclose(found.first, blend.first)
     assert found.player == "policy"
     key = jax.random.key(0)
-    states = jax_ttt.new_game("random").session.state
+    states = jax_ttt.new_game("random").game.state
     assert known.entrant.player(key, states) == same.entrant.player(key, states)
 
 

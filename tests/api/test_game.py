@@ -49,6 +49,9 @@ def test_a_move_is_a_whole_number(game):
 def test_undo_goes_back_to_your_move(game):
     assert game.play(4).undo().moves == ()
     assert game.undo().moves == ()
+    second = jax_ttt.new_game("minimax-first", seat="second")
+    assert second.moves == second.undo().moves == (0,), "not your move"
+    assert second.play(8).undo().moves == (0,)
 
 
 def test_what_is_not_possible_is_refused(game):
@@ -71,11 +74,9 @@ def test_a_game_is_drawn_move_by_move(game):
 
 
 def test_a_board_is_a_game_or_its_moves(game):
-    by_game = games.states_of(game.play(4), "tic_tac_toe")
-    by_moves = games.states_of([4, 0], "tic_tac_toe")
-    assert len(by_game) == len(by_moves) == 3
-    assert (by_game[-1].observation == by_moves[-1].observation).all()
+    by_game = games.game_on(game.play(4), "tic_tac_toe")
+    assert by_game == games.game_on([4, 0], "tic_tac_toe")
     with pytest.raises(jax_ttt.Refused, match=r"tic_tac_toe, but .* connect_four"):
-        games.states_of(game, "connect_four")
+        games.game_on(game, "connect_four")
     with pytest.raises(jax_ttt.Refused, match="4 is not a legal move"):
-        games.states_of([4, 4], "tic_tac_toe")
+        games.game_on([4, 4], "tic_tac_toe")

@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import jax_ttt
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 
 
 def any_free(key, env_state):
@@ -27,16 +27,15 @@ def test_the_losing_line_is_a_lost_game():
     assert not found.unbeatable
     assert found.losing_seat == "second"
     assert found.losing_line is not None
-    states = one_game.states("tic_tac_toe", found.losing_line)
-    result = one_game.result(states[0], states[-1], found.losing_seat)
+    lost = Game.start("tic_tac_toe", found.losing_line)
+    result = lost.result(found.losing_seat)
     assert result == "lost"
     assert len(found.losing_line) == 5, "no game is shorter"
 
 
 def test_the_likeliest_game_is_finished():
     found = jax_ttt.prove("minimax-first")
-    states = one_game.states("tic_tac_toe", found.likeliest_game)
-    assert one_game.result(states[0], states[-1], "first") == "drawn"
+    assert Game.start("tic_tac_toe", found.likeliest_game).result("first") == "drawn"
 
 
 def test_without_a_tree_or_a_policy_there_is_no_proof():
@@ -57,10 +56,9 @@ def test_where_there_is_no_tree_the_positions_that_an_agent_reaches_are_searched
     assert found.unbeatable is False
     assert found.losing_line is not None
     assert found.losing_seat is not None
-    states = one_game.states("connect_4x4", found.losing_line)
-    assert one_game.result(states[0], states[-1], found.losing_seat) == "lost"
-    own = one_game.states("connect_4x4", found.likeliest_game)
-    assert one_game.legal_moves(own[-1]) == ()
+    lost = Game.start("connect_4x4", found.losing_line)
+    assert lost.result(found.losing_seat) == "lost"
+    assert Game.start("connect_4x4", found.likeliest_game).is_over
     assert "<svg" in found._repr_html_()
 
     cut = jax_ttt.prove(beaten, max_positions=20)

@@ -51,7 +51,7 @@ def test_values_need_an_agent(wrong):
 @pytest.mark.usefixtures("any_types")
 @pytest.mark.parametrize(("board", "named"), [(None, "None"), ({4, 0}, "a set")])
 def test_values_need_a_board(agent, board, named):
-    with pytest.raises(jax_ttt.Refused, match=f"a board is a Game or .* got {named}"):
+    with pytest.raises(jax_ttt.Refused, match=f"a board is a game or .* got {named}"):
         jax_ttt.best_move(agent, board)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, network
 from jax_ttt.players.agents import Agent
@@ -38,7 +38,7 @@ def test_of_equal_moves_a_mirror_image_gets_the_same():
     greedy = jax.jit(network.greedy_player(own, params))
     searching = jax.jit(lookahead.lookahead_player(own, params, 1.0, 1))
     for column, reply in ((0, 3), (1, 3), (2, 0), (3, 0)):
-        state = one_game.states("connect_4x4", [column])[-1]
+        state = Game.start("connect_4x4", [column]).state
         for player in (greedy, searching):
             assert player(jax.random.key(0), state).tolist() == [reply]
 
@@ -47,7 +47,7 @@ def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
     own, params = flat_network("connect_4x4", canonical=False)
     player = jax.jit(network.greedy_player(own, params))
     for column in (0, 3):
-        state = one_game.states("connect_4x4", [column])[-1]
+        state = Game.start("connect_4x4", [column]).state
         assert player(jax.random.key(0), state).tolist() == [0]
 
 
@@ -64,7 +64,7 @@ def test_of_equal_moves_the_player_of_a_tree_plays_that_of_its_policy(tree, deci
 def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
     """Also if no value is a number. The canonical board's column 0 is full."""
     own, _ = flat_network("connect_4x4")
-    state = one_game.states("connect_4x4", [full, full, full, full, other])[-1]
+    state = Game.start("connect_4x4", [full, full, full, full, other]).state
     values = jnp.full((1, 4), value)
     assert network.greedy_actions(own, state, values).tolist() == [reply]
 

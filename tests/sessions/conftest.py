@@ -22,8 +22,8 @@ def clock():
 
 
 @pytest.fixture
-def games(host_tree, clock):
-    return Games(host_tree, clock)
+def games(clock):
+    return Games("tic_tac_toe", clock)
 
 
 @pytest.fixture

@@ -34,25 +34,25 @@ GAMES = [played(seed) for seed in range(30)]
 AGENTS = [(name, path.read_bytes()) for name, path in SHIPPED.items()]
 
 
-def test_a_file_holds_what_was_written(host_tree):
+def test_a_file_holds_what_was_written():
     contents = backup.backup_file(GAMES, AGENTS)
-    found = backup.read_backup(contents, host_tree)
+    found = backup.read_backup(contents)
     assert found == (GAMES, AGENTS)
 
 
-def test_a_file_is_never_too_large_to_be_read_again(monkeypatch, host_tree):
+def test_a_file_is_never_too_large_to_be_read_again(monkeypatch):
     monkeypatch.setattr(backup, "MOST_BYTES", len(AGENTS[0][1]) * 2)
     contents = backup.backup_file(GAMES, AGENTS * 3)
     assert len(contents) <= backup.MOST_BYTES
-    assert backup.read_backup(contents, host_tree).agents == AGENTS[:1]
+    assert backup.read_backup(contents).agents == AGENTS[:1]
     monkeypatch.setattr(backup, "MOST_BYTES", 2000)
     contents = backup.backup_file(GAMES, AGENTS)
     assert len(contents) <= backup.MOST_BYTES
-    kept = backup.read_backup(contents, host_tree).games
+    kept = backup.read_backup(contents).games
     assert kept == GAMES[: len(kept)] != []
 
 
-def test_any_damage_is_refused_or_harmless(host_tree):
+def test_any_damage_is_refused_or_harmless():
     """A file with a changed byte is refused, or is a backup of possible games."""
     contents, rng = backup.backup_file(GAMES[:5], []), random.Random(0)
     refused = 0
@@ -61,7 +61,7 @@ def test_any_damage_is_refused_or_harmless(host_tree):
         for _ in range(rng.randint(1, 3)):
             changed[rng.randrange(len(changed))] = rng.randrange(256)
         try:
-            found = backup.read_backup(bytes(changed), host_tree)
+            found = backup.read_backup(bytes(changed))
         except Refusal:
             refused += 1
             continue
@@ -71,13 +71,13 @@ def test_any_damage_is_refused_or_harmless(host_tree):
     assert refused > 100
 
 
-def test_a_damaged_agent_is_refused_with_its_number(host_tree):
+def test_a_damaged_agent_is_refused_with_its_number():
     name, file = AGENTS[1]
     damaged = bytearray(file)
     damaged[-100] ^= 1
     contents = backup.backup_file([], [AGENTS[0], (name, bytes(damaged))])
     with pytest.raises(Refusal, match="agent 2: its contents were changed"):
-        backup.read_backup(contents, host_tree)
+        backup.read_backup(contents)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_damaged_agent_is_refused_with_its_number(host_tree):
         ("03142", "drawn", "its result is not that of its moves"),
     ],
 )
-def test_a_game_that_was_not_played_is_refused(moves, result, why, host_tree):
+def test_a_game_that_was_not_played_is_refused(moves, result, why):
     game = dataclasses.replace(GAMES[0], moves=moves, result=result)
     with pytest.raises(Refusal, match=why):
-        backup.read_backup(backup.backup_file([GAMES[1], game], []), host_tree)
+        backup.read_backup(backup.backup_file([GAMES[1], game], []))

@@ -14,9 +14,9 @@ def test_the_policy_chooses_the_reply(games, host_tree):
     last = (legal[:, ::-1].cumsum(axis=1)[:, ::-1] == 1) & legal
     game = games.start(Opponent({}, last.astype(float)), "x")
     games.play_square(game.id, 0, 4)
-    assert game.moves == [4, 8]
+    assert game.game.moves == (4, 8)
     even = Opponent({}, legal / legal.sum(axis=1, keepdims=True).clip(1))
-    first = {games.start(even, "o").moves[0] for _ in range(200)}
+    first = {games.start(even, "o").game.moves[0] for _ in range(200)}
     assert first == {*range(9)}
 
 

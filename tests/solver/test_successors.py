@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.games import one_game, packing
+from jax_ttt.games import packing
+from jax_ttt.games.game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
 
@@ -19,7 +20,7 @@ COLUMNS = [0, 1, 0, 1, 0, 1]
 
 def key_of(moves, env_id=ENV):
     """Return the key of the position after these moves, `(1, 2)`."""
-    return _key(env_id, one_game.states(env_id, moves)[-1])
+    return _key(env_id, Game.start(env_id, moves).state)
 
 
 @functools.partial(jax.jit, static_argnums=0)

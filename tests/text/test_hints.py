@@ -8,14 +8,13 @@ import pytest
 import rules
 import tiny
 
-from jax_ttt.games import one_game
 from jax_ttt.games import tree as trees
-from jax_ttt.players import agents, names, registry, session
-from jax_ttt.players.session import MoveValue, Session
+from jax_ttt.games.game import Game
+from jax_ttt.players import agents
+from jax_ttt.players.move_values import MoveValue, move_values
 from jax_ttt.text import hints
 from jax_ttt.text.hints import Hint
 
-KEY = jax.random.key(0)
 WORTH = {"X": 1, "O": -1}
 
 
@@ -24,31 +23,27 @@ def agent_path(tmp_path_factory):
     return tiny.save_untrained(tmp_path_factory.mktemp("hints") / "agent.safetensors")
 
 
-def entrant(name, env_id="tic_tac_toe"):
-    return registry.enter(names.read_name(name, env_id), env_id, KEY)
-
-
 @pytest.fixture(scope="module")
 def states():
     """Return the states of all positions as NumPy arrays: slices are not compiled."""
     return trees.enumerated("tic_tac_toe").env_state
 
 
-def at(position, states, opponent):
-    """Return a session whose board is a position of the tree."""
+def at(position, states):
+    """Return a game whose board is a position of the tree."""
     state = jax.device_put(jax.tree.map(lambda x: x[position : position + 1], states))
-    return Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
+    return Game("tic_tac_toe", moves=(), states=(state,))
 
 
 def test_a_hint_always_keeps_the_exact_value(agent_path, states):
-    opponent = entrant(str(agent_path))
+    agent = agents.load_agent(agent_path)
     tree = trees.enumerated("tic_tac_toe")
     for position in tree.decisions[::80]:
-        game = at(int(position), states, opponent)
+        game = at(int(position), states)
         own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
         cells = np.asarray(tree.obs[position]).reshape(9, 2)
         board = "".join(own if a else other if b else "-" for a, b in cells)
-        hint = hints.suggest_move(game)
+        hint = hints.suggest_move(game, agent)
         assert hint is not None
         assert sorted((hint.best.move, *hint.as_good)) == rules.best_moves(board)
         sign = WORTH[own]
@@ -56,15 +51,8 @@ def test_a_hint_always_keeps_the_exact_value(agent_path, states):
 
 
 def test_a_hint_wins_at_once_and_loses_late():
-    opponent = entrant("random")
-    game = session.start_session("tic_tac_toe", opponent, "first", KEY)
-
     def hint_after(moves):
-        state = game.state
-        for move in moves:
-            state = one_game.play_move("tic_tac_toe", state, move)
-        there = Session("tic_tac_toe", opponent, "first", KEY, (state,), ())
-        hint = hints.suggest_move(there)
+        hint = hints.suggest_move(Game.start("tic_tac_toe", moves), None)
         assert hint is not None
         return hint
 
@@ -78,7 +66,7 @@ def test_a_hint_wins_at_once_and_loses_late():
 
 
 def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
-    game = session.start_session("tic_tac_toe", entrant("random"), "first", KEY)
+    game = Game.start("tic_tac_toe")
     agent, chosen = agents.load_agent(agent_path), set()
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -87,7 +75,7 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
             agent.params,
         )
         other = dataclasses.replace(agent, params=params)
-        rows = session.move_values(game, other)
+        rows = move_values(game, other)
         hint = hints.suggest_move(game, other)
         assert hint is not None
         assert hint.best == max(rows, key=lambda row: row.q_value or 0)
@@ -96,18 +84,13 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
     assert len(chosen) > 1
 
 
-def test_without_exact_values_the_agent_decides():
-    game = session.start_session(
-        "connect_four", entrant("random", "connect_four"), "first", KEY
-    )
-    assert hints.suggest_move(game) is None
+def test_without_exact_values_and_an_agent_there_is_no_hint():
+    assert hints.suggest_move(Game.start("connect_four"), None) is None
 
 
 def test_there_is_no_hint_after_the_end():
-    game = session.start_session("tic_tac_toe", entrant("minimax"), "first", KEY)
-    states = one_game.states("tic_tac_toe", [0, 3, 1, 4, 2])
-    over = Session("tic_tac_toe", game.opponent, "first", KEY, states, (0, 3, 1, 4, 2))
-    assert hints.suggest_move(over) is None
+    over = Game.start("tic_tac_toe", [0, 3, 1, 4, 2])
+    assert hints.suggest_move(over, None) is None
 
 
 def test_a_hint_in_words(snapshot):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import served
 
+from jax_ttt.games.game import Game
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.players import agents
 from jax_ttt.players.shipped import SHIPPED
@@ -38,12 +39,9 @@ def test_a_game_that_can_not_be_written_goes_on(made, monkeypatch, capsys, train
 
     monkeypatch.setattr(made.statistics, "add", full)
     found = made.opponents.opponent("expert", None, None)
-    game = made.games.start(found, "x")
-    game.moves, game.positions = [], [0]
-    for move in (0, 3, 1, 4, 2):
-        game.moves.append(move)
-        game.positions.append(int(made.tree.successor[game.positions[-1], move]))
-    asyncio.run(made.count(game))
+    served_game = made.games.start(found, "x")
+    served_game.game = Game.start("tic_tac_toe", (0, 3, 1, 4, 2))
+    asyncio.run(made.count(served_game))
     assert "disk is full" in capsys.readouterr().err
     assert training.learned == [(0, 3, 1, 4, 2)]
 

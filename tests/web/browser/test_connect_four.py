@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from browsing import axe, expect, is_over, status, wait_for_turn
 
-from jax_ttt.games import one_game, pgx_games
+from jax_ttt.games import pgx_games
+from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead
 from jax_ttt.players.network import greedy_actions, greedy_player
@@ -188,7 +189,7 @@ def test_of_equal_values_the_page_plays_the_column_of_python(page):
             games.append(moves[:7])
     expected = []
     for moves in games:
-        state = one_game.states(env_id, moves)[-1]
+        state = Game.start(env_id, moves).state
         flat = jnp.zeros((1, 7))
         expected.append(int(greedy_actions(agent.network, state, flat)[0]))
     assert page.evaluate(EQUAL, ["connect-7x6", games]) == expected
@@ -204,7 +205,7 @@ def test_of_two_sure_wins_the_canonical_boards_first_is_played(page, mirrored):
         moves, wins = [6 - move for move in moves], [5, 1]
     name = "connect-7x6"
     agent = agent_of(name)
-    state = one_game.states(agent.config.env_id, moves)[-1]
+    state = Game.start(agent.config.env_id, moves).state
     values = np.asarray(q_values(agent.network, agent.params, state))[0]
     assert np.flatnonzero(values > 1 - 1e-6).tolist() == sorted(wins)
     shown = page.evaluate(COMPUTED, [name, [moves], 0])[0][-1]
@@ -269,7 +270,7 @@ def test_a_reply_is_the_move_of_the_player_in_python(page):
         for number in numbers:
             play(page, number)
     moves = played(page)
-    states = one_game.states(agent.config.env_id, moves)
+    states = Game.start(agent.config.env_id, moves).states
     for depth, places in ((0, (1, 3, 5)), (2, (7, 9))):
         player = lookahead.lookahead_player(agent.network, agent.params, gamma, depth)
         chosen = jax.jit(player)
@@ -303,7 +304,7 @@ def test_the_values_on_the_board_are_the_agents(page):
     agent = agent_of("connect-5x4")
     page.locator("#values").check()
     play(page, 1)
-    state = one_game.states(agent.config.env_id, played(page))[-1]
+    state = Game.start(agent.config.env_id, played(page)).state
     values = np.asarray(q_values(agent.network, agent.params, state))[0]
     shown = page.locator(".lane .value").all_inner_texts()
     numbers = [float(text.replace("\u2212", "-")) for text in shown]
