@@ -138,9 +138,8 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 def best_move(agent: agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
-    If several moves have it, it is the lowest of them. In a game whose tree is not
-    enumerated, it is the one with the lowest index on the canonical board, so that
-    mirror images get mirrored moves.
+    If several moves have it, it is the one with the lowest index on the canonical
+    board, so that symmetric boards get symmetric moves.
 
     Args:
         agent: An agent of `train` or `load`.
@@ -156,7 +155,7 @@ def best_move(agent: agents.Agent, board: Board) -> int:
     """
     check_agent("best_move", agent)
     states, values = _valued(agent, board)
-    return int(network.greedy_actions(agent.network, states[-1], values)[0])
+    return int(network.greedy_actions(agent.network.env_id, states[-1], values)[0])
 
 
 def _valued(

@@ -94,4 +94,4 @@ def _played(
         return q_network.q_values(network, params, env_state.observation)
 
     values = negamax(env, q_fn, env_state, depth.moves, gamma)
-    return greedy_actions(network, env_state, values)
+    return greedy_actions(network.env_id, env_state, values)

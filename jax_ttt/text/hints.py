@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+import jax
+
+from jax_ttt.games import canonical
 from jax_ttt.players import session
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.session import MoveValue, Session
@@ -21,10 +24,12 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
 
     In an enumerable game it keeps the exact value; of such moves, it is one that wins
     soonest or loses latest, then the one that the agent values most. Elsewhere the
-    agent's values decide; of equal ones, the lowest move. The agent is by default the
-    opponent's.
+    agent's values decide. Of equal moves it is the first on the canonical board. The
+    agent is by default the opponent's.
     """
+    order = _action_orders(game.env_id, game.state.observation)[0].tolist()
     rows = session.move_values(game, agent)
+    rows = sorted(rows, key=lambda row: order.index(row.move))
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]
     if not exact:
         valued = [row for row in rows if row.q_value is not None]
@@ -36,7 +41,10 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
         equal,
         key=lambda row: (0.0 if quick is None else quick[row.move], row.q_value or 0.0),
     )
-    return Hint(best, tuple(row.move for row in equal if row is not best))
+    return Hint(best, tuple(sorted(row.move for row in equal if row is not best)))
+
+
+_action_orders = jax.jit(canonical.action_orders, static_argnums=0)
 
 
 def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:

@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from jax_ttt.config.catalogue import SEATS, SIDES, Side
 from jax_ttt.config.choices import NetworkKind
-from jax_ttt.dqn import equations
 from jax_ttt.files.records import JsonObject
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
@@ -52,10 +51,8 @@ def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
 
 
 def policy_of(tree: Tree, values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, "P A"]:
-    """Return the policy of the highest value; of equal values, the lowest action."""
-    here = tree.decisions
-    legal = jnp.asarray(tree.legal_action_mask[here])
-    best = equations.greedy(jnp.asarray(values[here]), legal)
+    """Return the policy of the highest value; see `network.greedy_actions`."""
+    best = network.tree_actions(tree, jnp.asarray(values[tree.decisions]))
     return policies.deterministic(tree, np.asarray(best))
 
 

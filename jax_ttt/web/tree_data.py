@@ -1,6 +1,6 @@
 """A game's tree as JSON: the page knows positions, moves and results from it alone.
 
-Axes: `P` positions, `A` actions, `F` cells.
+Axes: `P` positions, `A` actions, `F` cells, `G` orders of actions.
 """
 
 import base64
@@ -30,6 +30,8 @@ def tree_json(env_id: EnvId) -> bytes:
     game is not over. `successor` (P, A) uint16, 0 where illegal. `exact` (P,) int8:
     value to the first player. `moves_left` (P,) uint8 under quickest best play.
     `won_lines` (P,) uint16: bit `i` is set if the winner has the cells `lines[i]`.
+    `order` (P,) uint8: the place in `orders` of the position's actions in the order of
+    the canonical board.
 
     Raises:
         ValueError: the game is too large to enumerate.
@@ -37,6 +39,7 @@ def tree_json(env_id: EnvId) -> bytes:
     tree, game = trees.enumerated(env_id), GAMES[env_id]
     quick = minimax.values(tree, minimax.QUICK)
     lines = winning_lines(tree)
+    orders, order = action_orders(tree)
     about: JsonObject = {
         "env_id": env_id,
         "shape": game.shape,
@@ -44,6 +47,7 @@ def tree_json(env_id: EnvId) -> bytes:
         "num_positions": tree.num_positions,
         "num_actions": tree.successor.shape[1],
         "lines": lines,
+        "orders": orders.tolist(),
         "cells": encoded(stone_cells(tree), "u1"),
         "first_to_move": encoded(tree.first_to_move, "u1"),
         "result": encoded(np.where(tree.terminal, tree.outcome, NOT_OVER), "i1"),
@@ -51,6 +55,7 @@ def tree_json(env_id: EnvId) -> bytes:
         "exact": encoded(minimax.values(tree), "i1"),
         "moves_left": encoded(moves_left(tree, quick), "u1"),
         "won_lines": encoded(won_lines(tree, lines), "<u2"),
+        "order": encoded(order, "u1"),
     }
     return json.dumps(about, separators=(",", ":")).encode()
 
@@ -88,6 +93,22 @@ def won_lines(tree: Tree, lines: list[list[int]]) -> Int[np.ndarray, " P"]:
         complete = (board[:, line] == stone).all(axis=1) & (tree.outcome != 0)
         marked |= complete.astype(np.int64) << bit
     return marked
+
+
+def action_orders(
+    tree: Tree,
+) -> tuple[Int[np.ndarray, "G A"], Int[np.ndarray, " P"]]:
+    """Return the orders of actions on canonical boards, and each position's one.
+
+    It is a place in the orders, 0 where the game is over.
+    """
+    place = np.zeros(tree.num_positions, np.int64)
+    if tree.classes is None:
+        return np.arange(tree.successor.shape[1])[None], place
+    orders, place[tree.decisions] = np.unique(
+        tree.classes.order, axis=0, return_inverse=True
+    )
+    return orders, place
 
 
 def moves_left(

@@ -31,6 +31,8 @@ export class Tree {
     this.values = new Int8Array(bytes(data.exact).buffer);
     this.left = bytes(data.moves_left);
     this.complete = new Uint16Array(bytes(data.won_lines).buffer);
+    this.orders = data.orders;
+    this.order = bytes(data.order);
   }
 
   // The position after a move, or null where it is illegal.
@@ -45,6 +47,12 @@ export class Tree {
       if (this.after(position, action) !== null) found.push(action);
     }
     return found;
+  }
+
+  // The legal moves in the order of the canonical board.
+  canonical(position) {
+    const order = this.orders[this.order[position]];
+    return order.filter((action) => this.after(position, action) !== null);
   }
 
   isOver(position) {

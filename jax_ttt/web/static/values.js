@@ -14,10 +14,11 @@ export class ActionValues {
     return this.table[position * this.tree.numActions + action];
   }
 
-  // The legal move with the highest value; of equal values, the lowest action.
+  // The legal move with the highest value; of equal ones, the first on the canonical
+  // board, as in players/network.py.
   greedy(position) {
     let best = null;
-    for (const action of this.tree.legal(position)) {
+    for (const action of this.tree.canonical(position)) {
       if (best === null || this.of(position, action) > this.of(position, best)) {
         best = action;
       }
