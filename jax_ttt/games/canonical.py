@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.games import pgx_games, stones, symmetry
-from jax_ttt.games.symmetry import LeafT, Views
+from jax_ttt.games.symmetry import ArrayT, LeafT, Views
 
 CELLS = 12
 """Number of cells whose part of a key a float32 represents exactly."""
@@ -53,18 +53,17 @@ def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
     return least
 
 
-def action_orders(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
-    """Return each board's actions in the order that they have on the canonical board.
+def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
+    """Return which action of the canonical board each action of the board is.
 
-    On a board that is its own image, the first of the canonical views gives the order.
-    In a game without listed views, each board is its own canonical board.
+    On a board that is its own image, symmetric actions are the same one. In a game
+    without listed views, each board is its own canonical board.
     """
     views = symmetry.views(env_id)
     if views is None:
         actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
         return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = least_views(stones.cells(obs), views)
-    return jnp.asarray(views.actions)[jnp.argmax(least, axis=-1)]
+    return to_canonical_actions(views, least_views(stones.cells(obs), views))
 
 
 def to_canonical(
@@ -76,13 +75,16 @@ def to_canonical(
     return jnp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
 
 
-def to_canonical_actions(views: Views, least: Bool[Array, "B G"]) -> Int[Array, "B A"]:
+def to_canonical_actions(
+    views: Views, least: Bool[ArrayT, "B G"]
+) -> Int[ArrayT, "B A"]:
     """Return which action of the canonical view each action of the board is.
 
     On a board that is its own image, symmetric actions are the same one.
     """
     inverse = np.argsort(views.actions, axis=-1)[None]
-    return jnp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
+    xp = np if isinstance(least, np.ndarray) else jnp
+    return xp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
 
 
 def from_canonical(
@@ -98,13 +100,11 @@ def from_canonical(
 class Classes(Generic[LeafT]):
     """The decisions (D) grouped into C classes with one canonical board each.
 
-    Action `a` on the canonical board is action `order[d, a]` in decision `d`, whose
-    action `a` is action `actions[d, a]` on the canonical board.
+    Action `a` in decision `d` is action `actions[d, a]` on the canonical board.
     """
 
     boards: LeafT  # (C,) int32 position of the canonical board
     row: LeafT  # (D,) int32 the decision's class
-    order: LeafT  # (D, A) int32
     actions: LeafT  # (D, A) int32
 
 
@@ -135,10 +135,10 @@ def classes_of(
     order = np.argsort(own)
     canonical = order[np.searchsorted(own, least, sorter=order)]
     firsts, row = np.unique(first[number[decisions]], return_inverse=True)
-    view = keys[decisions].argmin(axis=1)
+    of_views = keys[decisions]
+    is_least = of_views == of_views.min(axis=1, keepdims=True)
     return first[number].astype(np.int32), Classes(
         boards=canonical[number[firsts]].astype(np.int32),
         row=row.astype(np.int32),
-        order=views.actions[view].astype(np.int32),
-        actions=np.argsort(views.actions, axis=1)[view].astype(np.int32),
+        actions=to_canonical_actions(views, is_least).astype(np.int32),
     )

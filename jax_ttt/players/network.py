@@ -75,27 +75,31 @@ def greedy_actions(
     search counts them as one position. The learner alone, while it explores, plays the
     lowest index of the board itself.
     """
-    order = canonical.action_orders(env_id, env_state.observation)
-    return _first_best(values, env_state.legal_action_mask, order)
+    places = canonical.action_places(env_id, env_state.observation)
+    return _first_best(values, env_state.legal_action_mask, places)
 
 
+@jax.jit
 def tree_actions(tree: Tree, q_values: Float[Array, "D A"]) -> Int[Array, " D"]:
     """Return the move of `greedy_actions` in each of the tree's positions to decide."""
     legal = tree.legal_action_mask[tree.decisions]
     if tree.classes is None:
         return equations.greedy(q_values, legal)
-    return _first_best(q_values, legal, tree.classes.order)
+    return _first_best(q_values, legal, tree.classes.actions)
 
 
 def _first_best(
     values: Float[Array, "B A"],
     legal: Bool[Array, "B A"],
-    order: Int[Array, "B A"],
+    places: Int[Array, "B A"],
 ) -> Int[Array, " B"]:
-    """Return the legal move of the highest value, of equal ones the first in `order`."""
-    ordered = (jnp.take_along_axis(x, order, axis=1) for x in (values, legal))
-    best = equations.greedy(*ordered)
-    return jnp.take_along_axis(order, best[:, None], axis=1)[:, 0]
+    """Return the legal move of the highest value; of equal ones, the least in `places`.
+
+    Of moves with one place, which are images of each other, it is the lowest.
+    """
+    is_best = legal & equations.highest(jnp.where(legal, values, -jnp.inf))
+    best = jnp.argmin(jnp.where(is_best, places, legal.shape[1]), axis=1)
+    return best.astype(jnp.int32)
 
 
 @jax.jit

@@ -132,7 +132,7 @@ def _selected(nodes: Nodes, game: _Playout, key: Key[Array, ""]) -> Int[Array, "
     bound = jnp.where(game.node[:, None] < none, bound, 0.0)
     bound = jnp.where(game.state.legal_action_mask, bound, -jnp.inf)
     return equations.random_legal(
-        jax.random.uniform(key, row.shape), mcts.highest(bound)
+        jax.random.uniform(key, row.shape), equations.highest(bound)
     )
 
 

@@ -27,9 +27,9 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
     agent's values decide. Of equal moves it is the first on the canonical board. The
     agent is by default the opponent's.
     """
-    order = _action_orders(game.env_id, game.state.observation)[0].tolist()
+    places = _action_places(game.env_id, game.state.observation)[0].tolist()
     rows = session.move_values(game, agent)
-    rows = sorted(rows, key=lambda row: order.index(row.move))
+    rows = sorted(rows, key=lambda row: places[row.move])
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]
     if not exact:
         valued = [row for row in rows if row.q_value is not None]
@@ -44,7 +44,7 @@ def suggest_move(game: Session, agent: Agent | None = None) -> Hint | None:
     return Hint(best, tuple(sorted(row.move for row in equal if row is not best)))
 
 
-_action_orders = jax.jit(canonical.action_orders, static_argnums=0)
+_action_places = jax.jit(canonical.action_places, static_argnums=0)
 
 
 def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:

@@ -30,8 +30,8 @@ def tree_json(env_id: EnvId) -> bytes:
     game is not over. `successor` (P, A) uint16, 0 where illegal. `exact` (P,) int8:
     value to the first player. `moves_left` (P,) uint8 under quickest best play.
     `won_lines` (P,) uint16: bit `i` is set if the winner has the cells `lines[i]`.
-    `order` (P,) uint8: the place in `orders` of the position's actions in the order of
-    the canonical board.
+    `order` (P,) uint8: the place in `orders` of the position's actions as they follow
+    each other on the canonical board.
 
     Raises:
         ValueError: the game is too large to enumerate.
@@ -105,9 +105,8 @@ def action_orders(
     place = np.zeros(tree.num_positions, np.int64)
     if tree.classes is None:
         return np.arange(tree.successor.shape[1])[None], place
-    orders, place[tree.decisions] = np.unique(
-        tree.classes.order, axis=0, return_inverse=True
-    )
+    order = np.argsort(tree.classes.actions, axis=1, kind="stable")
+    orders, place[tree.decisions] = np.unique(order, axis=0, return_inverse=True)
     return orders, place
 
 

@@ -155,8 +155,9 @@ def test_values_are_exact_and_the_agents_own(tmp_path):
         network_of(config.architecture), params, game.state.observation
     )[0]
     assert [row.q_value for row in worth] == q_values[1:].tolist()
-    best = max(worth, key=lambda row: row.q_value or 0.0)
-    assert session.play_reply(game).moves[-1] == best.move
+    reply = session.play_reply(game).moves[-1]
+    (played,) = [row.q_value for row in worth if row.move == reply]
+    assert played == max(row.q_value for row in worth if row.q_value is not None)
 
 
 def test_without_a_tree_or_an_agent_there_are_no_values():

@@ -10,7 +10,7 @@ import tiny
 
 from jax_ttt.config.catalogue import SIDES
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
+from jax_ttt.players import agents, network
 from jax_ttt.players.agents import AgentError
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.web import agent_data
@@ -40,12 +40,15 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
     )
 
 
-def test_of_equal_values_the_lowest_move_is_played(host_tree):
+def test_of_equal_values_the_canonical_boards_first_move_is_played(host_tree):
     values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
     found = agent_data.policy_of(host_tree, values)
-    lowest = host_tree.legal_action_mask.argmax(axis=1)
-    decisions = host_tree.decisions
-    assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
+    here = host_tree.decisions
+    states = jax.tree.map(lambda x: jax.device_put(x[here]), host_tree.env_state)
+    flat = jax.device_put(np.zeros((len(here), 9), np.float32))
+    greedy = jax.jit(network.greedy_actions, static_argnums=0)
+    played = np.asarray(greedy("tic_tac_toe", states, flat))
+    np.testing.assert_array_equal(found[here].argmax(axis=1), played)
 
 
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
@@ -57,7 +60,7 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
         position = 0
         for move in line:
             if host_tree.to_move(position) == seat:
-                assert move == np.nanargmax(values[position])
+                assert values[position, move] == np.nanmax(values[position])
             position = int(host_tree.successor[position, move])
         assert host_tree.lost_by(seat)[position]
 

@@ -47,6 +47,18 @@ def test_exact_values_are_those_of_the_rules(read, boards):
     assert [int(value) for value in exact] == [rules.value(board) for board in boards]
 
 
+def test_each_decision_has_the_actions_in_the_order_of_its_canonical_board(
+    data, read, host_tree
+):
+    orders = np.array(data["orders"])
+    assert (np.sort(orders, axis=1) == np.arange(9)).all()
+    order = orders[read("order", "u1")[host_tree.decisions]]
+    found = np.take_along_axis(host_tree.classes.actions, order, axis=1)
+    assert (np.diff(found, axis=1) >= 0).all()
+    images = np.diff(found, axis=1) == 0
+    assert (np.diff(order, axis=1)[images] > 0).all()
+
+
 def test_the_lines_are_found_in_the_tree(data):
     found = {"".join(map(str, line)) for line in data["lines"]}
     assert found == set(rules.LINES)
