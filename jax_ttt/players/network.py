@@ -71,9 +71,9 @@ def greedy_actions(
     """Return the legal move of the highest value.
 
     If several moves have it, it is the one with the lowest index on the canonical
-    board, whatever board a network sees. So symmetric boards get symmetric moves, and a
-    search counts them as one position. The learner alone, while it explores, plays the
-    lowest index of the board itself.
+    board, whatever board a network sees. So if symmetric boards have symmetric values,
+    they get symmetric moves, and a search counts them as one position. Only in the
+    games that a learner learns from, it plays the lowest index of the board itself.
     """
     places = canonical.action_places(env_id, env_state.observation)
     return _first_best(values, env_state.legal_action_mask, places)

@@ -1,7 +1,8 @@
 """Monte Carlo tree search (UCT) that steps the game, for games without a tree.
 
 The search is that of `mcts`, but a board that several lines of play lead to is several
-nodes.
+nodes. Both stay: the graph of `mcts` makes one search a policy of the whole game, and
+in tic-tac-toe the same 200 playouts a move lose half as often with it.
 
 Axes: `B` searches, `N` nodes, `A` actions.
 """

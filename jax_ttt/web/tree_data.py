@@ -106,7 +106,8 @@ def action_orders(
     if tree.classes is None:
         return np.arange(tree.successor.shape[1])[None], place
     order = np.argsort(tree.classes.actions, axis=1, kind="stable")
-    orders, place[tree.decisions] = np.unique(order, axis=0, return_inverse=True)
+    orders, found = np.unique(order, axis=0, return_inverse=True)
+    place[tree.decisions] = found.reshape(-1)
     return orders, place
 
 
