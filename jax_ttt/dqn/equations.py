@@ -35,6 +35,17 @@ def greedy(
     return best.astype(jnp.int32)
 
 
+def highest(values: Float[Array, "B A"]) -> Bool[Array, "B A"]:
+    """Return which values are the highest of their row, the first NaN if there is one.
+
+    Illegal actions must have the value -inf.
+    """
+    best = values == values.max(axis=1, keepdims=True)
+    # XLA may compute a value twice with different rounding. Then no value equals the
+    # maximum; without the next line, an illegal move would be chosen.
+    return best | (values.argmax(axis=1)[:, None] == jnp.arange(values.shape[1])[None])
+
+
 def random_legal(
     uniform: Float[Array, " B"], legal_action_mask: Bool[Array, "B A"]
 ) -> Int[Array, " B"]:

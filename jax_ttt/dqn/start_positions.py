@@ -19,7 +19,7 @@ CAPACITY = 2**18
 
 
 class Pool(NamedTuple):
-    """Positions in which no game is over, as keys of `envs.packing`."""
+    """Positions in which no game is over, as keys of `games.packing`."""
 
     keys: jax.Array | np.ndarray  # (C, 2) uint32; only the first `size` rows count
     size: jax.Array | np.integer  # () int32

@@ -1,7 +1,8 @@
 """Positions as keys: exact, without collisions, of at most 64 bits.
 
 A key is a row of two 32-bit words. It holds the stones of both players, and these say
-whose turn it is, since the players alternate and the first player moves first.
+whose turn it is, since the players alternate and the first player moves first. Packed
+by cells, it is the key of `games.canonical`.
 
 Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 """
@@ -61,7 +62,8 @@ def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     game = GAMES[env_id]
     num_digits, bits = _digit_bits(game)
     if game.packing == "cells":
-        digits = stones.first + 2 * stones.second.astype(jnp.uint32)
+        mine, yours = _to_mover(stones)
+        digits = 1 + mine.astype(jnp.uint32) - yours.astype(jnp.uint32)
     else:
         digits = _column_digits(game, stones)
     place = np.arange(num_digits)
@@ -69,6 +71,15 @@ def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     moved = digits << jnp.uint32(place % per_word * bits)[None]
     words = [moved[:, place // per_word == word] for word in (0, 1)]
     return jnp.stack([word.sum(axis=1, dtype=jnp.uint32) for word in words], axis=1)
+
+
+def _to_mover(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
+    """Return the stones of the player to move, and the other's."""
+    second_moves = (stones.first | stones.second).sum(axis=1, keepdims=True) % 2 == 1
+    return (
+        jnp.where(second_moves, stones.second, stones.first),
+        jnp.where(second_moves, stones.first, stones.second),
+    )
 
 
 def _column_digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
@@ -90,7 +101,8 @@ def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:
     words = keys[:, place // per_word] >> jnp.uint32(place % per_word * bits)[None]
     digits = words & jnp.uint32(2**bits - 1)
     if game.packing == "cells":
-        return Stones(digits == 1, digits == 2)
+        # Seen by the mover, who is the second player after an odd number of stones.
+        return Stones(*_to_mover(Stones(digits == 2, digits == 0)))
     rows = jnp.arange(game.shape[0], dtype=jnp.uint32)[None, ::-1, None]
     height = 31 - jax.lax.clz(digits)[:, None]
     taken, bit = rows < height, (digits[:, None] >> rows) & 1 == 1
@@ -107,9 +119,7 @@ def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
     game = GAMES[env_id]
     num_stones = (stones.first | stones.second).sum(axis=1, dtype=jnp.int32)
     second_moves = num_stones % 2
-    turn = (second_moves == 1)[:, None]
-    mine = jnp.where(turn, stones.second, stones.first)
-    yours = jnp.where(turn, stones.first, stones.second)
+    mine, yours = _to_mover(stones)
     free = ~(stones.first | stones.second)
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
     # PGX's states of stones have the fields of ours, which `pgx.State` does not say.

@@ -28,7 +28,7 @@ def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
 def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
     """Return the position after each move, 0 where illegal.
 
-    With `canonical`, return the first of its symmetric positions instead.
+    With `canonical`, return the first position with the same canonical board instead.
     """
     tree = trees.enumerated(env_id)
     return tree.first_view[tree.successor] if canonical else tree.successor

@@ -18,8 +18,9 @@ import pgx
 from jaxtyping import Array, Int
 
 from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.games import pgx_games, stones, symmetry
-from jax_ttt.games.symmetry import Classes, LeafT, Views
+from jax_ttt.games import canonical, pgx_games, stones, symmetry
+from jax_ttt.games.canonical import Classes
+from jax_ttt.games.symmetry import LeafT, Views
 from jax_ttt.runtime.compiling import Program
 
 MAX_POSITIONS = 100_000
@@ -62,7 +63,7 @@ class Tree(Generic[LeafT]):
     terminal: LeafT  # (P,) bool
     outcome: LeafT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
     decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
-    first_view: LeafT  # (P,) int32 first symmetric position (itself if none listed)
+    first_view: LeafT  # (P,) int32 the first position with the same canonical board
     classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
     level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
@@ -161,8 +162,7 @@ def enumerate_positions(
     first_view, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
         cells = stones.cells_on_host(env_state.observation)
-        first_view, view = symmetry.find_first_views(cells, level_start, views)
-        classes = symmetry.classes(decisions, first_view, view, views)
+        first_view, classes = canonical.classes_of(cells, level_start, decisions, views)
     return Tree(
         env_state=env_state,
         legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],

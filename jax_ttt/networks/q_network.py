@@ -13,14 +13,13 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, Int, Key, Shaped
+from jaxtyping import Array, Float, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.config.choices import Precision
-from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games import canonical, pgx_games, stones, symmetry
 from jax_ttt.games.stones import Positions
-from jax_ttt.networks import canonical_views
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
@@ -160,22 +159,10 @@ def heads(
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    least = canonical_views.least_views(stones.cells(obs), views)
-    canonical = canonical_views.to_canonical(obs, views, least)
-    values = _forward(network, params, canonical, dtype)
-    return canonical_views.from_canonical(values, views, least)
-
-
-def canonical_actions(
-    network: Network, obs: Shaped[Array, "B *shape"]
-) -> Int[Array, "B A"]:
-    """Return which action each action is on the board that the network gets."""
-    views = _canonical_views(network.architecture)
-    if views is None:
-        actions = jnp.arange(pgx_games.sizes(network.env_id).num_actions)
-        return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = canonical_views.least_views(stones.cells(obs), views)
-    return canonical_views.to_canonical_actions(views, least)
+    least = canonical.least_views(stones.cells(obs), views)
+    board = canonical.to_canonical(obs, views, least)
+    values = _forward(network, params, board, dtype)
+    return canonical.from_canonical(values, views, least)
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:

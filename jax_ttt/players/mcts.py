@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.dqn import equations
@@ -125,7 +125,7 @@ def playout(
         bound = ucb(child_visits, score, visits[:, None])
         bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
-        action = equations.random_legal(draws[moves], highest(bound))
+        action = equations.random_legal(draws[moves], equations.highest(bound))
         over = graph.terminal[node]
         after = jnp.where(over, num_nodes, child[row, action])
         path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))
@@ -145,14 +145,6 @@ def playout(
         records.visits.at[row, path].add(1.0, mode="drop"),
         records.score.at[row, path].add(score, mode="drop"),
     )
-
-
-def highest(bound: Float[Array, "B A"]) -> Bool[Array, "B A"]:
-    """Return which bounds are the highest of their row."""
-    best = bound == bound.max(axis=1, keepdims=True)
-    # XLA may compute a bound twice with different rounding. Then no bound equals the
-    # maximum; without the next line, an illegal move would be chosen.
-    return best | (bound.argmax(axis=1)[:, None] == jnp.arange(bound.shape[1])[None])
 
 
 def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A"]:

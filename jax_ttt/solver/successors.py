@@ -1,6 +1,6 @@
 """The positions after one move, as keys: after a player's move, or after every move.
 
-It steps the game itself; what a key means is known to `envs.packing` alone.
+It steps the game itself; what a key means is known to `games.packing` alone.
 
 Axes: `B` positions, `A` actions, `K` moves: 1 if the player moves, else A, `G` views.
 """
@@ -103,7 +103,11 @@ def _after(
 
 
 def first_keys(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
-    """Return the least key of each board's symmetric views."""
+    """Return the least key of each board's symmetric views.
+
+    Packed by cells, it is that of `games.canonical`. Packed by columns, it may be that
+    of another view; training starts at these keys, so they decide what a run learns.
+    """
     least, *others = (
         packing.pack(env_id, packing.seen(stones, cells))
         for cells in packing.all_views(env_id).cells

@@ -61,12 +61,12 @@ pack = jax.jit(packing.pack, static_argnums=0)
 
 
 def test_keys_by_hand():
-    # Two bits of each cell: 1 is the first player's stone, 2 the second's.
+    # Two bits of each cell: 1 is free, 2 the mover's stone, here the second player's.
     (found,) = pack("tic_tac_toe", stones([0, 2], [1], 9)).tolist()
-    assert found == [0b01_10_01, 0]
-    # Sixteen cells fill the first word.
-    (found,) = pack("mnk_4x4_4", stones([0, 15], [14], 16)).tolist()
-    assert found == [1 + (2 << 28) + (1 << 30), 0]
+    assert found == [0b01_01_01_01_01_01_00_10_00, 0]
+    # Sixteen cells fill the first word; here the first player moves.
+    (found,) = pack("mnk_4x4_4", stones([0, 15], [13, 14], 16)).tolist()
+    assert found == [int("10_00_00" + "01" * 12 + "10", base=2), 0]
     # Five bits of each column: stones from below, 1 is the first player's, then a 1.
     # Six columns fit into a word.
     (found,) = pack("connect_4x4", stones([12, 4], [8, 15], 16)).tolist()

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.games import positions, stones, symmetry
+from jax_ttt.games import canonical, positions, stones, symmetry
 
 
 def test_classes_of_positions_under_the_eight_symmetries(host_tree):
@@ -26,6 +26,15 @@ def test_each_decision_is_a_view_of_its_class(host_tree):
     np.testing.assert_array_equal(shown, features[host_tree.decisions])
 
 
+def test_the_board_of_each_class_has_the_least_key_of_its_views(host_tree):
+    classes, cells = host_tree.classes, stones.cells_on_host(host_tree.obs)
+    assert classes is not None
+    views = symmetry.views("tic_tac_toe")
+    assert views is not None
+    keys = canonical.keys_on_host(cells[classes.boards][:, views.cells])
+    assert (keys[:, 0] == keys.min(axis=1)).all()
+
+
 def test_each_board_is_found_by_its_number(host_tree):
     cells = jnp.asarray(stones.cells(host_tree.obs))
     found = positions.index("tic_tac_toe")[np.asarray(stones.number(cells))]
@@ -37,4 +46,4 @@ def test_views_that_are_no_symmetries_are_refused(host_tree):
     views = symmetry.Views(with_cells_swapped, with_cells_swapped)
     cells = stones.cells_on_host(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
-        symmetry.find_first_views(cells, host_tree.level_start, views)
+        canonical.classes_of(cells, host_tree.level_start, host_tree.decisions, views)

@@ -10,8 +10,8 @@ import pytest
 
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.games import stones, symmetry
-from jax_ttt.networks import canonical_views, q_network
+from jax_ttt.games import canonical, stones, symmetry
+from jax_ttt.networks import q_network
 from jax_ttt.players.network import decision_values, network_of
 from jax_ttt.runtime import devices
 
@@ -113,16 +113,16 @@ def test_q_values_rotate_with_the_board(params, obs):
 
 
 def test_without_canonical_views_the_network_sees_the_board_itself(params, obs):
-    plain, canonical = (
+    plain, mapped = (
         np.asarray(q_values(config, params, obs)) for config in (PLAIN, CONFIG)
     )
-    find = jax.jit(lambda cells: canonical_views.least_views(cells, views()))
+    find = jax.jit(lambda cells: canonical.least_views(cells, views()))
     least = np.asarray(find(stones.cells(obs)))
     # Only boards with one canonical view: symmetric cells share a value on the others.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)
     assert 0 < as_it_is.sum() < len(obs)
-    np.testing.assert_allclose(plain[as_it_is], canonical[as_it_is], atol=1e-6)
-    assert not np.allclose(plain[~as_it_is], canonical[~as_it_is], atol=1e-3)
+    np.testing.assert_allclose(plain[as_it_is], mapped[as_it_is], atol=1e-6)
+    assert not np.allclose(plain[~as_it_is], mapped[~as_it_is], atol=1e-3)
 
 
 def test_a_game_without_listed_symmetries_has_no_canonical_views():

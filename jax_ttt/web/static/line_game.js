@@ -1,5 +1,5 @@
 // The rules of Connect Four: stones fall in columns, and `in_a_row` of them win. They are
-// those of envs/line_games.py. A position never changes: a move makes another one.
+// those of games/line_games.py. A position never changes: a move makes another one.
 
 // The steps from a cell to its neighbour in a row: [rows, columns].
 const STEPS = [
@@ -15,9 +15,9 @@ export function mirrored(cell, columns) {
   return cell - column + (columns - 1 - column);
 }
 
-// Negative if the mirror image is the canonical board, 0 if it is the board itself. The
-// mover's stones (1) and the opponent's (-1) are digits of a number, that of the last cell
-// first; the canonical board has the least number.
+// Negative if the mirror image is the canonical board, 0 if it is the board itself, as in
+// games/canonical.py. The mover's stones (1) and the opponent's (-1) are digits of a key,
+// that of the last cell first; the canonical board has the least key.
 export function comparedToImage({ cells, sign }, columns) {
   for (let cell = cells.length - 1; cell >= 0; cell -= 1) {
     const difference = sign * (cells[mirrored(cell, columns)] - cells[cell]);
