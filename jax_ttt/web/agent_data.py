@@ -1,35 +1,26 @@
-"""An agent's action values, proof and history as plain data for the page.
+"""What the page gets of an agent: its action values, its grade, its description.
 
 Axes: `P` positions, `A` actions.
 """
-
-from typing import TypedDict
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, SIDES, Side
 from jax_ttt.config.choices import NetworkKind
 from jax_ttt.dqn import equations
 from jax_ttt.files.records import JsonObject
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
+from jax_ttt.grading import exact
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.solver import policies, proof
+from jax_ttt.solver import policies
 from jax_ttt.web import tree_data
 
 KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
 """The names of the kinds of agents in the page's data."""
-
-
-class SideProof(TypedDict):
-    """Whether a policy can be beaten on one side, and its lines of play."""
-
-    unbeatable: bool
-    lines: dict[str, int]  # their number by result
-    losing_line: list[int] | None  # its moves
 
 
 def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
@@ -70,18 +61,15 @@ def values_json(
     }
 
 
-def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[Side, SideProof]:
-    """Return by side whether the greedy policy is unbeatable, and its lines of play."""
-    probs = policy_of(tree, values)
-    by_side: dict[Side, SideProof] = {}
-    for seat in SEATS:
-        line = proof.losing_line(tree, probs, seat)
-        by_side[SIDES[seat]] = {
-            "unbeatable": bool(proof.unbeatable(tree, probs, (seat,))),
-            "lines": proof.lines(tree, probs, seat)._asdict(),
-            "losing_line": None if line is None else [move for _, move in line],
-        }
-    return by_side
+def grade(agent: Agent, values: Float[np.ndarray, "P A"]) -> Grade:
+    """Return the exact grade of an agent with these action values."""
+    tree = trees.enumerated(agent.config.env_id)
+    return exact.grade_seats(
+        env_id=agent.config.env_id,
+        tree=tree,
+        probs=policy_of(tree, values),
+        seats=agent.config.seats,
+    )
 
 
 def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> JsonObject:
