@@ -36,10 +36,10 @@ async def values(services: "Services", request: Request) -> JsonObject:
     return await services.computed(services.descriptions.values, *_asked(request))
 
 
-async def proof(services: "Services", request: Request) -> JsonObject:
+async def grade(services: "Services", request: Request) -> JsonObject:
     """Return an agent's grade: by seat whether it can be beaten, and its lines."""
-    grade = await services.computed(services.descriptions.grade, *_asked(request))
-    return records.to_dict(grade)
+    found = await services.computed(services.descriptions.grade, *_asked(request))
+    return records.to_dict(found)
 
 
 async def history(services: "Services", request: Request) -> JsonObject:
@@ -68,6 +68,6 @@ ANSWERS = {
     ("GET", "/api/connect_four"): connect_four,
     ("GET", "/api/agents"): agents,
     ("GET", "/api/values"): values,
-    ("GET", "/api/proof"): proof,
+    ("GET", "/api/grade"): grade,
     ("GET", "/api/history"): history,
 }

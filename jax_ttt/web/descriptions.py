@@ -7,6 +7,7 @@ import collections
 from typing import Protocol
 
 from jax_ttt.config.catalogue import SEATS
+from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.rows import Chunk
 from jax_ttt.files.run_folder import RunFolder
@@ -86,16 +87,16 @@ class Descriptions:
         if agent_id == LIVE:
             return self._training.status()["history"]
         entry = self._opponents.listed.find(agent_id)
-        measured: dict[int, HistoryRow] = {}
+        measured: dict[int, Grade] = {}
         for update in self._opponents.listed.updates(entry):
             if (grade := self._graded(entry, update)) is not None:
-                measured[update] = live_run.history_row(update, grade)
+                measured[update] = grade
         if entry.source != "run":
-            return list(measured.values())
+            return [live_run.history_row(*graded) for graded in measured.items()]
         rows = read_history(RunFolder(entry.path.parent))
         for row in rows:
-            if row["update"] in measured:
-                row["grade"] = measured[row["update"]]["grade"]
+            if (grade := measured.get(row["update"])) is not None:
+                row["grade"] = records.to_dict(grade)
         return rows
 
     def _grade(self, agent_id: str, update: int | None) -> Grade:

@@ -74,6 +74,6 @@ export function openServer() {
       return fromBase64(tree, found.values);
     },
     history: (id) => json("GET", `/api/history?${query(id)}`),
-    proof: (id, update) => json("GET", `/api/proof?${query(id, update)}`),
+    grade: (id, update) => json("GET", `/api/grade?${query(id, update)}`),
   };
 }
