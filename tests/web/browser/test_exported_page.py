@@ -302,13 +302,13 @@ def test_the_browser_counts_the_same_lines_as_python(page, exported, host_tree):
         assert shown == [f"{sum(x):,}", f"{sum(o):,}"]
 
 
-def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
+def test_the_losing_line_is_played_on_the_board(page, exported):
     browsing.agent(page, "run/weak")
-    values = agent_data.action_values(exported[-1].agent)
-    lines = agent_data.proof_json(host_tree, values)
+    weak = exported[-1].agent
+    grade = agent_data.grade(weak, agent_data.action_values(weak))
     tab(page, "Proof")
-    for number, side in enumerate(SIDES.values()):
-        line = lines[side]["losing_line"]
+    for number, (seat, side) in enumerate(SIDES.items()):
+        line = grade.seat(seat).losing_line
         assert line is not None
         page.get_by_role("button", name="Show me how to beat it").nth(number).click()
         title = f"How to beat it: {len(line)} of {len(line)}"
