@@ -40,9 +40,9 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(host_tree):
     grade = exact.grade_seats("tic_tac_toe", host_tree, best)
     assert grade.unbeatable is True
     for seat in SEATS:
-        assert grade.seat(seat).loss_rate == 0
-        assert grade.seat(seat).losing_line is None
-        assert grade.seat(seat).optimal_move_rate == pytest.approx(1)
+        assert grade.followed[seat].loss_rate == 0
+        assert grade.followed[seat].losing_line is None
+        assert grade.followed[seat].optimal_move_rate == pytest.approx(1)
 
 
 def test_the_share_of_best_moves_is_of_the_seats_positions(host_tree, boards):
@@ -50,5 +50,5 @@ def test_the_share_of_best_moves_is_of_the_seats_positions(host_tree, boards):
     for letter, seat in zip("XO", SEATS, strict=True):
         own = [b for b in boards if rules.moves(b) and rules.mover(b) == letter]
         right = [rules.moves(b)[0] in rules.best_moves(b) for b in own]
-        assert grade.seat(seat).optimal_move_rate == pytest.approx(np.mean(right))
+        assert grade.followed[seat].optimal_move_rate == pytest.approx(np.mean(right))
     assert grade.unbeatable is False

@@ -107,7 +107,9 @@ def test_grades_are_those_after_the_last_game():
     loud = NETWORK.replace(learning_rate=0.1, learning_rate_end=0.1)
     after, row = run.learn([X_WINS] * 20, loud)
     assert row is not None
-    assert first_wins(row) == pytest.approx(after.grade.first.win_rate, abs=1e-6)
+    assert first_wins(row) == pytest.approx(
+        after.grade.followed["first"].win_rate, abs=1e-6
+    )
     expected = LiveRun(NETWORK, 3)
     _, rows = whole(expected, NETWORK)
     assert first_wins(rows[-1]) != pytest.approx(first_wins(row), abs=1e-3)

@@ -73,7 +73,7 @@ def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner):
     assert status["draws"] + sum(status["wins"].values()) == status["games"]
     assert [row["update"] for row in status["history"]] == [0, 10, 20]
     for letter, seat in zip("xo", SEATS, strict=True):
-        exact = found.seat(seat)
+        exact = found.followed[seat]
         shown = status["history"][-1]["grade"][seat]
         assert shown["win_rate"] == pytest.approx(exact.win_rate, abs=1e-6)
         assert shown["loss_rate"] == pytest.approx(exact.loss_rate, abs=1e-6)

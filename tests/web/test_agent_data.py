@@ -54,7 +54,7 @@ def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
     values = agent_data.action_values(untrained)
     grade = agent_data.grade(untrained, values)
     for seat in SEATS:
-        line = grade.seat(seat).losing_line
+        line = grade.followed[seat].losing_line
         assert line is not None
         position = 0
         for move in line:

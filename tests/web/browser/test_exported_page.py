@@ -308,7 +308,7 @@ def test_the_losing_line_is_played_on_the_board(page, exported):
     grade = agent_data.grade(weak, agent_data.action_values(weak))
     tab(page, "Proof")
     for number, (seat, side) in enumerate(SIDES.items()):
-        line = grade.seat(seat).losing_line
+        line = grade.followed[seat].losing_line
         assert line is not None
         page.get_by_role("button", name="Show me how to beat it").nth(number).click()
         title = f"How to beat it: {len(line)} of {len(line)}"
