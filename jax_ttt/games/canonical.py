@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from jax_ttt.config.catalogue import EnvId
 from jax_ttt.games import pgx_games, stones, symmetry
-from jax_ttt.games.symmetry import ArrayT, LeafT, Views
+from jax_ttt.games.symmetry import LeafT, Views
 
 CELLS = 12
 """Number of cells whose part of a key a float32 represents exactly."""
@@ -75,16 +75,13 @@ def to_canonical(
     return jnp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
 
 
-def to_canonical_actions(
-    views: Views, least: Bool[ArrayT, "B G"]
-) -> Int[ArrayT, "B A"]:
+def to_canonical_actions(views: Views, least: Bool[Array, "B G"]) -> Int[Array, "B A"]:
     """Return which action of the canonical view each action of the board is.
 
     On a board that is its own image, symmetric actions are the same one.
     """
     inverse = np.argsort(views.actions, axis=-1)[None]
-    xp = np if isinstance(least, np.ndarray) else jnp
-    return xp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
+    return jnp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
 
 
 def from_canonical(
@@ -140,5 +137,14 @@ def classes_of(
     return first[number].astype(np.int32), Classes(
         boards=canonical[number[firsts]].astype(np.int32),
         row=row.astype(np.int32),
-        actions=to_canonical_actions(views, is_least).astype(np.int32),
+        actions=_actions_on_host(views, is_least),
     )
+
+
+def _actions_on_host(
+    views: Views, is_least: Bool[np.ndarray, "D G"]
+) -> Int[np.ndarray, "D A"]:
+    """Return the result of `to_canonical_actions` without compiling."""
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    actions = np.where(is_least[..., None], inverse, len(views.actions[0]))
+    return actions.min(axis=1).astype(np.int32)

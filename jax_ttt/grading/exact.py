@@ -3,6 +3,8 @@
 Axes: `P` positions, `A` actions, `D` positions to decide.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 
@@ -33,15 +35,11 @@ def grade_policy(
         "worst case": best_response.best_response(tree, probs, draw=-1.0),
     }
     others = np.stack([*opponents.values()])
-    firsts = outcomes.pairwise_outcomes(tree, probs[None], others)
-    seconds = outcomes.pairwise_outcomes(tree, others, probs[None])
-    matches = {}
-    for place, name in enumerate(opponents):
-        as_first = Outcome(*(rates[0, place] for rates in firsts))
-        as_second = Outcome(*(rates[place, 0] for rates in seconds))
-        matches[name] = Match(
-            first=exact_rates(as_first), second=exact_rates(as_second).reversed()
-        )
+    matches = _matches(
+        opponents=[*opponents],
+        firsts=outcomes.pairwise_outcomes(tree, probs[None], others),
+        seconds=outcomes.pairwise_outcomes(tree, others, probs[None]),
+    )
     worst = matches.pop("worst case")
     good = minimax.optimal_moves(tree, probs)
     decided = {seat: proof.decided(tree, probs, seat) for seat in SEATS}
@@ -58,45 +56,91 @@ def grade_policy(
         num_reachable=int(reachable.sum()),
         mean_abs_q_error=mean_abs_q_error,
     )
-    beaten = proof.beaten(tree, probs)
-    first, second = (
-        _followed(
-            tree=tree,
-            probs=probs,
-            seat=seat,
-            rates=matches["random"].seat(seat),
-            worst_loss_rate=worst.seat(seat).loss_rate,
-            beaten=bool(beaten[SEATS.index(seat)]),
-            optimal_move_rate=float(good[tree.moves_of(seat) & ~tree.terminal].mean()),
-        )
-        for seat in SEATS
+    first, second = _followed(
+        tree=tree, probs=probs, random=matches["random"], worst=worst, good=good
     )
     return Grade(
         env_id=env_id, seats=seats, first=first, second=second, details=details
     )
 
 
+def grade_seats(
+    env_id: EnvId,
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    seats: tuple[Seat, ...] = SEATS,
+) -> Grade:
+    """Return the grade of a policy as `grade_policy` does, but without the details.
+
+    It takes about half the time.
+    """
+    worst = best_response.best_response(tree, probs, draw=-1.0)
+    others = np.stack([policies.uniform(tree), worst])
+    matches = _matches(
+        opponents=["random", "worst case"],
+        firsts=outcomes.pairwise_outcomes(tree, probs[None], others),
+        seconds=outcomes.pairwise_outcomes(tree, others, probs[None]),
+    )
+    first, second = _followed(
+        tree=tree,
+        probs=probs,
+        random=matches["random"],
+        worst=matches["worst case"],
+        good=minimax.optimal_moves(tree, probs),
+    )
+    return Grade(env_id=env_id, seats=seats, first=first, second=second)
+
+
+def _matches(
+    opponents: Sequence[str], firsts: Outcome, seconds: Outcome
+) -> dict[str, Match]:
+    """Return a policy's results against each of the opponents.
+
+    `firsts` are its rates as the first player, `(1, N)`, `seconds` those of the
+    opponents as the first player, `(N, 1)`.
+    """
+    matches = {}
+    for place, name in enumerate(opponents):
+        as_first = Outcome(*(rates[0, place] for rates in firsts))
+        of_opponent = Outcome(*(rates[place, 0] for rates in seconds))
+        matches[name] = Match(
+            first=exact_rates(as_first), second=exact_rates(of_opponent).reversed()
+        )
+    return matches
+
+
 def _followed(
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
-    seat: Seat,
-    rates: SeatGrade,
-    worst_loss_rate: float,
-    beaten: bool,
-    optimal_move_rate: float,
-) -> SeatGrade:
-    """Return what is known of a policy in a seat; `rates` are those against random."""
-    return SeatGrade(
-        win_rate=rates.win_rate,
-        draw_rate=rates.draw_rate,
-        loss_rate=rates.loss_rate,
-        worst_loss_rate=worst_loss_rate,
-        complete=True,
-        beaten=beaten,
-        losing_line=proof.losing_line(tree, probs, seat) if beaten else None,
-        lines=proof.lines(tree, probs, seat),
-        optimal_move_rate=optimal_move_rate,
-    )
+    random: Match,
+    worst: Match,
+    good: Float[np.ndarray, " P"],
+) -> list[SeatGrade]:
+    """Return what is known of a policy in each seat.
+
+    `random` and `worst` are its results against a random opponent and in the worst
+    case, `good` are its chances of a best move.
+    """
+    beaten = proof.beaten(tree, probs)
+    grades = []
+    for place, seat in enumerate(SEATS):
+        rates = random.seat(seat)
+        line = proof.losing_line(tree, probs, seat) if beaten[place] else None
+        decisions = tree.moves_of(seat) & ~tree.terminal
+        grades.append(
+            SeatGrade(
+                win_rate=rates.win_rate,
+                draw_rate=rates.draw_rate,
+                loss_rate=rates.loss_rate,
+                worst_loss_rate=worst.seat(seat).loss_rate,
+                complete=True,
+                beaten=bool(beaten[place]),
+                losing_line=line,
+                lines=proof.lines(tree, probs, seat),
+                optimal_move_rate=float(good[decisions].mean()),
+            )
+        )
+    return grades
 
 
 def exact_rates(outcome: Outcome) -> SeatGrade:

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from jax_ttt.grading.history import HistoryRow
 from jax_ttt.live import sliders
-from jax_ttt.live.live_run import NOTHING, Figures, LiveRun, Snapshot
+from jax_ttt.live.live_run import NOTHING, Figures, HistoryRow, LiveRun, Snapshot
 from jax_ttt.live.sliders import LEARNING, LearnerKind
 
 Phase = Literal["idle", "compiling", "running", "finished", "failed"]

@@ -13,20 +13,21 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jax_ttt.config.catalogue import SEAT_OF, SEATS, SIDES, EnvId, Side
+from jax_ttt.config.catalogue import SEAT_OF, SIDES, EnvId, Side
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
+from jax_ttt.files import records
+from jax_ttt.files.records import JsonObject
 from jax_ttt.files.rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
-from jax_ttt.games.tree import Tree
-from jax_ttt.grading.grade import Grades
-from jax_ttt.grading.history import HistoryRow, history_row, optimal_by_seat
+from jax_ttt.grading import exact
+from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures import curves
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.solver import policies, proof
+from jax_ttt.solver import policies
 from jax_ttt.training import graded_steps, loop
 from jax_ttt.training.run_state import Progress, RunState, run_key
 
@@ -41,12 +42,53 @@ class Snapshot:
     params: nnx.State
     seed: int
     update: int
-    grades: Grades
+    grade: Grade
 
     def agent(self) -> Agent:
         """Return the agent."""
-        params = jax.tree.map(jnp.asarray, self.params)
-        return Agent(self.config, params, self.seed, self.update, self.grades)
+        return Agent(
+            config=self.config,
+            params=jax.tree.map(jnp.asarray, self.params),
+            seed=self.seed,
+            num_updates=self.update,
+            score=self.grade,
+        )
+
+
+class HistoryRow(TypedDict):
+    """An agent's grade after an update; what is unknown is None."""
+
+    update: int
+    games: int | None  # training games that have ended
+    loss: float | None  # of the chunk of updates before
+    seconds: float | None  # spent training
+    grade: JsonObject  # of a `Grade`
+
+
+def history_row(
+    update: int,
+    grade: Grade,
+    *,
+    games: int | None = None,
+    loss: float | None = None,
+    seconds: float | None = None,
+) -> HistoryRow:
+    """Return a grade as a row of an agent's history."""
+    return {
+        "update": update,
+        "games": games,
+        "loss": loss,
+        "seconds": seconds,
+        "grade": records.to_dict(grade),
+    }
+
+
+def unbeatable_by_side(grade: Grade) -> dict[Side, bool | None]:
+    """Return by side whether no line of play beats the agent; None: not known."""
+    return {
+        side: None if (found := grade.seat(seat)) is None else found.unbeatable
+        for side, seat in SEAT_OF.items()
+    }
 
 
 class Figures(TypedDict):
@@ -58,7 +100,7 @@ class Figures(TypedDict):
     draws: int
     loss: float | None
     positions_learned: int | None  # None for a network
-    unbeatable: dict[Side, bool] | None
+    unbeatable: dict[Side, bool | None] | None
     people_games: int
     proven_at: int | None
 
@@ -92,12 +134,14 @@ class LiveRun:
         self._config, self._seed = config, seed
         self._key = run_key(seed)
         learner = loop.make_learner(config, seed)
-        self._steps = graded_steps.with_grades(loop.train(learner, self._key))
+        self._grade = graded_steps.ungraded(config)
+        self._steps = graded_steps.with_grades(
+            config, loop.train(learner, self._key), self._grade
+        )
         self._num_games = 0  # of people
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
         self._evaluated: list[Evaluated] = []
-        self._unbeatable: dict[Side, bool] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -145,45 +189,46 @@ class LiveRun:
         self._config = config
         learner = loop.make_learner(config, self._seed)
         steps = loop.train(learner, self._key, state, stop=stop)
-        self._steps = graded_steps.with_grades(steps)
+        self._steps = graded_steps.with_grades(config, steps, self._grade)
 
-    def _taken(self, progress: Progress, found: Grades) -> Step:
-        return self._snapshot(progress, found), self._noted(progress, found)
+    def _taken(self, progress: Progress, grade: Grade) -> Step:
+        self._grade = grade
+        return self._snapshot(progress), self._noted(progress)
 
-    def _snapshot(self, progress: Progress, found: Grades) -> Snapshot:
-        # Copies, because the next chunk donates these arrays.
-        params = jax.tree.map(np.array, progress.params)
-        return Snapshot(self._config, params, self._seed, progress.update, found)
+    def _snapshot(self, progress: Progress) -> Snapshot:
+        return Snapshot(
+            config=self._config,
+            # Copies, because the next chunk donates these arrays.
+            params=jax.tree.map(np.array, progress.params),
+            seed=self._seed,
+            update=progress.update,
+            grade=self._grade,
+        )
 
-    def _noted(self, progress: Progress, found: Grades) -> HistoryRow | None:
+    def _noted(self, progress: Progress) -> HistoryRow | None:
         self._state = progress.state
-        row = graded_steps.row(progress, found)
+        row = graded_steps.row(progress, self._grade)
         if isinstance(row, Chunk):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
             return None
-        if progress.evaluation is None:
-            raise ValueError("a step is a chunk or an evaluation")
-        tree = trees.enumerated(self._config.env_id)
-        probs = policies.deterministic(tree, np.asarray(progress.evaluation.moves))
-        self._unbeatable = {
-            side: bool(proof.unbeatable(tree, probs, (seat,)))
-            for side, seat in SEAT_OF.items()
-        }
+        if progress.evaluation is None or progress.evaluation.exact is None:
+            raise ValueError("a step is a chunk or an exact evaluation")
         if self._evaluated and self._evaluated[-1].update == row.update:
             self._evaluated.pop()  # from before the games of people
         self._evaluated.append(row)
-        return self._history_row(row, tree, probs)
-
-    def _history_row(self, row: Evaluated, tree: Tree, probs: np.ndarray) -> HistoryRow:
-        if row.exact is None:
-            raise ValueError("a live run needs exact grades")
+        tree = trees.enumerated(self._config.env_id)
+        moves = np.asarray(progress.evaluation.exact.moves)
+        graded = exact.grade_seats(
+            env_id=self._config.env_id,
+            tree=tree,
+            probs=policies.deterministic(tree, moves),
+            seats=self._config.seats,
+        )
         return history_row(
             row.update,
-            {seat: row.exact.seat(seat) for seat in SEATS},
-            row.is_proven,
-            optimal_by_seat(tree, probs),
+            graded,
             games=row.games,
             loss=None if self._chunk is None else self._chunk.loss,
             seconds=row.seconds,
@@ -212,7 +257,7 @@ class LiveRun:
             "draws": games - wins - losses,
             "loss": None if self._chunk is None else self._chunk.loss,
             "positions_learned": None if visited is None else int(visited.sum()),
-            "unbeatable": self._unbeatable,
+            "unbeatable": unbeatable_by_side(self._grade) if self._evaluated else None,
             "people_games": self._num_games,
             "proven_at": curves.proven_from(self._evaluated),
         }

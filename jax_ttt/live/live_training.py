@@ -8,10 +8,9 @@ from typing import cast
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.ranges import check
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.history import HistoryRow
 from jax_ttt.live import live_run, sliders
 from jax_ttt.live.job import FullStatus, Games, Job, Status, updates_per_second
-from jax_ttt.live.live_run import LiveRun, Snapshot
+from jax_ttt.live.live_run import HistoryRow, LiveRun, Snapshot
 from jax_ttt.live.mailbox import Mailbox
 from jax_ttt.live.sliders import LEARNERS, LEARNING, LearnerKind
 from jax_ttt.players.agents import Agent

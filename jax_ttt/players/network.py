@@ -61,7 +61,7 @@ def _greedy(
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
     q_values = q_network.q_values(network, params, env_state.observation)
-    return greedy_actions(network.env_id, env_state, q_values)
+    return greedy_actions(network, env_state, q_values)
 
 
 def greedy_actions(

@@ -1,35 +1,22 @@
-"""An agent's action values, proof and history as plain data for the page.
+"""What the page gets of an agent: its action values, its grade, its description.
 
 Axes: `P` positions, `A` actions.
 """
 
-from typing import TypedDict
-
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, SIDES, Side
 from jax_ttt.config.choices import NetworkKind
-from jax_ttt.dqn import equations
 from jax_ttt.files.records import JsonObject
 from jax_ttt.games import tree as trees
-from jax_ttt.games.tree import Tree
+from jax_ttt.grading import exact
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.solver import policies, proof
 from jax_ttt.web import tree_data
 
 KINDS: dict[NetworkKind, str] = {"mlp": "network", "table": "table"}
 """The names of the kinds of agents in the page's data."""
-
-
-class SideProof(TypedDict):
-    """Whether a policy can be beaten on one side, and its lines of play."""
-
-    unbeatable: bool
-    lines: dict[str, int]  # their number by result
-    losing_line: list[int] | None  # its moves
 
 
 def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
@@ -51,37 +38,52 @@ def action_values(agent: Agent) -> Float[np.ndarray, "P A"]:
     return values
 
 
-def policy_of(tree: Tree, values: Float[np.ndarray, "P A"]) -> Float[np.ndarray, "P A"]:
-    """Return the policy of the highest value; of equal values, the lowest action."""
-    here = tree.decisions
-    legal = jnp.asarray(tree.legal_action_mask[here])
-    best = equations.greedy(jnp.asarray(values[here]), legal)
-    return policies.deterministic(tree, np.asarray(best))
+def policy_of(agent: Agent) -> Float[np.ndarray, "P A"]:
+    """Return the agent's policy; see `network.greedy_actions`."""
+    tree = trees.game_tree(agent.config.env_id)
+    return np.asarray(network.greedy_policy(agent.network, agent.params, tree), float)
 
 
-def values_json(
-    agent_id: str, update: int, values: Float[np.ndarray, "P A"]
-) -> JsonObject:
-    """Return action values as JSON data: float32, little-endian, in base64."""
+def moves_text(agent: Agent) -> str:
+    """Return the agent's move in each position, 0 where the game is over.
+
+    They are bytes in base64. The page takes them, since only Python knows how an agent
+    chooses between equal values.
+    """
+    return tree_data.encoded(policy_of(agent).argmax(axis=1), "u1")
+
+
+def values_json(agent_id: str, update: int, agent: Agent) -> JsonObject:
+    """Return the agent's action values and moves as JSON data.
+
+    The values are float32, little-endian, in base64.
+
+    Raises:
+        AgentError: an action value is not finite.
+    """
     return {
         "agent": agent_id,
         "update": update,
-        "values": tree_data.encoded(values, "<f4"),
+        "values": tree_data.encoded(action_values(agent), "<f4"),
+        "moves": moves_text(agent),
     }
 
 
-def proof_json(tree: Tree, values: Float[np.ndarray, "P A"]) -> dict[Side, SideProof]:
-    """Return by side whether the greedy policy is unbeatable, and its lines of play."""
-    probs = policy_of(tree, values)
-    by_side: dict[Side, SideProof] = {}
-    for seat in SEATS:
-        line = proof.losing_line(tree, probs, seat)
-        by_side[SIDES[seat]] = {
-            "unbeatable": bool(proof.unbeatable(tree, probs, (seat,))),
-            "lines": proof.lines(tree, probs, seat)._asdict(),
-            "losing_line": None if line is None else [move for _, move in line],
-        }
-    return by_side
+def grade(agent: Agent) -> Grade:
+    """Return the exact grade of an agent.
+
+    Raises:
+        AgentError: an action value is not finite.
+    """
+    probs = policy_of(agent)
+    if not np.isfinite(probs).all():
+        raise AgentError("an action value of the agent is not finite")
+    return exact.grade_seats(
+        env_id=agent.config.env_id,
+        tree=trees.enumerated(agent.config.env_id),
+        probs=probs,
+        seats=agent.config.seats,
+    )
 
 
 def agent_json(agent_id: str, name: str, source: str, agent: Agent) -> JsonObject:

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jax_ttt.config.catalogue import Side
+from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.serving import static_files
 from jax_ttt.serving.replies import Refusal
 
 if TYPE_CHECKING:
-    from jax_ttt.web.agent_data import SideProof
     from jax_ttt.web.services import Services
 
 
@@ -37,9 +36,10 @@ async def values(services: "Services", request: Request) -> JsonObject:
     return await services.computed(services.descriptions.values, *_asked(request))
 
 
-async def proof(services: "Services", request: Request) -> "dict[Side, SideProof]":
-    """Return by side whether an agent is unbeatable, and its lines of play."""
-    return await services.computed(services.descriptions.proof, *_asked(request))
+async def grade(services: "Services", request: Request) -> JsonObject:
+    """Return an agent's grade: by seat whether it can be beaten, and its lines."""
+    found = await services.computed(services.descriptions.grade, *_asked(request))
+    return records.to_dict(found)
 
 
 async def history(services: "Services", request: Request) -> JsonObject:
@@ -68,6 +68,6 @@ ANSWERS = {
     ("GET", "/api/connect_four"): connect_four,
     ("GET", "/api/agents"): agents,
     ("GET", "/api/values"): values,
-    ("GET", "/api/proof"): proof,
+    ("GET", "/api/grade"): grade,
     ("GET", "/api/history"): history,
 }

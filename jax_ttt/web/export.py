@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config import catalogue
+from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.run_folder import snapshots_in
-from jax_ttt.games import tree as trees
-from jax_ttt.grading.history import measured_row
+from jax_ttt.live import live_run
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
 from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
@@ -86,35 +86,27 @@ def shipped() -> list[Exported]:
 
 def page_data(exported: Sequence[Exported]) -> JsonObject:
     """Return everything that the page asks a server for, as JSON data."""
-    tree = trees.enumerated(catalogue.DEFAULT)
-    listed, values, proofs, history = [], {}, {}, {}
+    listed, values, moves, grades = [], {}, {}, {}
     for one in exported:
         versions = {**few_of(one.past), one.agent.num_updates: one.agent}
-        rows = []
         for update, agent in sorted(versions.items()):
             found = agent_data.action_values(agent)
             key = f"{one.agent_id}@{update}"
             values[key] = tree_data.encoded(legal_values(found), "<f4")
-            proofs[key] = agent_data.proof_json(tree, found)
-            probs = agent_data.policy_of(tree, found)
-            rows.append(measured_row(tree, update, probs))
-        latest = proofs[f"{one.agent_id}@{one.agent.num_updates}"]
+            moves[key] = agent_data.moves_text(agent)
+            grades[key] = agent_data.grade(agent)
+        latest = grades[f"{one.agent_id}@{one.agent.num_updates}"]
         listed.append(
             agent_data.agent_json(one.agent_id, one.name, one.source, one.agent)
-            | {
-                "unbeatable": {
-                    side: part["unbeatable"] for side, part in latest.items()
-                }
-            }
+            | {"unbeatable": live_run.unbeatable_by_side(latest)}
             | {"snapshots": sorted(versions) if len(versions) > 1 else []}
         )
-        history[one.agent_id] = {"rows": rows if len(rows) > 1 else []}
     return {
         "tree": json.loads(tree_data.tree_json(catalogue.DEFAULT)),
         "agents": {"agents": listed, "refused": []},
         "values": values,
-        "proofs": proofs,
-        "history": history,
+        "moves": moves,
+        "grades": {key: records.to_dict(grade) for key, grade in grades.items()},
     }
 
 

@@ -8,10 +8,10 @@ import time
 import jax
 import pytest
 
-from jax_ttt.config.catalogue import SEATS, SIDES
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
-from jax_ttt.grading.history import measured_row
+from jax_ttt.files import records
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider
@@ -58,34 +58,33 @@ BOTH = pytest.mark.parametrize(
 
 @pytest.mark.slow
 @BOTH
-def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner, host_tree):
+def test_a_run_ends_with_what_the_loop_of_a_command_gives(training, learner):
     training.command("start", learner)
     status = until(training, "finished", "failed")
     config = LEARNING[learner].config
     seed = status["seed"]
     steps = loop.train(loop.make_learner(config, seed), run_key(seed))
-    *_, (last, found) = graded_steps.with_grades(steps)
+    ungraded = graded_steps.ungraded(config)
+    *_, (last, found) = graded_steps.with_grades(config, steps, ungraded)
     assert status["error"] is None
     assert (status["learner"], status["update"]) == (learner, 20)
     assert status["games"] == int(last.games)
     assert status["wins"] == {"x": int(last.state.wins), "o": int(last.state.losses)}
     assert status["draws"] + sum(status["wins"].values()) == status["games"]
     assert [row["update"] for row in status["history"]] == [0, 10, 20]
-    row = status["history"][-1]
-    assert found.exact is not None
     for letter, seat in zip("xo", SEATS, strict=True):
-        exact = found.exact.seat(seat)
-        assert row[letter]["wins"] == exact.win_rate
-        assert row[letter]["losses"] == exact.loss_rate
+        exact = found.followed[seat]
+        shown = status["history"][-1]["grade"][seat]
+        assert shown["win_rate"] == pytest.approx(exact.win_rate, abs=1e-6)
+        assert shown["loss_rate"] == pytest.approx(exact.loss_rate, abs=1e-6)
         assert status["unbeatable"][letter] == (exact.worst_loss_rate == 0)
     assert (status["positions_learned"] is None) == (learner == "network")
     agent = training.agent()
     assert agent is not None
     assert agent.score == found
-    probs = agent_data.policy_of(host_tree, agent_data.action_values(agent))
-    measured = measured_row(host_tree, 20, probs)
-    for side in SIDES.values():
-        assert row[side]["optimal"] == measured[side]["optimal"], "as of a snapshot"
+    measured = agent_data.grade(agent)
+    row = status["history"][-1]["grade"]
+    assert row == records.to_dict(measured), "as of a snapshot"
 
 
 @pytest.mark.slow

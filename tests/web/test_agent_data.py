@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.catalogue import SIDES
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import AgentError
@@ -42,7 +42,7 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
 
 def test_of_equal_values_the_lowest_move_is_played(host_tree):
     values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
-    found = agent_data.policy_of(host_tree, values)
+    found = agent_data.policy_of(agent)
     lowest = host_tree.legal_action_mask.argmax(axis=1)
     decisions = host_tree.decisions
     assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
@@ -50,9 +50,11 @@ def test_of_equal_values_the_lowest_move_is_played(host_tree):
 
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
     path = tiny.save_untrained(tmp_path / "agent.safetensors")
-    values = agent_data.action_values(agents.load_agent(path))
-    for seat, side in SIDES.items():
-        line = agent_data.proof_json(host_tree, values)[side]["losing_line"]
+    untrained = agents.load_agent(path)
+    values = agent_data.action_values(untrained)
+    grade = agent_data.grade(untrained)
+    for seat in SEATS:
+        line = grade.followed[seat].losing_line
         assert line is not None
         position = 0
         for move in line:

@@ -86,14 +86,13 @@ def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
     path = tiny.save_untrained(tmp_path / "runs" / "a" / "agent.safetensors")
     probs = registry.enter_agent("a", agents.load_agent(path)).probs
     assert probs is not None
-    found = client.get("/api/proof?agent=run/a").json()
-    for side, seat in zip("xo", SEATS, strict=True):
-        lines = proof.lines(host_tree, probs, seat)._asdict()
-        assert found[side]["lines"] == lines
-        assert found[side]["unbeatable"] == (lines["lost"] == 0)
+    found = client.get("/api/grade?agent=run/a").json()
+    for seat in SEATS:
+        lines = proof.lines(host_tree, probs, seat)
+        assert found[seat]["lines"] == [*lines]
+        assert found[seat]["unbeatable"] == (lines.lost == 0)
         line = proof.losing_line(host_tree, probs, seat)
-        expected = None if line is None else [move for _, move in line]
-        assert found[side]["losing_line"] == expected
+        assert found[seat].get("losing_line") == (None if line is None else [*line])
 
 
 def test_an_agent_in_training_is_listed_while_there_is_one(client, training):

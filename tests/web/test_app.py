@@ -117,7 +117,7 @@ TABLE = {
     "an unknown address": (asked(path="/nothing"), 404),
     "an unknown parameter": (asked(path="/api/values?agent=live&x=1"), 400),
     "no agent": (asked(path="/api/values"), 400),
-    "an update that is no number": (asked(path="/api/proof?agent=a&update=-1"), 400),
+    "an update that is no number": (asked(path="/api/grade?agent=a&update=-1"), 400),
     "two agents": (asked(path="/api/values?agent=a&agent=b"), 400),
     "an agent's file": (asked(path="/api/values?agent=../../x"), 404),
     "settings of text": (

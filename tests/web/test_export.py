@@ -107,13 +107,12 @@ def test_the_values_are_those_of_the_legal_moves(data):
     np.testing.assert_array_equal(sent, values[~np.isnan(values)])
 
 
-def test_each_snapshot_has_values_a_proof_and_a_row(data):
+def test_each_snapshot_has_values_and_a_grade(data):
     latest = agents.load_agent(SHIPPED["network"]).num_updates
     (about,) = data["agents"]["agents"]
     assert about["snapshots"] == [0, latest]
     assert about["unbeatable"] == {"x": True, "o": True}
-    assert [row["update"] for row in data["history"]["a/b"]["rows"]] == [0, latest]
-    for part in ("values", "proofs"):
+    for part in ("values", "grades"):
         assert data[part].keys() == {"a/b@0", f"a/b@{latest}"}
 
 
@@ -129,8 +128,8 @@ def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
         last = agent_data.action_values(one.past[max(one.past)])
         latest = agent_data.action_values(one.agent)
         assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
-    history: Any = export.page_data(found[1:])["history"]
-    assert not any(rows["rows"][0]["unbeatable"] for rows in history.values())
+    grades: Any = export.page_data(found[1:])["grades"]
+    assert grades["shipped/table@0"]["unbeatable"] is False
     kept = [path for folder in SNAPSHOTS.values() for path in folder.iterdir()]
     assert sum(path.stat().st_size for path in kept) < 1_700_000
 

@@ -1,6 +1,7 @@
 // Curves of learning by side: wins, draws, losses and best moves, and the proof's moment.
 
 import { html, number, percent, svg } from "page/dom";
+import { ofSide } from "page/grade";
 import { SIDES } from "page/tree";
 
 const WIDTH = 300;
@@ -10,6 +11,7 @@ const BOTTOM = 24;
 const TOP = 12;
 const RIGHT = 8;
 const PARTS = ["wins", "draws", "losses"];
+const RATES = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 const NAMES = {
   wins: "wins",
   draws: "draws",
@@ -18,11 +20,21 @@ const NAMES = {
   proof: "proven from here on",
 };
 
+// The share of wins, draws or losses of a row on a side.
+function shareOf(row, side, part) {
+  return ofSide(row.grade, side)[RATES[part]];
+}
+
+// The share of best moves, or undefined where it is not known.
+function bestOf(row, side) {
+  return ofSide(row.grade, side).optimal_move_rate;
+}
+
 // The first row of the last unbroken stretch of proven rows, or null.
 export function provenFrom(rows) {
   let from = null;
   for (const row of rows) {
-    if (!row.unbeatable) from = null;
+    if (!row.grade.unbeatable) from = null;
     else if (from === null) from = row.update;
   }
   return from;
@@ -41,7 +53,7 @@ function scales(rows) {
 function areas(rows, side, { x, y }) {
   let below = rows.map(() => 0);
   return PARTS.map((part) => {
-    const above = rows.map((row, i) => below[i] + row[side][part]);
+    const above = rows.map((row, i) => below[i] + shareOf(row, side, part));
     const over = rows.map((row, i) => `${x(row.update)},${y(above[i])}`);
     const under = rows.map((row, i) => `${x(row.update)},${y(below[i])}`).reverse();
     below = above;
@@ -50,8 +62,8 @@ function areas(rows, side, { x, y }) {
 }
 
 function bestLine(rows, side, { x, y }) {
-  const known = rows.filter((row) => typeof row[side].optimal === "number");
-  const points = known.map((row) => `${x(row.update)},${y(row[side].optimal)}`).join(" ");
+  const known = rows.filter((row) => typeof bestOf(row, side) === "number");
+  const points = known.map((row) => `${x(row.update)},${y(bestOf(row, side))}`).join(" ");
   return [
     svg("polyline", { class: "best-back", points }),
     svg("polyline", { class: "best", points }),
@@ -79,11 +91,12 @@ function upright(update, { x, y }, name) {
 }
 
 function inWords(letter, rows, side, proven) {
-  const last = rows.at(-1)[side];
-  const parts = PARTS.map((part) => `${NAMES[part]} ${percent(last[part])}`);
-  if (typeof last.optimal === "number") parts.push(`best moves ${percent(last.optimal)}`);
+  const last = rows.at(-1);
+  const parts = PARTS.map((part) => `${NAMES[part]} ${percent(shareOf(last, side, part))}`);
+  const best = bestOf(last, side);
+  if (typeof best === "number") parts.push(`best moves ${percent(best)}`);
   const proof = proven === null ? "Not proven." : `Proven from update ${number(proven)} on.`;
-  const at = `at update ${number(rows.at(-1).update)}`;
+  const at = `at update ${number(last.update)}`;
   return `As ${letter} against random play ${at}: ${parts.join(", ")}. ${proof}`;
 }
 
@@ -125,8 +138,7 @@ function emptyChart(letter, why) {
 
 function shortly(rows, side, update) {
   const row = (update !== null && rows.findLast((one) => one.update <= update)) || rows.at(-1);
-  const found = row[side];
-  const parts = PARTS.map((part) => `${percent(found[part])} ${NAMES[part]}`);
+  const parts = PARTS.map((part) => `${percent(shareOf(row, side, part))} ${NAMES[part]}`);
   return parts.join(" · ");
 }
 

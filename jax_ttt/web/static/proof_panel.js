@@ -1,8 +1,9 @@
 // The proof made visible: lines of play by side, the line that beats an agent, a check.
 
 import { byId, html, number, revealBoard, setText } from "page/dom";
-import { SIDES } from "page/tree";
+import { ofSide } from "page/grade";
 import { check } from "page/proof";
+import { SIDES } from "page/tree";
 
 export class ProofPanel {
   constructor(tree, source, agents, game) {
@@ -19,24 +20,24 @@ export class ProofPanel {
     const asked = this.asked;
     setText(byId("check-result"), "");
     try {
-      const found = await this.source.proof(id, update);
+      const found = await this.source.grade(id, update);
       if (asked === this.asked) this.show(found);
     } catch (error) {
       if (asked === this.asked) setText(byId("proof-about"), error.message);
     }
   }
 
-  show(proof) {
-    this.shown = proof;
+  show(grade) {
+    this.shown = grade;
     const about =
       `${this.agents.label}: every line of play that any opponent could choose, ` +
       "against the agent's move in each position.";
     setText(byId("proof-about"), about);
-    byId("proofs").replaceChildren(...SIDES.map((side) => this.card(side, proof[side])));
+    byId("proofs").replaceChildren(...SIDES.map((side) => this.card(side, ofSide(grade, side))));
   }
 
   card(side, part) {
-    const { won, drawn, lost } = part.lines;
+    const [won, drawn, lost] = part.lines;
     const all = won + drawn + lost;
     const letter = this.tree.letters[side];
     const verdict = part.unbeatable ? "Unbeatable" : "Can be beaten";
@@ -72,7 +73,7 @@ export class ProofPanel {
     const ms = performance.now() - began;
     const same = SIDES.every((side, i) =>
       ["won", "drawn", "lost"].every(
-        (name) => this.shown[side].lines[name] === found[i].lines[name],
+        (name, place) => ofSide(this.shown, side).lines[place] === found[i].lines[name],
       ),
     );
     const counts = found.map(({ lines }) => lines.won + lines.drawn + lines.lost);

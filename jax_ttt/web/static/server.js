@@ -71,9 +71,9 @@ export function openServer() {
     agents: () => json("GET", "/api/agents"),
     values: async (tree, id, update) => {
       const found = await json("GET", `/api/values?${query(id, update)}`);
-      return fromBase64(tree, found.values);
+      return fromBase64(tree, found.values, found.moves);
     },
     history: (id) => json("GET", `/api/history?${query(id)}`),
-    proof: (id, update) => json("GET", `/api/proof?${query(id, update)}`),
+    grade: (id, update) => json("GET", `/api/grade?${query(id, update)}`),
   };
 }

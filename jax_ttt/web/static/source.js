@@ -11,8 +11,9 @@ export function openSource() {
 }
 
 function openEmbedded(data) {
-  const latest = (id) => data.agents.agents.find((agent) => agent.id === id).updates;
-  const key = (id, update) => `${id}@${update ?? latest(id)}`;
+  const about = (id) => data.agents.agents.find((agent) => agent.id === id);
+  const key = (id, update) => `${id}@${update ?? about(id).updates}`;
+  const row = (id, update) => ({ update, grade: data.grades[key(id, update)] });
   return {
     live: false,
     games: null, // the page replies by itself
@@ -20,8 +21,11 @@ function openEmbedded(data) {
     statistics: new LocalStatistics(),
     tree: async () => data.tree,
     agents: async () => data.agents,
-    values: async (tree, id, update) => fromLegal(tree, data.values[key(id, update)]),
-    history: async (id) => data.history[id],
-    proof: async (id, update) => data.proofs[key(id, update)],
+    values: async (tree, id, update) => {
+      const of = key(id, update);
+      return fromLegal(tree, data.values[of], data.moves[of]);
+    },
+    history: async (id) => ({ rows: about(id).snapshots.map((update) => row(id, update)) }),
+    grade: async (id, update) => data.grades[key(id, update)],
   };
 }

@@ -4,41 +4,37 @@ import { bytes } from "page/tree";
 import { outcomeWord, signed, spoken, toneOf } from "page/words";
 
 export class ActionValues {
-  // `table` has numPositions x numActions float32 values, NaN where illegal.
-  constructor(tree, table) {
+  // `table` has numPositions x numActions float32 values, NaN where illegal. `moves` has
+  // the agent's move in each position.
+  constructor(tree, table, moves) {
     this.tree = tree;
     this.table = table;
+    this.moves = moves;
   }
 
   of(position, action) {
     return this.table[position * this.tree.numActions + action];
   }
 
-  // The legal move with the highest value; of equal values, the lowest action.
+  // The agent's move: one of those with the highest value.
   greedy(position) {
-    let best = null;
-    for (const action of this.tree.legal(position)) {
-      if (best === null || this.of(position, action) > this.of(position, best)) {
-        best = action;
-      }
-    }
-    return best;
+    return this.tree.isOver(position) ? null : this.moves[position];
   }
 }
 
-export function fromBase64(tree, text) {
-  return new ActionValues(tree, new Float32Array(bytes(text).buffer));
+export function fromBase64(tree, text, moves) {
+  return new ActionValues(tree, new Float32Array(bytes(text).buffer), bytes(moves));
 }
 
 // Only the values of the legal moves are there, position by position.
-export function fromLegal(tree, text) {
+export function fromLegal(tree, text, moves) {
   const packed = new Float32Array(bytes(text).buffer);
   const table = new Float32Array(tree.numPositions * tree.numActions).fill(NaN);
   let next = 0;
   for (let i = 0; i < table.length; i += 1) {
     if (tree.successor[i]) table[i] = packed[next++];
   }
-  return new ActionValues(tree, table);
+  return new ActionValues(tree, table, bytes(moves));
 }
 
 const TONES = { win: "good", draw: "even", loss: "bad" };

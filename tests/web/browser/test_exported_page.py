@@ -270,7 +270,7 @@ def test_the_values_on_the_page_are_those_of_python(page, exported, host_tree):
         )
         table = np.array(shown["table"], float).reshape(values.shape)
         np.testing.assert_array_equal(table, values)
-        probs = agent_data.policy_of(host_tree, values)
+        probs = agent_data.policy_of(one.agent)
         for p in host_tree.decisions:
             assert probs[p, shown["greedy"][p]] == 1
 
@@ -294,7 +294,7 @@ def test_the_browser_counts_the_same_lines_as_python(page, exported, host_tree):
         page.locator("#check").click()
         result = page.locator("#check-result")
         expect(result).to_contain_text("The same result")
-        probs = agent_data.policy_of(host_tree, agent_data.action_values(one.agent))
+        probs = agent_data.policy_of(one.agent)
         x, o = (proof.lines(host_tree, probs, seat) for seat in ("first", "second"))
         assert f"{sum(x):,} lines as X and {sum(o):,} as O" in result.inner_text()
         assert f"{x.lost + o.lost:,} lost" in result.inner_text()
@@ -302,13 +302,13 @@ def test_the_browser_counts_the_same_lines_as_python(page, exported, host_tree):
         assert shown == [f"{sum(x):,}", f"{sum(o):,}"]
 
 
-def test_the_losing_line_is_played_on_the_board(page, exported, host_tree):
+def test_the_losing_line_is_played_on_the_board(page, exported):
     browsing.agent(page, "run/weak")
-    values = agent_data.action_values(exported[-1].agent)
-    lines = agent_data.proof_json(host_tree, values)
+    weak = exported[-1].agent
+    grade = agent_data.grade(weak)
     tab(page, "Proof")
-    for number, side in enumerate(SIDES.values()):
-        line = lines[side]["losing_line"]
+    for number, (seat, side) in enumerate(SIDES.items()):
+        line = grade.followed[seat].losing_line
         assert line is not None
         page.get_by_role("button", name="Show me how to beat it").nth(number).click()
         title = f"How to beat it: {len(line)} of {len(line)}"
