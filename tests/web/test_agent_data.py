@@ -1,5 +1,6 @@
 """What the page is told of an agent agrees with the rest of the program."""
 
+import base64
 import dataclasses
 import functools
 
@@ -40,18 +41,16 @@ def test_values_are_the_networks_where_legal_and_nan_elsewhere(
     )
 
 
-def test_of_equal_values_the_lowest_move_is_played(host_tree):
-    values = np.where(host_tree.legal_action_mask, np.float32(0), np.float32(np.nan))
-    found = agent_data.policy_of(agent)
-    lowest = host_tree.legal_action_mask.argmax(axis=1)
+def test_the_page_gets_the_agents_moves(agent, host_tree):
+    moves = np.frombuffer(base64.b64decode(agent_data.moves_text(agent)), np.uint8)
     decisions = host_tree.decisions
-    assert (found[decisions].argmax(axis=1) == lowest[decisions]).all()
+    probs = agent_data.policy_of(agent)
+    assert (probs[decisions, moves[decisions]] == 1).all()
 
 
 def test_a_losing_line_is_lost_by_the_agents_own_moves(host_tree, tmp_path):
     path = tiny.save_untrained(tmp_path / "agent.safetensors")
     untrained = agents.load_agent(path)
-    values = agent_data.action_values(untrained)
     grade = agent_data.grade(untrained)
     for seat in SEATS:
         line = grade.followed[seat].losing_line
