@@ -2,11 +2,11 @@
 
 import made
 import pytest
+from jax_ttt.files.outputs import Spread
+from jax_ttt.grading.statistics import wilson_interval
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.outputs import Spread
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.statistics import wilson_interval
 
 CONFIG = Config()
 

@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 import made
 import pytest
+from jax_ttt.grading.match_counts import Counts, Match
 
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.grading.grade import Grades, Reached
-from jax_ttt.grading.match_counts import Counts, Match
 
 
 def sampled(*counts):

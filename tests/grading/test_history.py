@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import rules
+from jax_ttt.grading.history import history_row, measured_row, optimal_by_seat
 
 from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.grading import exact as grades
 from jax_ttt.grading.grade import Rates
-from jax_ttt.grading.history import history_row, measured_row, optimal_by_seat
 from jax_ttt.solver import minimax, policies
 
 

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
+from jax_ttt.grading.match_counts import Counts, Match, sampled
 
 from jax_ttt.games import pgx_games, positions, stones
 from jax_ttt.grading import matches
-from jax_ttt.grading.match_counts import Counts, Match, sampled
 from jax_ttt.players import players
 from jax_ttt.solver import minimax, outcomes
 

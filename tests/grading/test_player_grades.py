@@ -2,9 +2,9 @@
 
 import jax
 import pytest
+from jax_ttt.grading.player_grades import grade_player
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.grading.player_grades import grade_player
 from jax_ttt.players import players, registry
 
 

@@ -10,6 +10,7 @@ import rule_player
 import small_boards
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
+from jax_ttt.grading.statistics import wilson_interval
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
@@ -17,7 +18,6 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.grading import match_counts, matches, reached_grades
 from jax_ttt.grading.grade import RATES
-from jax_ttt.grading.statistics import wilson_interval
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import greedy_player, network_of
