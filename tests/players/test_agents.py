@@ -8,6 +8,7 @@ import made
 import numpy as np
 import pytest
 import safetensors.numpy
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, tensor_file

@@ -188,9 +188,7 @@ def replayed(line, own, cells):
     return seen
 
 
-def test_every_blunder_has_a_losing_line(
-    blunders, host_tree, perfect, position
-):
+def test_every_blunder_has_a_losing_line(blunders, host_tree, perfect, position):
     own, _, lost, _ = blunders
     for board, cell in [*lost.items()][::4]:
         probs = changed(perfect, position[board], cell)
@@ -295,7 +293,7 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
 def test_a_move_of_probability_minus_zero_is_not_played(
     blunders, tree, host_tree, perfect, position
 ):
-    own, _, lost, _ = blunders
+    _, _, lost, _ = blunders
     board, cell = next(iter(lost.items()))
     probs = perfect.copy()
     probs[position[board], cell] = -0.0
