@@ -162,5 +162,14 @@ def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, g
     assert counterexamples.is_open(config, ungraded, seconds) == is_open
     assert not counterexamples.is_open(config, complete, seconds)
     cut = dataclasses.replace(graded["first"], complete=False)
-    partly = made.grade({"first": cut, "second": graded["second"]})
-    assert counterexamples.is_open(config, partly, seconds) == is_open
+    for partly in (
+        made.grade({"first": cut, "second": graded["second"]}),
+        made.grade({"first": graded["first"]}),
+    ):
+        assert counterexamples.is_open(config, partly, seconds) == is_open
+
+
+def test_a_search_is_of_the_learned_seats(graded):
+    config = Config.of(env_id=ENV, opponent="random", seat="first")
+    found = made.grade({"first": graded["first"]}, seats=("first",))
+    assert not counterexamples.is_open(config, found, None)
