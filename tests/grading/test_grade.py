@@ -124,11 +124,13 @@ def test_all_games_of_a_sampled_match_count_the_same():
     assert [match.seat(seat) for seat in SEATS] == [first, second]
 
 
-def test_one_game_in_a_seat_has_rates_too():
-    first = grades.sampled_seat(won=0, drawn=0, lost=1)
-    match = Match(first=first, second=grades.sampled_seat(won=0, drawn=0, lost=0))
+@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
+def test_one_game_in_a_seat_has_rates_too(counts):
+    first, second = grades.sampled_seat(*counts), grades.sampled_seat(0, 0, 0)
+    match = Match(first=first, second=second)
     assert match.both == first
-    assert match.second.rates == ((0, 0, 1),) * 3
+    assert tuple(rate.value for rate in first.rates) == counts
+    assert second.rates == ((0, 0, 1),) * 3
 
 
 def test_an_exact_match_has_the_mean_of_its_seats():
