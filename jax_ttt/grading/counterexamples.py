@@ -29,8 +29,8 @@ def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
     """
     if catalogue.why_not_searched(config.env_id):
         return False
-    searched = grade.searched
-    is_decided = len(searched) > 0 and all(s.complete for s in searched.values())
+    searched = (grade.searched.get(seat) for seat in config.seats)
+    is_decided = all(seat is not None and seat.complete for seat in searched)
     return not is_decided and (seconds is None or not config.finds_counterexamples)
 
 

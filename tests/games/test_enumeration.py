@@ -98,10 +98,11 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     assert proof.losing_line(host, probs, "first") is None
     line = proof.losing_line(host, probs, "second")
     assert line is not None
-    position, action = line[-1]
-    last = np.asarray(nim.successor)[position, action]
-    assert nim.obs[last, 0] == 0
-    assert nim.outcome[last] == 1
+    last = 0
+    for action in line:
+        last = host.successor[last, action]
+    assert host.obs[last, 0] == 0
+    assert host.outcome[last] == 1
 
 
 def test_a_game_that_is_too_large_is_an_error():

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import rules
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, network
-from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 
 
@@ -20,7 +20,7 @@ def test_of_equal_moves_that_of_the_lowest_index_on_the_canonical_board_is_playe
     agent = agents.load_agent(agent_path)
     flat = jax.tree.map(jnp.zeros_like, agent.params)
     path = tmp_path / "flat.safetensors"
-    agents.save_agent(Agent(agent.config, flat, 0, 0), path)
+    agents.save_agent(tiny.ungraded(agent.config, flat), path)
     probs = enter(str(path))[1]
     for position in np.asarray(tree.decisions):
         board = boards[position]

@@ -4,10 +4,10 @@ import dataclasses
 
 import made
 import pytest
+from jax_ttt.grading.exam import Exam, Mark
 
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.grading import exact as grades
-from jax_ttt.grading.exam import Exam, Mark
 from jax_ttt.grading.grade import Disagreement, Grades, Rate, Reached, Sampled
 from jax_ttt.solver import policies
 from jax_ttt.text import exam_text, result_text
