@@ -1,75 +1,77 @@
 """Invented data for tests: moves, rates, grades, rows of metrics and steps."""
 
 import dataclasses
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
 from jax_ttt.grading.grade import (
-    Exact,
+    Grade,
     Lines,
-    Rates,
-    Reached,
-    Sampled,
-    SampledRates,
-    SeatExact,
+    Match,
+    SeatGrade,
+    sampled_seat,
 )
-from jax_ttt.grading.grade import mean_rates as mean
 from jax_ttt.training.run_state import Progress
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
 
 def rates(wins, draws=0.0, losses=None):
-    """Return rates; losses are by default all other games."""
+    """Return rates as fields; losses are by default all other games."""
     losses = 1 - wins - draws if losses is None else losses
     parts = map(float, (wins, draws, losses))
-    return Rates(
-        **dict(zip(("win_rate", "draw_rate", "loss_rate"), parts, strict=True))
-    )
+    return dict(zip(("win_rate", "draw_rate", "loss_rate"), parts, strict=True))
 
 
-def exact(first, second, unbeatable=False, worst=(0.0, 0.0)):
-    """Return exact grades; `first` and `second` are wins, draws and losses."""
+def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
+    """Return a grade from a tree; `first` and `second` are wins, draws and losses."""
     seats = [
-        SeatExact(**vars(rates(*found)), worst_loss_rate=float(most))
+        SeatGrade(
+            **rates(*found),
+            worst_loss_rate=float(most),
+            complete=True,
+            beaten=not unbeatable,
+        )
         for found, most in zip((first, second), worst, strict=True)
     ]
-    return Exact(
-        **vars(mean(*seats)), first=seats[0], second=seats[1], unbeatable=unbeatable
-    )
-
-
-def sampled_rates(found, num_games, intervals=((0.0, 1.0),) * 3):
-    """Return sampled rates; `found` are wins, draws and losses."""
-    names = ("win_rate_interval", "draw_rate_interval", "loss_rate_interval")
-    ends = dict(zip(names, intervals, strict=True))
-    return SampledRates(**vars(rates(*found)), num_games=num_games, **ends)
+    usual: dict[str, Any] = {"env_id": "tic_tac_toe"}
+    return Grade(**(usual | fields), first=seats[0], second=seats[1])
 
 
 def sampled(first, second, num_games=4):
-    """Return sampled grades with `num_games` in each seat."""
-    seats = [sampled_rates(found, num_games) for found in (first, second)]
-    both = sampled_rates(mean(*seats).all_rates, 2 * num_games)
-    return Sampled(**vars(both), first=seats[0], second=seats[1])
+    """Return a match with `num_games` in each seat; the seats are shares of them."""
+    seats = [
+        sampled_seat(*(round(rate * num_games) for rate in rates(*found).values()))
+        for found in (first, second)
+    ]
+    return Match(first=seats[0], second=seats[1])
 
 
 def reached(**changes):
     """Return the results in a seat over all positions reached, by default a proof."""
     usual: dict[str, Any] = {
         **{"win_rate": 0.75, "draw_rate": 0.25, "loss_rate": 0.0, "open_rate": 0.0},
-        **{"is_complete": True, "num_moves": 16, "num_positions": 1234},
+        **{"complete": True, "num_moves": 16, "num_positions": 1234},
         **{"positions": (1, 4), "merged": True, "losing_ends": 0},
         "lines": Lines(won=1000, drawn=20, lost=0),
     }
-    return Reached(**(usual | changes))
+    fields = usual | changes
+    beaten, complete = fields["losing_ends"] > 0, fields["complete"]
+    if not complete:
+        for name in ("win_rate", "draw_rate", "loss_rate"):
+            most = fields[name] + fields["open_rate"]
+            fields[f"{name}_interval"] = (fields[name], most)
+    worst = 1.0 if beaten else 0.0 if complete else None
+    return SeatGrade(**({"beaten": beaten, "worst_loss_rate": worst} | fields))
 
 
-def searched(first=True, second=True, **changes) -> dict[Seat, Reached]:
+def searched(first=True, second=True, **changes) -> dict[Seat, SeatGrade]:
     """Return searches of both seats; whether each is a proof, or one losing end."""
     seats: dict[Seat, bool] = {"first": first, "second": second}
     return {
@@ -78,9 +80,26 @@ def searched(first=True, second=True, **changes) -> dict[Seat, Reached]:
     }
 
 
-def evaluated(update, games=0, **grades):
-    """Return a row of metrics at an evaluation."""
-    return Evaluated(**COUNTS, update=update, games=games, **grades)
+def grade(
+    reached: Mapping[Seat, SeatGrade] | None = None,
+    sampled: Match | None = None,
+    env_id: EnvId = "connect_4x4",
+    seats: tuple[Seat, ...] = SEATS,
+):
+    """Return a grade with these searches by seat and this match."""
+    searches = reached or {}
+    return Grade(
+        env_id=env_id,
+        seats=seats,
+        first=searches.get("first"),
+        second=searches.get("second"),
+        sampled=sampled,
+    )
+
+
+def evaluated(update, graded=None, games=0):
+    """Return a row of metrics at an evaluation, by default one that knows nothing."""
+    return Evaluated(**COUNTS, update=update, games=games, grade=graded or grade())
 
 
 def chunk(update, games=0, wins=0, losses=0, **metrics):
@@ -96,16 +115,10 @@ def chunk(update, games=0, wins=0, losses=0, **metrics):
     return Chunk(**counts, update=update, **(other | metrics))
 
 
-def agent(seed, exact=None, sampled=None, reached=None, **fields):
-    """Return the results of one agent, which diverged if it has no grades."""
-    grades: dict[str, Any] = {
-        "exact": exact,
-        "sampled": sampled,
-        "reached": reached,
-    }
-    diverged = all(part is None for part in grades.values())
+def agent(seed, graded=None, **fields):
+    """Return the results of one agent, which diverged if it has no grade."""
     about = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
-    return AgentResult(**about, **grades, seed=seed, diverged=diverged)
+    return AgentResult(**about, grade=graded, seed=seed, diverged=graded is None)
 
 
 def with_seat(grades, seat, **changes):

@@ -78,7 +78,7 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
     sample = made.sampled((0.5,), (0.25,))
     groups = [
         agent_groups.group_summary(
-            [made.agent(1, None, sample, searches)],
+            [made.agent(1, made.grade(searches, sample))],
             config.replace(start_share=share),
             {"start_share": share},
         )
