@@ -58,6 +58,7 @@ def grade_policy(
         num_reachable=int(reachable.sum()),
         mean_abs_q_error=mean_abs_q_error,
     )
+    beaten = proof.beaten(tree, probs)
     first, second = (
         _followed(
             tree=tree,
@@ -65,6 +66,7 @@ def grade_policy(
             seat=seat,
             rates=matches["random"].seat(seat),
             worst_loss_rate=worst.seat(seat).loss_rate,
+            beaten=bool(beaten[SEATS.index(seat)]),
             optimal_move_rate=float(good[tree.moves_of(seat) & ~tree.terminal].mean()),
         )
         for seat in SEATS
@@ -80,6 +82,7 @@ def _followed(
     seat: Seat,
     rates: SeatGrade,
     worst_loss_rate: float,
+    beaten: bool,
     optimal_move_rate: float,
 ) -> SeatGrade:
     """Return what is known of a policy in a seat; `rates` are those against random."""
@@ -89,8 +92,8 @@ def _followed(
         loss_rate=rates.loss_rate,
         worst_loss_rate=worst_loss_rate,
         complete=True,
-        beaten=bool(proof.beaten(tree, probs)[SEATS.index(seat)]),
-        losing_line=proof.losing_line(tree, probs, seat),
+        beaten=beaten,
+        losing_line=proof.losing_line(tree, probs, seat) if beaten else None,
         lines=proof.lines(tree, probs, seat),
         optimal_move_rate=optimal_move_rate,
     )
