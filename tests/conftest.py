@@ -10,6 +10,7 @@ import layout
 import numpy as np
 import pytest
 import quick  # before jax_ttt
+import tiny
 
 import jax_ttt
 from jax_ttt.config.presets import PRESETS
@@ -18,7 +19,6 @@ from jax_ttt.games import positions
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, network, players, registry
-from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import devices
 from jax_ttt.scaling import mesh
 from jax_ttt.scaling.flags import Spread
@@ -177,5 +177,5 @@ def one_seat(host_tree, q_star, tmp_path_factory):
     params = q_network.init_params(own, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
-    agents.save_agent(Agent(config, params, 5, 0), path)
+    agents.save_agent(tiny.ungraded(config, params, seed=5), path)
     return path

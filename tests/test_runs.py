@@ -5,9 +5,9 @@ from typing import Any
 
 import commands
 import pytest
+from jax_ttt.files.outputs import RunSummary
 
 from jax_ttt import runs
-from jax_ttt.files.outputs import RunSummary
 
 
 def summary(**fields):

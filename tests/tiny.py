@@ -10,6 +10,7 @@ import jax
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.grading.grade import Grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.agents import Agent
@@ -40,10 +41,21 @@ def joined(usual, flags):
     return [*(w for pair in pairs if pair[0] not in flags for w in pair), *flags]
 
 
+def ungraded(config, params, seed=0):
+    """Return an agent of these weights without any training or evaluation."""
+    return Agent(
+        config=config,
+        params=params,
+        seed=seed,
+        num_updates=0,
+        score=Grade(env_id=config.env_id, seats=config.seats),
+    )
+
+
 def untrained(config):
     """Return an agent of new weights."""
     params = jax.tree.map(lambda x: x, _init_params(config.architecture))
-    return Agent(config, params, 0, 0)
+    return ungraded(config, params)
 
 
 @functools.cache

@@ -210,7 +210,11 @@ class Details:
     opponents: dict[str, Match]
     """Exact results against other opponents, by their names."""
     exploitability: float
-    """Gain of a best response, mean of both seats: 0 to 1."""
+    """Gain of a best response, mean of both seats: 0 to 1.
+
+    The gain is the rate of wins minus that of losses. Source: Lanctot et al. 2017,
+    NashConv divided by the number of players.
+    """
     optimal_move_rate: float
     """How often the player's move is optimal by minimax, over all positions."""
     reachable_optimal_move_rate: float

@@ -1,6 +1,4 @@
-"""The best response to a policy, and the policy's exploitability.
-
-Results are float64.
+"""The best response to a policy. Results are float64.
 
 Axes: `P` positions, `A` actions.
 """
@@ -9,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.games.tree import Seat, Tree
-from jax_ttt.solver import minimax, outcomes, policies
+from jax_ttt.solver import minimax, policies
 from jax_ttt.solver.backward import backward
 
 
@@ -42,16 +40,3 @@ def best_response(
         minimax.best_moves(tree, values_of("second")),
     )
     return policies.shared(minimax.first_marked(best))
-
-
-def exploitability(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> float:
-    """Return the mean gain of a best response over both seats: 0 to 1.
-
-    The gain is the rate of wins minus that of losses. It is 0 if the game's value is a
-    draw and no opponent gains more. Source: Lanctot et al. 2017, NashConv divided by
-    the number of players.
-    """
-    best = best_response(tree, probs)
-    seats = outcomes.outcome(tree, probs, best), outcomes.outcome(tree, best, probs)
-    first, second = (float(x.win_rate - x.loss_rate) for x in seats)
-    return (second - first) / 2

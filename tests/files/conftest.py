@@ -1,5 +1,7 @@
 """What the tests of files share: a checkpoint of a small run, an agent's file."""
 
+import dataclasses
+
 import made
 import numpy as np
 import pytest
@@ -7,13 +9,12 @@ import tiny
 
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Plan
-from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import run_key
 
-GRADES = Grades(
-    exact=made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))
+GRADE = dataclasses.replace(
+    made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))
 )
 
 
@@ -26,7 +27,7 @@ def state():
         plan=Plan(config=tiny.CONFIG, preset="default", seed=3, snapshots=True),
         update=2,
         evaluated=0,
-        grades=GRADES,
+        grade=GRADE,
         best=(False, -3, 0.5),
         finished=None,
         seconds={"train": 0.5},
@@ -42,5 +43,5 @@ def agent():
     params = tiny.untrained(tiny.CONFIG).params
     tensors = {name: np.array(x) for name, x in agents.tensors_of(params).items()}
     return AgentFile(
-        config=tiny.CONFIG, seed=3, num_updates=2, score=GRADES, tensors=tensors
+        config=tiny.CONFIG, seed=3, num_updates=2, score=GRADE, tensors=tensors
     )

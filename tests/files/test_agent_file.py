@@ -62,7 +62,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
         ({"seed": 2**32}, "seed"),
         ({"num_updates": -1}, "num_updates"),
         ({"config": {"gamma": 7.0}}, "gamma must be"),
-        ({"score": {"exact": {}}}, "score.exact"),
+        ({"score": {"env_id": "hex", "first": {}}}, "score.first"),
     ],
 )
 @pytest.mark.fault

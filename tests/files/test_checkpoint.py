@@ -87,7 +87,7 @@ def test_a_flipped_bit_is_refused(content, read):
         ({"preset": "none"}, "preset"),
         ({"until_proven": 1}, "until_proven"),
         ({"best": [True, 1]}, "best"),
-        ({"grades": {"exact": {}}}, "grades.exact"),
+        ({"grade": {"env_id": "hex", "first": {}}}, "grade.first"),
         ({"environment": []}, "environment"),
         ({"config": {"num_envs": 0}}, "num_envs must be"),
         ({"config": {"nonsense": 1}}, "nonsense"),

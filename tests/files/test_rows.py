@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jax_ttt.files import records, rows, run_folder
 
-EVALUATED = made.evaluated(5, games=7, exact=made.exact((0.5,), (0.25,)))
+EVALUATED = made.evaluated(5, made.exact((0.5,), (0.25,)), games=7)
 CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
 
 
@@ -53,8 +53,13 @@ def test_any_row_is_read_or_refused(changes, kind):
 
 
 def test_the_last_search_of_each_update_counts():
-    cut = made.evaluated(5, reached={"first": made.reached(is_complete=False)})
-    whole = made.evaluated(5, reached={"first": made.reached()})
-    later = made.evaluated(9, reached={"first": made.reached(losing_ends=2)})
+    cut, whole, later = (
+        made.evaluated(update, made.grade({"first": made.reached(**changes)}))
+        for update, changes in (
+            (5, {"complete": False}),
+            (5, {}),
+            (9, {"losing_ends": 2}),
+        )
+    )
     assert rows.searches([EVALUATED, cut, CHUNK, whole, later]) == [whole, later]
     assert rows.searches([EVALUATED, CHUNK]) == []

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
 from jax_ttt.files import records, run_folder
 from jax_ttt.files.run_folder import (
     InUseError,
@@ -25,7 +24,7 @@ from jax_ttt.files.run_folder import (
     summaries,
 )
 
-GRADES = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
+GRADE = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
 
 
 @pytest.fixture
@@ -49,8 +48,8 @@ def make(tmp_path):
 
 
 def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
-    first = made.evaluated(0, exact=made.exact((0.5,), (0.5,)))
-    last = made.evaluated(400, exact=GRADES)
+    first = made.evaluated(0, made.exact((0.5,), (0.5,)))
+    last = made.evaluated(400, GRADE)
     run = make("one", 1, [first, made.chunk(400), last, made.chunk(450)])
     (found,) = summaries(tmp_path)
     assert vars(found) == {
@@ -61,35 +60,32 @@ def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
         "saved": True,
         "update": 400,
         "seconds": last.seconds,
-        "proven": True,
-        "win_rate": 0.5,
+        "grade": GRADE,
     }
 
 
-def test_wins_are_those_of_the_learned_seats(make, tmp_path):
-    """The last row has the proof of the only seat that was learned, of 3 wins in 4."""
-    config = Config.of(env_id="connect_4x4", opponent="random", seat="first")
+def test_of_two_rows_of_one_update_the_last_one_counts(make, tmp_path):
+    """It has the search at the end of a run."""
     sample = made.sampled((1.0, 0.0), (0.25, 0.25))
-    proof = made.evaluated(4, sampled=sample, reached={"first": made.reached()})
-    make("searched", 1, [made.evaluated(4, sampled=sample), proof], config)
-    make("sampled", 2, [made.evaluated(4, sampled=sample)], config)
-    make("enumerated", 3, [made.evaluated(4, exact=GRADES)], PRESETS["go-second"])
-    found = [(run.proven, run.win_rate) for run in summaries(tmp_path)]
-    assert found == [(True, 0.75), (None, 1.0), (True, 0.25)]
+    proof = made.grade({"first": made.reached()}, sample)
+    make(
+        "searched",
+        1,
+        [made.evaluated(4, made.grade(None, sample)), made.evaluated(4, proof)],
+    )
+    (found,) = summaries(tmp_path)
+    assert found.grade == proof
 
 
 def test_what_a_run_does_not_have_is_none(make, tmp_path):
-    sampled = made.evaluated(2, sampled=made.sampled((0.5,), (0.25,)))
-    make("sampled", 1, [sampled])
     make("killed", 2, agent=False)
-    first, second = summaries(tmp_path)
-    assert (first.proven, first.win_rate, first.saved) == (None, 0.375, True)
-    assert (second.update, second.proven, second.saved) == (None, None, False)
+    (found,) = summaries(tmp_path)
+    assert (found.update, found.grade, found.saved) == (None, None, False)
 
 
 def test_a_long_file_of_metrics_is_read_from_its_end(make, tmp_path):
     rows = [made.chunk(i) for i in range(1000)]
-    make("long", 1, [*rows, made.evaluated(1000, exact=GRADES)])
+    make("long", 1, [*rows, made.evaluated(1000, GRADE)])
     assert summaries(tmp_path)[0].update == 1000
 
 
@@ -201,9 +197,9 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path):
 
 
 ROWS = [
-    made.evaluated(0, exact=GRADES),
+    made.evaluated(0, GRADE),
     made.chunk(2),
-    made.evaluated(2, exact=GRADES),
+    made.evaluated(2, GRADE),
     made.chunk(4),
 ]
 

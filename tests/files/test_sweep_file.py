@@ -153,7 +153,7 @@ def test_what_is_no_sweeps_file_is_refused(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format_version": 3}, "format version 3"),
+        ({"format_version": 4}, "format version 4"),
         ({"format_version": 99}, "format version 99"),
         ({"first_seed": -1}, "seed"),
         ({"num_seeds": 0}, "seed"),

@@ -4,9 +4,9 @@ import made
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.outputs import Spread
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.grading.agent_groups import Spread
+from jax_ttt.grading.grade import wilson_interval
 
 CONFIG = Config()
 
@@ -41,7 +41,7 @@ def test_cells_are_of_the_best_known_grades():
         **{"second_draw_rate": 0.5, "second_loss_rate": 0.25},
         **{"second_worst_loss_rate": 1, "unbeatable": False},
     }
-    other = made.agent(3, sampled=made.sampled((0.5,), (0.25,)))
+    other = made.agent(3, made.grade(sampled=made.sampled((0.5,), (0.25,))))
     cells = agent_groups.as_cells(other)
     assert (cells["second_win_rate"], cells["unbeatable"]) == (0.25, None)
     assert not [name for name in cells if "interval" in name]
@@ -59,7 +59,7 @@ def test_searches_count_as_proofs():
     config = Config.of(env_id="connect_4x4", start_share=0.5)
     sample = made.sampled((0.5,), (0.5,))
     searches = [made.searched(), made.searched(second=False), made.searched()]
-    rows = [made.agent(i, None, sample, found) for i, found in enumerate(searches)]
+    rows = [made.agent(i, made.grade(x, sample)) for i, x in enumerate(searches)]
     found = agent_groups.group_summary(rows, config)
     assert (found.proven, found.not_proven) == (2, (1,))
     assert found.interval == pytest.approx(wilson_interval(2, 3))
@@ -67,14 +67,16 @@ def test_searches_count_as_proofs():
     cells = [agent_groups.as_cells(row) for row in rows]
     assert [cell["unbeatable"] for cell in cells] == [True, False, True]
     assert {cell["first_win_rate"] for cell in cells} == {0.75}
+    only_sampled = made.agent(0, made.grade(None, sample))
     unsearched = config.replace(start_share=0.0)
-    sampled = agent_groups.group_summary([made.agent(0, None, sample)], unsearched)
+    sampled = agent_groups.group_summary([only_sampled], unsearched)
     assert sampled.proven is None
 
 
 def test_a_search_of_the_only_seat_that_is_learned_has_exact_cells():
     sample = made.sampled((0.5,), (0.25,))
-    row = made.agent(0, None, sample, {"first": made.reached()})
+    grade = made.grade({"first": made.reached()}, sample, seats=("first",))
+    row = made.agent(0, grade)
     cells = agent_groups.as_cells(row)
     assert (cells["first_win_rate"], cells["first_worst_loss_rate"]) == (0.75, 0)
     assert cells["second_win_rate"] == 0.25

@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import made
 import numpy as np
 import pytest
 import tiny
@@ -11,7 +12,7 @@ from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
 from jax_ttt.grading import counterexamples, reached_grades
-from jax_ttt.grading.grade import Grades, Reached
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
 ENV = "connect_4x4"
@@ -105,14 +106,14 @@ def test_a_proof_without_a_limit_is_the_whole_search(params, graded):
 def test_a_time_limit_leaves_each_seat_open(params):
     found = counterexamples.prove_within(CONFIG, params, 0.0, never)
     assert list(found) == list(SEATS)
-    assert not any(x.is_complete or x.unbeatable for x in found.values())
-    assert not Grades(reached=found).is_proven
+    assert not any(x.complete or x.unbeatable for x in found.values())
+    assert made.grade(found).unbeatable is None
 
 
 def test_a_signal_ends_a_proof_in_its_seat(params):
     found = counterexamples.prove_within(CONFIG, params, None, lambda: True)
     assert list(found) == ["first"]
-    assert not Grades(reached=found).is_proven
+    assert made.grade(found).unbeatable is None
 
 
 def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
@@ -126,19 +127,19 @@ def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
     found = counterexamples.prove_within(CONFIG, params, None, lambda: calls > 0, show)
     assert list(found) == list(SEATS)
     assert found["first"] == graded["first"]
-    assert not found["second"].is_complete
-    won = dataclasses.replace(found["first"], losing_ends=0)
+    assert not found["second"].complete
+    won = dataclasses.replace(found["first"], losing_ends=0, beaten=False)
     assert won.unbeatable
     found["first"] = won
-    assert not Grades(reached=found).is_proven
+    assert made.grade(found).unbeatable is None
 
 
 def test_of_two_searches_the_one_that_went_further_counts(graded):
     first, second = graded.values()
-    cut = dataclasses.replace(first, is_complete=False, num_moves=5)
+    cut = dataclasses.replace(first, complete=False, num_moves=5)
     shorter = dataclasses.replace(cut, num_moves=4)
     further = counterexamples.further
-    before: dict[Seat, Reached] = {"first": cut, "second": second}
+    before: dict[Seat, SeatGrade] = {"first": cut, "second": second}
     assert further(before, {"first": shorter}) == before
     assert further(before, {"first": first}) == graded
     assert further(graded, {"first": cut}) == graded
@@ -157,9 +158,9 @@ def test_of_two_searches_the_one_that_went_further_counts(graded):
 )
 def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, graded):
     config = Config.of(env_id=env_id, start_share=share)
-    assert counterexamples.is_open(config, Grades(), seconds) == is_open
-    complete = Grades(reached=graded)
+    ungraded, complete = made.grade(), made.grade(graded)
+    assert counterexamples.is_open(config, ungraded, seconds) == is_open
     assert not counterexamples.is_open(config, complete, seconds)
-    cut = dataclasses.replace(graded["first"], is_complete=False)
-    partly = Grades(reached={"first": cut, "second": graded["second"]})
+    cut = dataclasses.replace(graded["first"], complete=False)
+    partly = made.grade({"first": cut, "second": graded["second"]})
     assert counterexamples.is_open(config, partly, seconds) == is_open

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.grading import crosstable
+from jax_ttt.grading.exact import exact_rates
 from jax_ttt.players import names, players, registry
 from jax_ttt.solver import outcomes
+from jax_ttt.solver.outcomes import Outcome
 
 ENV = "tic_tac_toe"
 
@@ -49,11 +51,10 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
     assert mixed.rates[0, 1, 2] == 0  # minimax never loses
     assert mixed.rates[1, 0, 0] == 0
     for row, column in ((0, 1), (1, 0), (1, 1)):
-        low, high = mixed.interval(row, column)
-        for rate, a, b in zip(mixed.rates[row, column], low, high, strict=True):
-            assert 0 <= a <= rate <= b <= 1
-            assert b - a > 0.03
-    np.testing.assert_allclose(mixed.interval(0, 0), [[0, 1, 0], [0, 1, 0]])
+        for rate, low, high in mixed.pairs[row][column].rates:
+            assert 0 <= low <= rate <= high <= 1
+            assert high - low > 0.03
+    np.testing.assert_allclose(mixed.pairs[0][0].draw, [1, 1, 1])
 
 
 def test_players_entered_twice_play_different_games():
@@ -67,21 +68,49 @@ def test_players_entered_twice_play_different_games():
 
 
 def test_the_order_is_by_strength(table):
-    assert [table.names[i] for i, _, _ in table.order][-2:] == [
-        "blend:0.7:minimax",
-        "random",
-    ]
-    scores = {table.names[i]: score for i, _, score in table.order}
+    ranked = [ranked.player for ranked in table.ranking]
+    assert sorted(ranked) == sorted(table.names)
+    assert ranked[-2:] == ["blend:0.7:minimax", "random"]
+    assert table.names[0] == "random"
     others = [table.scores[0, j] for j in range(1, len(table.names))]
-    assert scores["random"] == pytest.approx(np.mean(others))
+    assert table.ranking[-1].score == pytest.approx(np.mean(others))
+    elo = dict(zip(table.names, crosstable.ratings(table.scores), strict=True))
+    assert all(ranked.elo == elo[ranked.player] for ranked in table.ranking)
 
 
 @pytest.mark.slow
 def test_a_score_is_the_mean_of_two_different_seats():
     """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
-    rates = np.zeros((2, 2, 3))
-    rates[:] = [0, 1, 0]
-    rates[0, 1] = [0.6, 0.2, 0.2]
-    rates[1, 0] = [0.1, 0.2, 0.7]
-    table = crosstable.CrossTable(("A", "B"), rates, np.zeros((2, 2, 3), int))
+    drawn, a_first, b_first = (
+        exact_rates(Outcome(*map(np.float64, rates)))
+        for rates in ((0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7))
+    )
+    pairs = ((drawn, a_first), (b_first, drawn))
+    table = crosstable.CrossTable(("A", "B"), pairs)
     np.testing.assert_allclose(table.scores, [[0.5, 0.75], [0.25, 0.5]])
+    assert [(found.player, found.score) for found in table.ranking] == [
+        ("A", pytest.approx(0.75)),
+        ("B", pytest.approx(0.25)),
+    ]
+
+
+def test_ratings_by_hand():
+    # Odds of 10 to 1, mixed with 1 % of a draw: 400 log10(0.905 / 0.095).
+    scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
+    odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
+    half = 200 * np.log10(odds)
+    np.testing.assert_allclose(crosstable.ratings(scores), [half, -half], atol=1e-3)
+    np.testing.assert_allclose(crosstable.ratings(np.full((3, 3), 0.5)), 0, atol=1e-6)
+    assert crosstable.ratings(np.array([[0.5]])).tolist() == [0]
+
+
+def test_ratings_explain_scores_made_from_ratings():
+    true = np.array([300.0, 0.0, -100.0, -200.0])
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    made = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
+    np.testing.assert_allclose(crosstable.ratings(made), true, atol=1e-3)
+
+
+def test_a_player_that_always_wins_has_a_finite_rating():
+    rating = crosstable.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
+    assert 300 < rating[0] < 1000

@@ -1,96 +1,210 @@
-"""Grades by seat."""
+"""The record of a grade: the verdict, the rates by seat, their bounds, its JSON."""
 
+import dataclasses
 import json
 
 import made
 import pytest
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.files import records
 from jax_ttt.grading import grade as grades
-from jax_ttt.grading.grade import RATES, Grades, Reached
+from jax_ttt.grading.grade import Grade, Match, SeatGrade
 
-EXACT = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
+WON, BEATEN = made.reached(), made.reached(losing_ends=1, loss_rate=0.25)
+CUT = made.reached(complete=False, win_rate=0.5, open_rate=0.125)
+TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
 
 
-def test_exact_grades_are_preferred_and_a_sample_proves_nothing():
-    beatable = made.exact((0.5,), (0.5,))
-    for row, best, proven in (
-        (Grades(exact=EXACT, sampled=SAMPLED), EXACT, True),
-        (Grades(exact=beatable), beatable, False),
-        (Grades(sampled=SAMPLED), SAMPLED, False),
-    ):
-        assert row.rates == {seat: best.seat(seat) for seat in SEATS}
-        assert (mean := row.mean()) is not None
-        assert mean.all_rates == best.all_rates
-        assert row.is_proven is proven
-    assert (Grades().rates, Grades().mean(), Grades().is_proven) == ({}, None, False)
-
-
-def test_each_seat_has_its_own_results():
-    assert [EXACT.seat(seat) for seat in SEATS] == [EXACT.first, EXACT.second]
-    assert [SAMPLED.seat(seat) for seat in SEATS] == [SAMPLED.first, SAMPLED.second]
-    assert EXACT.second.worst_loss_rate == 1
-
-
-def test_rates_by_name_have_the_order_of_their_fields():
-    rates = made.rates(0.5, 0.375, 0.125)
-    assert [rates.rate(name) for name in RATES] == [0.5, 0.375, 0.125]
-    assert rates.all_rates == (0.5, 0.375, 0.125)
-    ends = ((0.1, 0.2), (0.3, 0.4), (0.5, 0.6))
-    row = made.sampled_rates((0.5, 0.375, 0.125), 8, ends)
-    assert [row.interval(name) for name in RATES] == list(ends)
-
-
-def test_the_mean_of_both_seats():
-    mean = grades.mean_rates(made.rates(0.5, 0.25), made.rates(0.25, 0.75))
-    assert mean == made.rates(0.375, 0.5, 0.125)
-
-
-def test_grades_are_written_and_read_back():
-    written = Grades(exact=EXACT, sampled=SAMPLED, reached=made.searched(second=False))
-    text = records.to_json(written)
-    assert json.loads(text)["exact"]["first"]["win_rate"] == 0.5
-    assert records.from_json(Grades, text) == written
-    assert records.from_json(Grades, "{}") == Grades()
-
-
-def test_the_grades_of_a_larger_record_are_separated():
-    row = made.evaluated(3, exact=EXACT, sampled=SAMPLED)
-    assert row.parts == Grades(exact=EXACT, sampled=SAMPLED)
-
-
-def test_grades_without_a_seat_are_an_error():
-    value = json.loads(records.to_json(Grades(exact=EXACT)))
-    del value["exact"]["second"]
-    with pytest.raises(ValueError, match=r"`second` - at `\$\.exact`"):
-        records.from_dict(Grades, value)
-
-
-def test_a_search_to_the_end_gives_exact_rates():
-    """Of a player with one move in each position, an opponent beats all or nothing."""
-    lost = made.reached(win_rate=0.5, draw_rate=0.0, loss_rate=0.5, losing_ends=3)
-    row = Grades(reached={"first": made.reached(), "second": lost}, sampled=SAMPLED)
-    exact = made.exact((0.75, 0.25), (0.5, 0.0), worst=(0, 1))
-    assert row.rates == {"first": exact.first, "second": exact.second}
-    assert row.mean() == made.rates(0.625, 0.125)
+def of_both(first, second, **fields):
+    """Return a grade of what was followed in the two seats."""
+    fields = {"env_id": "connect_4x4"} | fields
+    return Grade(first=first, second=second, **fields)
 
 
 @pytest.mark.parametrize(
-    "other", [{}, {"second": made.reached(is_complete=False)}], ids=["none", "cut"]
+    ("complete", "beaten", "unbeatable"),
+    [
+        (True, False, True),
+        (True, True, False),
+        (False, True, False),  # one line is enough
+        (False, False, None),
+        (None, None, None),  # no line was followed
+    ],
 )
-def test_a_seat_that_was_not_searched_to_the_end_has_sampled_rates(
-    other: dict[Seat, Reached],
+def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
+    complete, beaten, unbeatable
 ):
+    seat = SeatGrade(**made.rates(0.5, 0.25), complete=complete, beaten=beaten)
+    assert seat.unbeatable is unbeatable
+
+
+@pytest.mark.parametrize(
+    ("seats", "first", "second", "unbeatable"),
+    [
+        (SEATS, WON, WON, True),
+        (SEATS, WON, BEATEN, False),
+        (SEATS, BEATEN, WON, False),
+        (SEATS, WON, CUT, None),
+        (SEATS, BEATEN, CUT, False),
+        (SEATS, WON, None, None),  # after Ctrl-C
+        (SEATS, BEATEN, None, False),
+        (SEATS, None, None, None),
+        (("first",), WON, BEATEN, True),
+        (("first",), WON, None, True),
+        (("second",), WON, BEATEN, False),
+        (("second",), WON, None, None),
+    ],
+)
+def test_a_player_is_unbeatable_in_the_seats_that_it_learned(
+    seats, first, second, unbeatable
+):
+    assert of_both(first, second, seats=seats).unbeatable is unbeatable
+
+
+def test_a_sample_without_a_loss_proves_nothing():
+    never_lost = made.sampled((1.0, 0.0), (0.5, 0.5))
+    assert made.grade(sampled=never_lost).unbeatable is None
+
+
+def test_a_grade_is_written_and_read_back():
+    for grade in (
+        dataclasses.replace(TREE, sampled=SAMPLED),
+        of_both(WON, CUT, sampled=SAMPLED),
+        of_both(None, BEATEN, seats=("second",)),
+        Grade(env_id="hex"),
+    ):
+        text = records.to_json(grade)
+        again = records.from_json(Grade, text)
+        assert again == grade
+        assert again.unbeatable is grade.unbeatable
+        assert again.mean_win_rate == grade.mean_win_rate
+        assert json.loads(text).get("unbeatable") is grade.unbeatable
+
+
+def test_a_file_that_claims_a_proof_is_not_believed():
+    written = records.to_dict(of_both(WON, BEATEN))
+    for part in (written, written["second"]):
+        assert isinstance(part, dict)
+        assert part["unbeatable"] is False
+        part["unbeatable"] = True
+    assert records.from_dict(Grade, written) == of_both(WON, BEATEN)
+
+
+def test_a_grade_without_a_rate_is_refused():
+    value = json.loads(records.to_json(TREE))
+    del value["second"]["loss_rate"]
+    with pytest.raises(ValueError, match=r"`loss_rate` - at `\$\.second`"):
+        records.from_dict(Grade, value)
+
+
+def test_bounds_are_equal_where_a_rate_is_exact():
+    assert WON.is_exact
+    assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))
+    assert not CUT.is_exact
+    assert CUT.win == (0.5, 0.5, 0.625)
+    assert CUT.interval(CUT.win_rate) == (0.5, 0.625)
+
+
+def test_the_opponents_rates_are_those_of_the_same_games():
+    seat = grades.sampled_seat(won=5, drawn=3, lost=2)
+    assert seat.rates == tuple(reversed(seat.reversed().rates))
+    assert seat.reversed() == grades.sampled_seat(won=2, drawn=3, lost=5)
+
+
+def test_all_games_of_a_sampled_match_count_the_same():
+    """3 of 4 games won as first and 1 of 12 as second are 4 of 16."""
+    first = grades.sampled_seat(won=3, drawn=1, lost=0)
+    second = grades.sampled_seat(won=1, drawn=2, lost=9)
+    match = Match(first=first, second=second)
+    assert match.both == grades.sampled_seat(won=4, drawn=3, lost=9)
+    assert (match.num_games, match.is_exact) == (16, False)
+    assert [match.seat(seat) for seat in SEATS] == [first, second]
+
+
+def test_one_game_in_a_seat_has_rates_too():
+    first = grades.sampled_seat(won=0, drawn=0, lost=1)
+    match = Match(first=first, second=grades.sampled_seat(won=0, drawn=0, lost=0))
+    assert match.both == first
+    assert match.second.rates == ((0, 0, 1),) * 3
+
+
+def test_an_exact_match_has_the_mean_of_its_seats():
+    match = Match(
+        first=SeatGrade(**made.rates(0.5, 0.25)),
+        second=SeatGrade(**made.rates(0.25, 0.75)),
+    )
+    assert match.both == SeatGrade(**made.rates(0.375, 0.5, 0.125))
+    assert (match.num_games, match.is_exact) == (0, True)
+
+
+def test_the_mean_of_exact_rates():
+    grade = of_both(WON, BEATEN, sampled=SAMPLED)
+    assert grade.rates == {"first": WON, "second": BEATEN}
+    assert grade.mean_rates() == (0.75, 0.25, 0.125)
+    assert TREE.mean_rates() == (0.375, 0.375, 0.25)
+    assert TREE.mean_rates(["second"]) == (0.25, 0.5, 0.25)
+
+
+@pytest.mark.parametrize("other", [None, CUT], ids=["none", "cut"])
+def test_a_seat_that_was_not_followed_to_the_end_has_sampled_rates(other):
     """The sample was won as first, and a search found 3 wins in 4 games."""
-    searches: dict[Seat, Reached] = {"first": made.reached(), **other}
-    row = Grades(reached=searches, sampled=SAMPLED)
-    exact = made.exact((0.75, 0.25), (0.75, 0.25)).first
-    assert row.rates == {"first": exact, "second": SAMPLED.second}
-    assert row.mean(["first"]) == made.rates(0.75, 0.25)
-    assert row.mean(["second"]) == made.rates(0.25, 0.25)
-    assert row.mean() == made.rates(0.5, 0.25)
-    unsampled = Grades(reached=searches)
-    assert unsampled.rates == {"first": exact}
-    assert unsampled.mean() is None
+    grade = of_both(WON, other, sampled=SAMPLED)
+    assert grade.rates == {"first": WON, "second": SAMPLED.second}
+    assert grade.mean_rates(["second"]) == (0.25, 0.25, 0.5)
+    assert grade.mean_rates() == (0.5, 0.25, 0.25)
+    unsampled = of_both(WON, other)
+    assert unsampled.rates == {"first": WON}
+    assert unsampled.mean_rates() is None
+
+
+def test_rates_that_are_sampled_in_both_seats_are_those_of_all_games():
+    match = Match(
+        first=grades.sampled_seat(won=3, drawn=1, lost=0),
+        second=grades.sampled_seat(won=1, drawn=2, lost=9),
+    )
+    assert made.grade(sampled=match).mean_rates() == (4 / 16, 3 / 16, 9 / 16)
+    assert Grade(env_id="hex").mean_rates() is None
+
+
+@pytest.mark.parametrize(
+    ("seats", "mean"), [(SEATS, 0.5), (("first",), 0.75), (("second",), 0.25)]
+)
+def test_the_mean_win_rate_is_of_the_learned_seats(seats, mean):
+    grade = of_both(WON, None, sampled=SAMPLED, seats=seats)
+    assert grade.mean_win_rate == mean
+
+
+def test_the_shortest_loss_is_in_a_learned_seat():
+    long, short = ((1, 2, 3, 4), (5, 6, 7))
+    first = dataclasses.replace(BEATEN, losing_line=long)
+    second = dataclasses.replace(BEATEN, losing_line=short)
+    assert of_both(first, second).shortest_loss == ("second", short)
+    assert of_both(second, first).shortest_loss == ("first", short)
+    learned = of_both(first, second, seats=("first",))
+    assert learned.shortest_loss == ("first", long)
+    assert of_both(WON, WON).shortest_loss is None
+
+
+def test_the_searched_seats_are_those_whose_positions_were_enumerated():
+    assert of_both(WON, CUT).searched == {"first": WON, "second": CUT}
+    assert of_both(None, CUT).followed == {"second": CUT}
+    assert (len(TREE.followed), TREE.searched) == (2, {})
+
+
+def test_wilson_intervals():
+    assert grades.wilson_interval(0, 0) == (0, 1)
+    low, high = grades.wilson_interval(0, 1024)
+    assert low == 0
+    assert high == pytest.approx(0.003737, abs=1e-5)
+    half = grades.wilson_interval(50, 100)
+    assert half == pytest.approx((0.4038, 0.5962), abs=1e-4)
+
+
+def test_an_interval_holds_the_rate_and_is_inside_0_to_1():
+    for num_games in range(1, 200):
+        for successes in (0, 1, num_games):
+            low, high = grades.wilson_interval(successes, num_games)
+            assert 0 <= low <= successes / num_games + 1e-12
+            assert successes / num_games - 1e-12 <= high <= 1

@@ -15,9 +15,9 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
-from jax_ttt.grading import match_counts, matches, reached_grades
-from jax_ttt.grading.grade import RATES
-from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.grading import match as matches
+from jax_ttt.grading import reached_grades
+from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
 from jax_ttt.players.network import greedy_player, network_of
@@ -51,10 +51,11 @@ def test_both_seats_are_graded(grades):
     assert (second.num_positions, second.losing_ends) == (2093, 17)
     for found in (first, second):
         assert not found.merged  # it does not play the same on mirror images
-        assert found.is_complete
-        assert not found.unbeatable
+        assert found.complete
+        assert found.unbeatable is False
+        assert found.worst_loss_rate == 1
         assert found.open_rate == 0
-        assert sum(found.all_rates) == pytest.approx(1, abs=1e-12)
+        assert sum(rate.value for rate in found.rates) == pytest.approx(1, abs=1e-12)
         assert found.num_moves == len(found.positions) == 16
         assert found.losing_choices > 10
 
@@ -77,9 +78,9 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     reach.follow(apart, HUGE)
     assert merged.merged
     assert merged.num_positions < 0.6 * apart.num_positions
-    counts = dataclasses.astuple(merged.lines)
-    for name, lines, end in zip(RATES, counts, apart.ends, strict=True):
-        assert merged.rate(name) == pytest.approx(end.chance, abs=1e-12)
+    assert merged.lines is not None
+    for rate, lines, end in zip(merged.rates, merged.lines, apart.ends, strict=True):
+        assert rate.value == pytest.approx(end.chance, abs=1e-12)
         assert lines == end.lines
 
 
@@ -97,6 +98,21 @@ def test_only_the_learned_seat_is_graded(entrant):
     assert list(reached_grades.grade_by_seat(learned, ENV, 100)) == ["second"]
 
 
+@pytest.mark.parametrize("most", [10, 100, 500])
+def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(
+    most, entrant, grades
+):
+    for seat, cut in reached_grades.grade_by_seat(entrant, ENV, most).items():
+        assert not cut.complete
+        assert cut.open_rate > 0
+        for (value, low, high), exact in zip(
+            cut.rates, grades[seat].rates, strict=True
+        ):
+            assert value == low <= exact.value <= high
+            assert high - low == pytest.approx(min(cut.open_rate, 1 - low))
+            assert exact.low == exact.value == exact.high
+
+
 def test_ctrl_c_leaves_what_is_known(entrant):
     def interrupt(found, level, done):
         if level == 9:
@@ -105,8 +121,7 @@ def test_ctrl_c_leaves_what_is_known(entrant):
     found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
     assert list(found) == ["first"]
     assert found["first"].num_moves == 9
-    assert not found["first"].is_complete
-    assert not found["first"].unbeatable
+    assert not found["first"].complete
     assert found["first"].open_rate > 0
 
 
@@ -125,7 +140,8 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
 
     found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
     assert (found.open_rate, found.num_moves) == (1, 0)
-    assert not found.unbeatable
+    assert found.unbeatable is None
+    assert found.rates == ((0, 0, 1),) * 3
 
 
 @pytest.mark.slow
@@ -186,17 +202,15 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     exact = reached_grades.grade_by_seat(entrant, env_id, HUGE)
     pair = entrant.player, players.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
-    sampled = match_counts.sampled(match)
-    for seat in SEATS:
-        games = sampled.seat(seat).num_games
-        for name in RATES:
-            count = round(sampled.seat(seat).rate(name) * games)
-            low, high = wilson_interval(count, games, z=3.29)  # 99.9 %
-            assert low <= exact[seat].rate(name) <= high
+    for seat, counts in zip(SEATS, match, strict=True):
+        games = sum(map(int, counts))
+        for rate, count in zip(exact[seat].rates, counts, strict=True):
+            low, high = wilson_interval(int(count), games, z=3.29)  # 99.9 %
+            assert low <= rate.value <= high
 
 
 def test_a_search_that_has_not_begun_proves_nothing(entrant):
     subject = Subject(
         env_id=ENV, player=entrant.player, seat="first", merged=False, batch=16
     )
-    assert not reach.Reach(subject).unbeatable
+    assert reached_grades.seat_grade(Reach(subject)).unbeatable is None

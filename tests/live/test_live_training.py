@@ -7,11 +7,11 @@ import time
 
 import jax
 import pytest
+from jax_ttt.grading.history import measured_row
 
 from jax_ttt.config.catalogue import SEATS, SIDES
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
-from jax_ttt.grading.history import measured_row
 from jax_ttt.live import sliders
 from jax_ttt.live.live_training import LiveTraining
 from jax_ttt.live.sliders import LEARNING, Slider

@@ -11,8 +11,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.grading import evaluation as evaluations
-from jax_ttt.grading import network_grades
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.networks import fast_dense, q_network
 from jax_ttt.players.network import network_of
 
@@ -114,10 +114,8 @@ def test_training_in_bfloat16_ends_in_a_proof(tree):
     learner = Learner.of(config)
     state = learners.init(learner, jax.random.key(0))
     state, _ = learners.chunk(learner, state, num_updates=config.run.num_updates)
-    found = network_grades.grade_exactly(
-        learner.network, state.params, tree, config.seats
-    )
-    exact = evaluations.summary(found).exact
-    assert exact is not None
-    assert exact.unbeatable
-    assert exact.win_rate > 0.95
+    exact = evaluation.grade_exactly(learner.network, state.params, tree)
+    grade = evaluation.grade_of(config, Evaluation(exact=exact, sampled=None))
+    assert grade.unbeatable
+    assert grade.mean_win_rate is not None
+    assert grade.mean_win_rate > 0.95

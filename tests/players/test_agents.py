@@ -8,10 +8,10 @@ import made
 import numpy as np
 import pytest
 import safetensors.numpy
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, tensor_file
-from jax_ttt.grading.grade import Grades
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents
 from jax_ttt.players.network import network_of
@@ -23,9 +23,7 @@ CONFIG = Config.of(hidden_size=8, eval_games=0)
 def agent():
     """Return an untrained agent."""
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(3))
-    return agents.Agent(
-        CONFIG, params, 3, 17, Grades(exact=made.exact((0.5,), (0.25,)))
-    )
+    return agents.Agent(CONFIG, params, 3, 17, made.exact((0.5,), (0.25,)))
 
 
 @pytest.fixture
@@ -75,7 +73,7 @@ def test_a_table_comes_back(key, double, tmp_path):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
-    agents.save_agent(agents.Agent(config, params, 0, 1), tmp_path / "table")
+    agents.save_agent(tiny.ungraded(config, params), tmp_path / "table")
     loaded = agents.load_agent(tmp_path / "table")
     assert loaded.config == config
     (found,) = jax.tree.leaves(loaded.params)
@@ -108,7 +106,7 @@ FIELDS = CONFIG.as_dict()
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format_version": 3}, "format version 3; this program reads 4"),
+        ({"format_version": 4}, "format version 4; this program reads 5"),
         ({"kind": "checkpoint"}, "Invalid enum value 'checkpoint' - at `$.kind`"),
         ({"env_id": "connect_four"}, "its game does not match"),
         ({"config": FIELDS | {"env_id": "hex"}}, "its game does not match"),
@@ -121,8 +119,8 @@ FIELDS = CONFIG.as_dict()
         ({"sha256": "0" * 64}, "contents were changed"),
         ({"score": 3}, "Expected `object`, got `int` - at `$.score`"),
         (
-            {"score": {"exact": {}}},
-            "missing required field `win_rate` - at `$.score.exact`",
+            {"score": {"env_id": "hex", "first": {}}},
+            "missing required field `win_rate` - at `$.score.first`",
         ),
     ],
 )

@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import one_game
 from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, network
-from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 
 
@@ -19,7 +19,7 @@ def test_the_lowest_of_equal_moves_is_played(
     agent = agents.load_agent(agent_path)
     flat = jax.tree.map(jnp.zeros_like, agent.params)
     path = tmp_path / "flat.safetensors"
-    agents.save_agent(Agent(agent.config, flat, 0, 0), path)
+    agents.save_agent(tiny.ungraded(agent.config, flat), path)
     legal = np.asarray(deciding.legal_action_mask)
     assert (enter(str(path))[1][tree.decisions].argmax(axis=1) == legal.argmax(1)).all()
 

@@ -3,13 +3,11 @@
 import jax
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.players import agents, lookahead, names, network, registry
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
 from jax_ttt.solver import policies
 
 
@@ -24,20 +22,15 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     env_id, name, tmp_path
 ):
     config = Config.of(env_id=env_id, hidden_size=16)
-    agent = Agent(
-        config,
-        q_network.init_params(network_of(config.architecture), jax.random.key(0)),
-        0,
-        0,
-    )
-    huge = jax.tree.map(lambda x: np.full(x.shape, 3e38, x.dtype), agent.params)
+    params = tiny.untrained(config).params
+    huge = jax.tree.map(lambda x: np.full(x.shape, 3e38, x.dtype), params)
     # Infinite activations, half of them with the opposite sign: their sum is NaN.
     *others, last = jax.tree.leaves(huge)
     assert last.shape[1] == 16
     last = last * np.array([-1, 1] * 8, np.float32)
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save_agent(Agent(config, huge, 0, 0), path)
+    agents.save_agent(tiny.ungraded(config, huge), path)
     spec = names.read_name(name.replace("AGENT", str(path)), env_id)
     with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
         registry.enter(spec, env_id, jax.random.key(0))
@@ -79,9 +72,8 @@ def test_a_search_of_too_many_moves_is_refused(one_seat):
 
 def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
     config = Config.of(hidden_size=4, gamma=0.75)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(Agent(config, params, 0, 0), path)
+    agents.save_agent(tiny.untrained(config), path)
     seen = []
 
     def searching(net, params, gamma, depth):

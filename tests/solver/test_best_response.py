@@ -1,9 +1,8 @@
-"""Best responses and exploitability."""
+"""Best responses."""
 
 import pytest
 
-from jax_ttt.grading import exact as grades
-from jax_ttt.solver import best_response, minimax, outcomes, policies
+from jax_ttt.solver import best_response, outcomes
 
 
 def test_the_best_responses_to_a_random_player(host_tree, players):
@@ -19,19 +18,6 @@ def test_the_best_responses_to_a_random_player(host_tree, players):
     careful = best_response.best_response(host_tree, random, draw=-0.999)
     found = outcomes.outcome(host_tree, random, careful)
     assert found == pytest.approx([1 / 63, 43 / 945, 887 / 945], abs=1e-12)
-
-
-def test_no_opponent_gains_against_minimax(host_tree, players):
-    for name in ("minimax", "first"):
-        assert best_response.exploitability(host_tree, players[name][0]) == 0
-        rate = grades.optimal_move_rate(host_tree, players[name][0])
-        assert rate.all == pytest.approx(1)
-        assert rate.reachable == pytest.approx(1)
-
-
-def test_exploitability_of_a_player_that_always_loses_is_one(host_tree):
-    first_cell = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
-    assert best_response.exploitability(host_tree, first_cell) == 1
 
 
 def test_the_first_player_responds_to_a_random_one(host_tree, players):

@@ -16,16 +16,20 @@ import pytest
 import rules
 
 from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.config.choices import SEATS_OF
+from jax_ttt.config.settings import Config
 from jax_ttt.grading import evaluation
 from jax_ttt.grading import exact as grades
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.evaluation import Evaluation, Exact
 from jax_ttt.solver import minimax, outcomes, policies, proof
-from jax_ttt.text import result_text
+from jax_ttt.text import grade_text
 
 ENV = "tic_tac_toe"
+CONFIGS = {SEATS: Config()} | {
+    (seat,): Config.of(opponent="random", seat=seat) for seat in SEATS
+}
 OTHER = {"X": "O", "O": "X"}
 SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
+PLACE = {"X": 0, "O": 1}
 
 
 @pytest.fixture(scope="module")
@@ -42,30 +46,29 @@ def changed(probs, position, action):
 
 
 # It runs hundreds of times, so compiling it with optimizations saves time.
-@functools.partial(
+reported = functools.partial(
     jax.jit,
     compiler_options={
         "xla_backend_optimization_level": 3,
         "xla_llvm_disable_expensive_passes": False,
     },
-)
-def both_graded(tree, probs):
-    """Return a policy's report, and whether it is unbeatable in each set of seats."""
-    proofs = {s: proof.unbeatable(tree, probs, seats) for s, seats in SEATS_OF.items()}
-    return outcomes.report(tree, probs), proofs
+)(outcomes.report)
 
 
-def evaluated(tree, probs, setting="both"):
-    """Return the evaluation of the policy in training."""
-    found, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
-    return evaluation.Evaluation(found, proofs[setting], None)
+def graded(tree, probs, seats=SEATS):
+    """Return the grade of a policy as an evaluation in training computes it."""
+    report = reported(tree, jnp.asarray(probs, jnp.float32))
+    exact = Exact(report=report, moves=jnp.zeros(0, jnp.int32))
+    found = evaluation.grade_of(CONFIGS[seats], Evaluation(exact=exact, sampled=None))
+    assert found.seats == seats
+    return found
 
 
-def exact_in_training(tree, probs, setting="both"):
-    """Return the policy's exact results, as an evaluation in training computes them."""
-    exact = evaluation.summary(evaluated(tree, probs, setting)).exact
-    assert exact is not None
-    return exact
+def seat_of(grade, stone):
+    """Return what a grade holds of the seat of this stone."""
+    found = grade.seat(SEAT[stone])
+    assert found is not None
+    return found
 
 
 def beaten(tree, outcome, moves):
@@ -74,14 +77,10 @@ def beaten(tree, outcome, moves):
     `outcome` holds the outcome of each position.
     """
     game = dataclasses.replace(tree, outcome=outcome)
-    found, proofs = jax.device_get(
-        both_graded(game, np.eye(9, dtype=np.float32)[moves])
-    )
-    worst = {own: float(x.worst_loss_rate) for own, x in zip("XO", found, strict=True)}
-    assert set(worst.values()) <= {0, 1}
-    assert proofs["both"] == (proofs["first"] & proofs["second"])
-    assert all(proofs[SEAT[own]] == (worst[own] == 0) for own in "XO")
-    return {own: bool(rate) for own, rate in worst.items()}
+    found = jax.device_get(reported(game, np.eye(9, dtype=np.float32)[moves]))
+    for seat in found:
+        assert seat.worst_loss_rate == seat.beaten  # of a deterministic policy
+    return {own: bool(seat.beaten) for own, seat in zip("XO", found, strict=True)}
 
 
 # The seats of the proof.
@@ -94,29 +93,30 @@ def test_unbeatable_means_in_every_given_seat(safe, tree, host_tree, perfect):
     own = [safe["second"], safe["first"]]
     is_safe = np.array(own)[host_tree.first_to_move.astype(int)]
     probs = np.where(is_safe[:, None], perfect, policies.uniform(host_tree))
-    _, traced = both_graded(tree, jnp.asarray(probs, jnp.float32))
-    for setting, seats in SEATS_OF.items():
+    losing = [not safe[seat] for seat in SEATS]
+    assert proof.beaten(host_tree, probs).tolist() == losing
+    for seats in CONFIGS:
         expected = all(safe[seat] for seat in seats)
-        for asked in (seats, seats[::-1]):
-            assert proof.unbeatable(host_tree, probs, asked) == expected
-            assert grades.exactly(host_tree, probs, asked).unbeatable is expected
-        assert bool(traced[setting]) is expected
-        exact = exact_in_training(tree, probs, setting)
-        row = Grades(exact=exact)
-        assert row.is_proven is expected
+        trained = graded(tree, probs, seats)
+        whole = grades.grade_policy(ENV, host_tree, probs, seats)
+        for grade in (trained, whole):
+            assert grade.unbeatable is expected
+            for seat in SEATS:
+                found = grade.seat(seat)
+                assert found is not None
+                assert found.unbeatable is safe[seat]
+                assert (found.worst_loss_rate == 0) is safe[seat]
         word = "unbeatable" if expected else "beatable"
-        assert result_text.step_line(ENV, 0, row).endswith(f"  | {word}")
-        text = result_text.verdict(ENV, row, host_tree, probs, seats)
+        assert f"  | {word}" in grade_text.step_line(0, trained)
+        text = grade_text.verdict(whole)
         assert text.startswith(f"{word}: ")
         called = {"first": "as X", "second": "as O"}
         if expected:
             claimed = {name for name in called.values() if name in text}
             assert claimed == {called[seat] for seat in seats}
         else:
-            losing = [called[seat] for seat in seats if not safe[seat]]
-            assert any(f"playing {name} (" in text for name in losing)
-        for seat in SEATS:
-            assert (exact.seat(seat).worst_loss_rate == 0) is safe[seat]
+            names = [called[seat] for seat in seats if not safe[seat]]
+            assert any(f"playing {name} (" in text for name in names)
 
 
 # One different move of a perfect player.
@@ -156,7 +156,7 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
     own, found, _, _ = blunders
     for board, cell, loses in found[::3]:
         probs = changed(perfect, position[board], cell)
-        assert proof.unbeatable(host_tree, probs, (SEAT[own],)) == (not loses)
+        assert proof.beaten(host_tree, probs)[PLACE[own]] == loses
 
 
 @pytest.mark.parametrize("step", [12, pytest.param(3, marks=pytest.mark.slow)])
@@ -177,28 +177,26 @@ def test_the_compiled_proof_finds_the_same(
         assert beaten(tree, host_tree.outcome, moves) == expected
 
 
-def replayed(line, boards, own, cells):
-    """Check each move of a line by the rules and the policy; return its last board."""
-    board = "-" * 9
-    for at, cell in line:
-        assert boards[at] == board
+def replayed(line, own, cells):
+    """Check each move of a line by the rules and the policy; return all its boards."""
+    seen = ["-" * 9]
+    for cell in line:
+        board = seen[-1]
         assert cell in rules.moves(board)
-        assert rules.mover(board) != own or cell == cells(at)
-        board = rules.after(board, cell)
-    return board
+        assert rules.mover(board) != own or cell == cells(board)
+        seen.append(rules.after(board, cell))
+    return seen
 
 
-def test_every_blunder_has_a_losing_line(
-    blunders, host_tree, perfect, position, boards
-):
+def test_every_blunder_has_a_losing_line(blunders, host_tree, perfect, position):
     own, _, lost, _ = blunders
     for board, cell in [*lost.items()][::4]:
         probs = changed(perfect, position[board], cell)
         line = proof.losing_line(host_tree, probs, SEAT[own])
         assert line is not None
-        last = replayed(line, boards, own, lambda at, p=probs: p[at].argmax())
-        assert rules.winner(last) == OTHER[own]
-        assert (position[board], cell) in line
+        played = replayed(line, own, lambda at, p=probs: p[position[at]].argmax())
+        assert rules.winner(played[-1]) == OTHER[own]
+        assert (board, cell) in zip(played, line, strict=False)
         assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
 
 
@@ -214,15 +212,16 @@ def test_the_worst_case_equals_that_of_the_rules(
     probs = np.where(odd, (perfect + other) / 2, perfect)
 
     moves_of = {b: np.flatnonzero(probs[p]).tolist() for b, p in position.items()}.get
-    row = grades.exactly(host_tree, probs, SEATS)
-    online = exact_in_training(tree, probs)
+    whole = grades.grade_policy(ENV, host_tree, probs)
+    trained = graded(tree, probs)
     for own in ("X", "O"):
         worst = float(rules.worst_case(moves_of, own))
-        assert row.seat(SEAT[own]).worst_loss_rate == pytest.approx(worst, abs=1e-9)
-        assert online.seat(SEAT[own]).worst_loss_rate == pytest.approx(worst, rel=1e-5)
-        safe = bool(proof.unbeatable(host_tree, probs, (SEAT[own],)))
-        assert safe == (worst == 0)
-        assert (proof.losing_line(host_tree, probs, SEAT[own]) is None) == safe
+        found = seat_of(whole, own)
+        assert found.worst_loss_rate == pytest.approx(worst, abs=1e-9)
+        assert found.unbeatable == (worst == 0)
+        assert (found.losing_line is None) == (worst == 0)
+        online = seat_of(trained, own).worst_loss_rate
+        assert online == pytest.approx(worst, rel=1e-5)
 
 
 # Every lost position.
@@ -251,7 +250,7 @@ def ends(request, host_tree, position):
 
 
 @pytest.mark.parametrize("step", [15, pytest.param(3, marks=pytest.mark.slow)])
-def test_every_lost_position_counts(step, ends, tree, host_tree, boards):
+def test_every_lost_position_counts(step, ends, tree, host_tree, boards, position):
     """In a game where it is the only loss, a player that can reach it is beatable.
 
     The player follows the moves to it, and elsewhere takes the first free cell.
@@ -269,7 +268,8 @@ def test_every_lost_position_counts(step, ends, tree, host_tree, boards):
         game = dataclasses.replace(host_tree, outcome=outcome)
         line = proof.losing_line(game, np.eye(9)[moves], SEAT[own])
         assert line is not None
-        assert replayed(line, boards, own, moves.__getitem__) == boards[end]
+        played = replayed(line, own, lambda at, m=moves: m[position[at]])
+        assert played[-1] == boards[end]
 
 
 # Moves of small probability.
@@ -282,26 +282,24 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
     for board, cell in (next(iter(lost.items())), list(lost.items())[-1]):
         probs = perfect.copy()
         probs[position[board], cell] = chance
-        assert not proof.unbeatable(host_tree, probs, (SEAT[own],))
-        assert proof.unbeatable(host_tree, probs, (SEAT[OTHER[own]],))
+        expected = [stone == own for stone in "XO"]
+        assert proof.beaten(host_tree, probs).tolist() == expected
         assert proof.losing_line(host_tree, probs, SEAT[own]) is not None
         assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
-        _, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
-        assert not proofs[SEAT[own]]
-        assert not proofs["both"]
-        assert proofs[SEAT[OTHER[own]]]
+        compiled = reported(tree, jnp.asarray(probs, jnp.float32))
+        assert [bool(seat.beaten) for seat in compiled] == expected
 
 
 def test_a_move_of_probability_minus_zero_is_not_played(
     blunders, tree, host_tree, perfect, position
 ):
-    own, _, lost, _ = blunders
+    _, _, lost, _ = blunders
     board, cell = next(iter(lost.items()))
     probs = perfect.copy()
     probs[position[board], cell] = -0.0
-    assert proof.unbeatable(host_tree, probs, (SEAT[own],))
-    _, proofs = both_graded(tree, jnp.asarray(probs, jnp.float32))
-    assert proofs["both"]
+    assert not proof.beaten(host_tree, probs).any()
+    compiled = reported(tree, jnp.asarray(probs, jnp.float32))
+    assert not any(seat.beaten for seat in compiled)
 
 
 # A player that rarely loses is beatable.
@@ -325,26 +323,20 @@ def test_one_losing_line_is_beatable(one_losing_line, tree, host_tree, position)
     players = {own: {b: [probs[p].argmax()] for b, p in position.items()}.get}
     ends = rules.outcome(*(players.get(one, rules.moves) for one in "XO"))
     assert ends[2 if own == "X" else 0] == rate
-    safe = SEAT[OTHER[own]]
-    exact = exact_in_training(tree, probs)
-    row = Grades(exact=exact)
-    for found in (
-        exact,
-        grades.exactly(host_tree, probs, SEATS),
-    ):
-        assert found.unbeatable is False
-        assert found.seat(SEAT[own]).loss_rate == pytest.approx(float(rate), rel=1e-5)
-        assert found.seat(SEAT[own]).worst_loss_rate == 1
-        assert found.seat(safe).loss_rate == found.seat(safe).worst_loss_rate == 0
-    assert result_text.step_line(ENV, 9, row).endswith("  | beatable")
-    for line in result_text.evaluation_table(ENV, row).splitlines()[1:3]:
+    trained = graded(tree, probs)
+    whole = grades.grade_policy(ENV, host_tree, probs)
+    for grade in (trained, whole):
+        assert grade.unbeatable is False
+        losing, safe = (seat_of(grade, stone) for stone in (own, OTHER[own]))
+        assert losing.loss_rate == pytest.approx(float(rate), rel=1e-5)
+        assert losing.worst_loss_rate == 1
+        assert safe.loss_rate == safe.worst_loss_rate == 0
+    assert grade_text.step_line(9, trained).endswith("  | beatable")
+    for line in grade_text.rates_table(trained).splitlines()[1:3]:
         worst = "loses 100%" if line.startswith(f"as {own}") else "never loses"
         assert line.endswith(worst)
-    text = result_text.verdict(ENV, row, host_tree, probs, SEATS)
-    assert text.startswith(
-        f"beatable: the shortest line that beats it, playing as {own}"
-    )
-    assert not row.is_proven
+    text = grade_text.verdict(whole)
+    assert text.startswith(f"beatable: a shortest line that beats it, playing as {own}")
 
 
 # The worst case.
@@ -389,27 +381,21 @@ def test_the_worst_case_opponent_wins_as_often_as_possible(
     for board, p in position.items():
         if cells := moves_of(board):
             probs[p, cells] = 1 / len(cells)
-    found = grades.exactly(host_tree, probs, SEATS)
-    assert found.seat(SEAT[own]).worst_loss_rate == pytest.approx(
-        float(worst), abs=1e-12
-    )
-    cautious = found.opponents["best response"][SEAT[own]]
+    found = grades.grade_policy(ENV, host_tree, probs)
+    lost_most = seat_of(found, own).worst_loss_rate
+    assert lost_most == pytest.approx(float(worst), abs=1e-12)
+    assert found.details is not None
+    cautious = found.details.opponents["best response"].seat(SEAT[own])
     gain = cautious.loss_rate - cautious.win_rate
     assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
-    online = exact_in_training(tree, probs).seat(SEAT[own])
-    assert online.worst_loss_rate == pytest.approx(float(worst), abs=1e-6)
-    table = result_text.evaluation_table(
-        ENV, Grades(exact=exact_in_training(tree, probs))
-    )
-    assert "never loses" not in table
+    trained = graded(tree, probs)
+    online = seat_of(trained, own).worst_loss_rate
+    assert online == pytest.approx(float(worst), abs=1e-6)
+    assert "never loses" not in grade_text.rates_table(trained)
 
 
 def test_a_rate_that_rounds_to_zero_is_not_shown_as_never(tree, perfect):
-    exact = exact_in_training(tree, perfect)
-    assert (
-        result_text.evaluation_table(ENV, Grades(exact=exact)).count("never loses") == 2
-    )
-    exact = made.with_seat(exact, "second", worst_loss_rate=1e-6)
-    assert (
-        result_text.evaluation_table(ENV, Grades(exact=exact)).count("never loses") == 1
-    )
+    grade = graded(tree, perfect)
+    assert grade_text.rates_table(grade).count("never loses") == 2
+    grade = made.with_seat(grade, "second", worst_loss_rate=1e-6)
+    assert grade_text.rates_table(grade).count("never loses") == 1

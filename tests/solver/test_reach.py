@@ -38,7 +38,6 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
     found = reached(env_id, RULE, seat)
     assert (found.num_positions, found.ends.lost.moves) == (positions, losing)
     assert found.is_complete
-    assert not found.unbeatable
     assert found.losing_line is not None
     assert len(found.losing_line) == shortest
     chances = [end.chance for end in found.ends]
@@ -171,7 +170,9 @@ def check_beside_tree(tree, player, probs):
         found = reached("tic_tac_toe", player, seat, batch=256)
         chances = [end.chance for end in found.ends]
         np.testing.assert_allclose(chances, of_tree[seat], rtol=0, atol=1e-12)
-        assert found.unbeatable == bool(proof.unbeatable(tree, probs, [seat]))
+        assert found.is_complete
+        beaten = proof.beaten(tree, probs)[SEATS.index(seat)]
+        assert (found.ends.lost.moves > 0) == beaten
         assert [end.lines for end in found.ends] == list(proof.lines(tree, probs, seat))
         line = proof.losing_line(tree, probs, seat)
         assert (found.losing_line is None) == (line is None)
@@ -248,7 +249,6 @@ def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     whole = reached("connect_4x4", RULE, "first")
     cut = reached("connect_4x4", RULE, "first", most)
     assert not cut.is_complete
-    assert not cut.unbeatable
     assert cut.num_expanded < whole.num_expanded
     for end, final in zip(cut.ends, whole.ends, strict=True):
         assert end.chance <= final.chance <= end.chance + cut.open_chance + 1e-12
@@ -268,5 +268,5 @@ def test_trained_policies_have_the_results_of_the_tree(tree, host_tree):
         probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
         player = network.greedy_player(agent.network, agent.params)
         check_beside_tree(host_tree, player, probs.astype(float))
-        proven += bool(proof.unbeatable(host_tree, probs.astype(float), SEATS))
+        proven += not proof.beaten(host_tree, probs.astype(float)).any()
     assert 0 < proven < 20

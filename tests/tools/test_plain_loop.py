@@ -6,10 +6,10 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
+from jax_ttt.grading.statistics import wilson_interval
 
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import network_grades
-from jax_ttt.grading.statistics import wilson_interval
 from jax_ttt.players.network import network_of
 from tools.benchmarks import plain_loop
 

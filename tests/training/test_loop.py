@@ -11,7 +11,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games.opponents import Versus
-from jax_ttt.grading import counterexamples, network_grades
+from jax_ttt.grading import counterexamples, evaluation
 from jax_ttt.players import names, registry
 from jax_ttt.players.network import network_of
 from jax_ttt.training import loop
@@ -38,12 +38,9 @@ def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
             continue
         weights = step.params, step.state.train_state.target_params
         expected, other = (
-            network_grades.grade_exactly(network, one, tree, config.seats)
-            for one in weights
+            evaluation.grade_exactly(network, one, tree) for one in weights
         )
-        rows = map(
-            jax.tree.leaves, (step.evaluation.exact, expected.exact, other.exact)
-        )
+        rows = map(jax.tree.leaves, (step.evaluation.exact, expected, other))
         for found, own, targets in zip(*rows, strict=True):
             np.testing.assert_allclose(found, own, atol=1e-6)
             differs |= bool((found != targets).any())

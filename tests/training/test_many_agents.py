@@ -95,11 +95,12 @@ def test_an_agent_of_a_loop_is_the_agent_of_a_run_alone():
         assert last.evaluation is not None
         graded = last.evaluation.exact
         assert graded is not None
-        assert row.exact is not None
-        assert row.exact.first.win_rate == float(graded.first.random.win_rate)
+        assert row.grade is not None
+        assert row.grade.first is not None
+        assert row.grade.first.win_rate == float(graded.report.first.random.win_rate)
         assert row.games == last.games
     assert [row.seed for row in rows] == [4, 5]
-    assert rows[0].exact != rows[1].exact
+    assert rows[0].grade != rows[1].grade
 
 
 @pytest.mark.parametrize(
@@ -182,12 +183,12 @@ def test_an_agent_that_diverged_is_not_graded_even_if_its_weights_are_finite(
     monkeypatch.setattr(loop, "train", diverging)
     rows = list(many_agents.train_jobs([Job(CONFIG, seed) for seed in (1, 2)], 2))
     assert [row.diverged for row in rows] == [True, False]
-    assert [row.exact is None for row in rows] == [True, False]
+    assert [row.grade is None for row in rows] == [True, False]
 
 
 def steps_of(*seconds, num=None):
     """Return a run that took so many seconds by each step; `num` agents at once."""
-    nothing = Evaluation(None, None, None)
+    nothing = Evaluation(exact=None, sampled=None)
     for update, sum_so_far in enumerate(
         seconds, CONFIG.run.num_updates - len(seconds) + 1
     ):
@@ -220,7 +221,7 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
     monkeypatch.setattr(loop, "train", diverging)
     (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
-    assert row.rates == {}
+    assert row.grade is None
 
 
 @pytest.mark.parametrize(
@@ -299,6 +300,7 @@ def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
     assert many_agents.agents_that_fit(config) == 1
     jobs = [Job(config, seed) for seed in (0, 1)]
     found = list(many_agents.train_jobs(jobs, at_once=2))
-    *_, (_, grades) = graded_steps.with_grades(alone(config, 1))
+    ungraded = graded_steps.ungraded(config)
+    *_, (_, grade) = graded_steps.with_grades(config, alone(config, 1), ungraded)
     assert [row.update for row in found] == [4, 4]
-    assert found[1].reached == grades.reached != found[0].reached
+    assert found[1].grade == grade != found[0].grade

@@ -14,7 +14,6 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.grading.grade import Grades
 from jax_ttt.players import agents
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -32,7 +31,7 @@ class Shown(SimpleNamespace):
 
     broken = None
 
-    def show(self, progress, grades):
+    def show(self, progress, grade):
         if progress.update == self.broken and progress.evaluation is not None:
             raise BrokenPipeError
 
@@ -59,7 +58,8 @@ def begun(tmp_path):
 def steps(stop=lambda: False):
     learner = loop.make_learner(PLAN.config, PLAN.seed)
     run = loop.train(learner, run_key(PLAN.seed), stop=stop)
-    return graded_steps.with_grades(run)
+    ungraded = graded_steps.ungraded(PLAN.config)
+    return graded_steps.with_grades(PLAN.config, run, ungraded)
 
 
 def updates(run):
@@ -190,7 +190,7 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begun):
     ]
     agent = agents.load_agent(run.path)
     assert (agent.num_updates, agent.seed) == (4, 3)
-    assert agent.score == recorder.grades == run.rows()[-1].parts
+    assert agent.score == recorder.grade == run.rows()[-1].grade
     assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
     assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
     assert not run.best.exists()
@@ -210,25 +210,23 @@ SEARCHED = dataclasses.replace(
 )
 
 
-def graded(losing_ends, is_complete=True, win_rate=0.5):
-    """Return grades of a search."""
-    seat = made.reached(
-        losing_ends=losing_ends, is_complete=is_complete, win_rate=win_rate
-    )
-    return Grades(reached={"first": seat, "second": made.reached(win_rate=win_rate)})
+def graded(losing_ends, complete=True, win_rate=0.5):
+    """Return the grade of a search."""
+    seat = made.reached(losing_ends=losing_ends, complete=complete, win_rate=win_rate)
+    return made.grade({"first": seat, "second": made.reached(win_rate=win_rate)})
 
 
 def searched(found, begin=0):
-    """Return the evaluations of a run, every two updates, with these grades."""
+    """Return the evaluations of a run, every two updates, with each of these grades."""
     first = next(steps())[0]
     params = tiny.untrained(SEARCHED.config).params
     learned = dataclasses.replace(first.state.train_state, average_params=params)
-    for number, grades in enumerate(found):
+    for number, grade in enumerate(found):
         update = np.int64(begin + 2 * number)
         state = dataclasses.replace(
             first.state, train_state=learned, update=update, evaluated=update
         )
-        yield Progress(state, None, first.evaluation), grades
+        yield Progress(state, None, first.evaluation), grade
 
 
 @pytest.mark.parametrize(
@@ -238,8 +236,8 @@ def searched(found, begin=0):
         ([graded(9), graded(3), graded(3), graded(3)], 6),  # of equal ones, the last
         ([graded(9), graded(3), graded(3, win_rate=0.25), graded(4)], 2),
         ([graded(9), graded(3), graded(0), graded(0, win_rate=0.25)], 4),  # a proof
-        ([graded(9), graded(5), graded(1, is_complete=False), graded(6)], 2),
-        ([graded(9), graded(5), Grades(reached=None), graded(6)], 2),  # interrupted
+        ([graded(9), graded(5), graded(1, complete=False), graded(6)], 2),
+        ([graded(9), graded(5), made.grade(), graded(6)], 2),  # interrupted
         ([graded(1), graded(5), graded(6), graded(7)], None),  # the untrained one
     ],
 )
@@ -255,7 +253,7 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(
     assert (agent.num_updates, agent.score) == (best, found[best // 2])
     saved = checkpoint.newest(run).checkpoint.best
     assert saved is not None
-    assert saved[1] == -found[best // 2].reached["first"].losing_ends
+    assert saved[1] == -found[best // 2].first.losing_ends
 
 
 @pytest.mark.parametrize(("losing_ends", "best"), [(3, 2), (1, 6)])
@@ -267,7 +265,7 @@ def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
     saved = checkpoint.newest(run)
     *_, (last, _) = searched(found)
     again.resume(saved, last.state)
-    assert (again.grades, again.latest_path) == (found[-1], run.checkpoint(4))
+    assert (again.grade, again.latest_path) == (found[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
     again.follow(searched([graded(losing_ends)], begin=6), StopRequest())
     assert agents.load_agent(run.best).num_updates == best

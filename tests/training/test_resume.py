@@ -1,6 +1,7 @@
 """A run that was interrupted continues as if nothing had happened."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import signal
 
 import commands
+import made
 import numpy as np
 import pytest
 import tiny
@@ -416,17 +418,19 @@ def test_tensorboard_has_each_row_once(tmp_path, monkeypatch):
 def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
     from jax_ttt.grading import evaluation
 
-    real = evaluation.summary
+    real = evaluation.grade_of
 
-    def proves(result):
-        grades = real(result)
-        exact = train.dataclasses.replace(grades.exact, unbeatable=True)
-        return train.dataclasses.replace(grades, exact=exact)
+    def proves(config, result):
+        grade = real(config, result)
+        unbeatable = made.exact((0.5,), (0.5,), unbeatable=True)
+        return dataclasses.replace(
+            grade, first=unbeatable.first, second=unbeatable.second
+        )
 
     path = tmp_path / "run"
     killed_in(monkeypatch, path, 3, *TINY, "--until-proven")
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "summary", proves)
+        patch.setattr(evaluation, "grade_of", proves)
         assert command("--resume", path, "--quiet")[0] == 0
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     code, out, _ = command("--resume", path)
