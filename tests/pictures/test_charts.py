@@ -43,7 +43,7 @@ def test_each_agents_wins_stand_at_its_seed(drawn):
 def test_long_names_of_players_stay_inside_a_cross_table(drawn, names):
     size = len(names)
     rates = np.full((size, size, 3), 1 / 3)
-    table = CrossTable(tuple(names), rates, np.zeros(rates.shape, int))
+    table = CrossTable(tuple(names), made.pairs(rates))
     figure = drawn(charts.cross_table_chart, table, "connect_four")
     layout.assert_readable(figure)
     axes = figure.axes[0]

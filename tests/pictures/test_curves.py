@@ -5,9 +5,9 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import evaluations
 from jax_ttt.grading.grade import SeatGrade

@@ -58,7 +58,7 @@ def test_the_line_beat_an_agent_and_the_last_one_leaves_it(monkeypatch):
     line = (0, 1, 0, 1, 0, 1, 0)
     lost_second = {"second": made.reached(losing_ends=1, losing_line=line)}
     searched = [
-        made.evaluated(update, reached=reached)
+        made.evaluated(update, made.grade(reached, env_id="connect_5x4"))
         for update, reached in enumerate(
             (made.searched(), lost_second, made.searched())
         )
