@@ -155,7 +155,7 @@ def self_play_states(agent: Agent) -> list[pgx.State]:
     tree = trees.enumerated(game)
     probs = network.greedy_policy(agent.network, agent.params, tree)
     line = proof.self_play_line(tree, np.asarray(probs))
-    return replay(game, [action for _, action in line])
+    return replay(game, line)
 
 
 def find(env_id: EnvId, cells: str) -> int:
