@@ -78,7 +78,7 @@ def at_ceiling(name: str, found: Mapping[int, Grade | None]) -> Figures:
     grade.
     """
     tree = trees.enumerated("tic_tac_toe")
-    most = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    most: dict[Seat, float] = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
     wins = {
         seed: 100 * grade.mean_win_rate
         for seed, grade in found.items()
