@@ -79,8 +79,11 @@ class Grade(grades.Grade):
     @property
     def lines(self) -> dict[Seat, Lines]:
         """The numbers of lines of play by their result, by seat."""
-        lines = {seat: grade.lines for seat, grade in self.followed.items()}
-        return {seat: counts for seat, counts in lines.items() if counts is not None}
+        lines: dict[Seat, Lines] = {}
+        for seat, grade in self.followed.items():
+            if grade.lines is not None:
+                lines[seat] = grade.lines
+        return lines
 
     @property
     def exploitability(self) -> float:

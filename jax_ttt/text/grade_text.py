@@ -49,7 +49,9 @@ def step_line(update: int, grade: Grade) -> str:
                 for seat, rates in grade.rates.items()
             )
         )
-    sampled = [seat for seat, rates in grade.rates.items() if not rates.is_exact]
+    sampled: list[Seat] = [
+        seat for seat, rates in grade.rates.items() if not rates.is_exact
+    ]
     if mean is not None and sampled:
         games = sum(grade.rates[seat].num_games for seat in sampled)
         where = _only(grade.env_id, sampled)
@@ -171,8 +173,11 @@ def rates_table(grade: Grade) -> str:
     else sampled. The last column is the worst case of exact results, or the number of
     games.
     """
-    seats = {seat: grade.seat(seat) or grade.rates.get(seat) for seat in SEATS}
-    rows = {seat: rates for seat, rates in seats.items() if rates is not None}
+    rows: dict[Seat, SeatGrade] = {}
+    for seat in SEATS:
+        rates = grade.seat(seat) or grade.rates.get(seat)
+        if rates is not None:
+            rows[seat] = rates
     if not rows:
         return "not evaluated"
     digits = 4 if grade.searched else 3
@@ -290,7 +295,9 @@ def match_table(grade: Grade, match: Match) -> str:
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
     lines = [*aligned(rows), "(in brackets: 95 % intervals)"]
-    exact = {seat: x for seat, x in grade.followed.items() if x.is_exact}
+    exact: dict[Seat, SeatGrade] = {
+        seat: x for seat, x in grade.followed.items() if x.is_exact
+    }
     if exact:
         differences = [
             f"{as_seat(grade.env_id, seat)}, the exact {name} of {known.value:.3%} is "

@@ -3,7 +3,9 @@
 import layout
 import made
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import curves, round_curves
 
 CONFIG = Config.of(env_id="connect_4x4", start_share=0.5)
@@ -12,9 +14,10 @@ SMALL = Config.of(env_id="connect_4x4")
 
 def searched(update, first, second, **changes):
     """Return a row of metrics; of each seat, the positions and the losing ends."""
-    seats = {
+    pairs: dict[Seat, tuple[int, int]] = {"first": first, "second": second}
+    seats: dict[Seat, SeatGrade] = {
         seat: made.reached(num_positions=positions, losing_ends=ends, **changes)
-        for seat, (positions, ends) in (("first", first), ("second", second))
+        for seat, (positions, ends) in pairs.items()
     }
     return made.evaluated(update, made.grade(seats))
 
