@@ -1,14 +1,14 @@
 """Cross tables: exact where possible, else sampled and marked as sampled."""
 
 import jax
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.grading import crosstable
-from jax_ttt.grading.exact import exact_rates
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import names, players, registry
 from jax_ttt.solver import outcomes
-from jax_ttt.solver.outcomes import Outcome
 
 ENV = "tic_tac_toe"
 
@@ -82,7 +82,7 @@ def test_the_order_is_by_strength(table):
 def test_a_score_is_the_mean_of_two_different_seats():
     """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
     drawn, a_first, b_first = (
-        exact_rates(Outcome(*map(np.float64, rates)))
+        SeatGrade(**made.rates(*rates))
         for rates in ((0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7))
     )
     pairs = ((drawn, a_first), (b_first, drawn))
@@ -107,8 +107,8 @@ def test_ratings_by_hand():
 def test_ratings_explain_scores_made_from_ratings():
     true = np.array([300.0, 0.0, -100.0, -200.0])
     expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
-    made = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
-    np.testing.assert_allclose(crosstable.ratings(made), true, atol=1e-3)
+    scores = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
+    np.testing.assert_allclose(crosstable.ratings(scores), true, atol=1e-3)
 
 
 def test_a_player_that_always_wins_has_a_finite_rating():

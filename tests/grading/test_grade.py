@@ -17,10 +17,11 @@ TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
 
 
-def of_both(first, second, **fields):
+def of_both(first, second, seats=SEATS, sampled=None):
     """Return a grade of what was followed in the two seats."""
-    fields = {"env_id": "connect_4x4"} | fields
-    return Grade(first=first, second=second, **fields)
+    return Grade(
+        env_id="connect_4x4", seats=seats, first=first, second=second, sampled=sampled
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,10 @@ from jax_ttt.solver import minimax, outcomes, policies, proof
 from jax_ttt.text import grade_text
 
 ENV = "tic_tac_toe"
-CONFIGS = {SEATS: Config()} | {
-    (seat,): Config.of(opponent="random", seat=seat) for seat in SEATS
+CONFIGS: dict[tuple[Seat, ...], Config] = {
+    SEATS: Config(),
+    ("first",): Config.of(opponent="random", seat="first"),
+    ("second",): Config.of(opponent="random", seat="second"),
 }
 OTHER = {"X": "O", "O": "X"}
 SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
