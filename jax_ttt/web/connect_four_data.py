@@ -65,10 +65,13 @@ def network_json(name: str, agent: Agent) -> JsonObject:
 
 
 def _proven_positions(agent: Agent) -> dict[str, int] | None:
-    reached = agent.score.reached
-    if reached is None or not agent.score.is_proven:
+    if not agent.score.unbeatable:
         return None
-    return {SIDES[seat]: found.num_positions for seat, found in reached.items()}
+    return {
+        SIDES[seat]: found.num_positions
+        for seat, found in agent.score.followed.items()
+        if found.num_positions is not None
+    }
 
 
 def _layers(
