@@ -18,7 +18,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import Player
 from jax_ttt.grading import marks, questions
-from jax_ttt.grading.exam import Mark
+from jax_ttt.grading.grade import Mark
 from jax_ttt.players import lookahead, names, players, registry
 
 ENV_ID = "connect_four"

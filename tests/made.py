@@ -127,6 +127,11 @@ def with_seat(grades, seat, **changes):
     return dataclasses.replace(grades, **{seat: changed})
 
 
+def pairs(rates_of):
+    """Return the exact results of a cross table's rows and columns, from rates."""
+    return tuple(tuple(SeatGrade(**rates(*pair)) for pair in row) for row in rates_of)
+
+
 def transition(**arrays: Any) -> Transition:
     """Return moves of NumPy arrays, which compiled functions also take."""
     return Transition(**arrays)

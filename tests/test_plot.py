@@ -17,7 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.players import agents
 
-EVALUATION = records.to_dict(made.evaluated(0, exact=made.exact((0.5,), (0.25,))))
+EVALUATION = records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
 CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
 
 
@@ -85,11 +85,11 @@ def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
     settings = {"preset": "connect-4x4", "env_id": "connect_4x4", "start_share": 0.5}
 
     def in_rounds(name, **changes):
-        row = made.evaluated(0, reached=made.searched(first=False, **changes))
+        row = made.evaluated(0, made.grade(made.searched(first=False, **changes)))
         return str(make(name, rows=[records.to_dict(row), CHUNK], **settings))
 
     one, other = in_rounds("one"), in_rounds("other")
-    cut = in_rounds("cut", is_complete=False)
+    cut = in_rounds("cut", complete=False)
     assert commands.run(plot, [one]) == 0
     assert ">losing ends<" in (Path(one) / "curve.svg").read_text()
     assert commands.run(plot, [one, other]) == 0

@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 import commands
+import made
 import pytest
-from jax_ttt.files.outputs import RunSummary
 
 from jax_ttt import runs
+from jax_ttt.files.run_folder import RunSummary
 
 
 def summary(**fields):
@@ -17,9 +18,11 @@ def summary(**fields):
 
 
 def test_the_table(snapshot):
+    proven = made.exact((0.9556,), (0.9556,), unbeatable=True)
+    beatable = made.exact((0.75,), (0.25,))
     found = [
-        summary(update=4, seconds=0.79, proven=True, win_rate=0.9556),
-        summary(seed=1000, preset="table", proven=False, win_rate=0.5, seconds=123.4),
+        summary(update=4, seconds=0.79, grade=proven),
+        summary(seed=1000, preset="table", grade=beatable, seconds=123.4),
         summary(run_dir="runs/b", saved=False),
     ]
     of_games = [*found, summary(env_id="hex")]

@@ -79,7 +79,7 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         (agent,) = group["agents"]
         assert agent["seed"] == 7
         assert (
-            agent["exact"]["first"]["win_rate"] == group["win_rates"]["first"]["mean"]
+            agent["grade"]["first"]["win_rate"] == group["win_rates"]["first"]["mean"]
         )
     drawn = path.read_text(encoding="utf-8")
     assert drawn.count("0 of 1") == 4
@@ -200,7 +200,7 @@ def test_eval_every_changes_the_agents_of_a_falling_learning_rate(capsys):
     code, out, _ = run(capsys, *flags, "--grid", "eval_every=1,100")
     assert code == 0
     often, once = (group["agents"][0] for group in json.loads(out)["groups"])
-    assert often["exact"] != once["exact"]
+    assert often["grade"] != once["grade"]
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     )
     sample = made.sampled((0.5,), (0.5,))
     with contextlib.closing(sweep_file.new_file(finished)) as file:
-        file.add(0, made.agent(7, None, sample, made.searched()))
-        file.add(0, made.agent(8, None, sample, made.searched(first=False)))
+        file.add(0, made.agent(7, made.grade(made.searched(), sample)))
+        file.add(0, made.agent(8, made.grade(made.searched(first=False), sample)))
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"
     again = ["--resume", str(file.path)]
     files = ["--csv", str(table), "--svg", str(drawing)]

@@ -27,7 +27,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint, records, run_folder
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading import counterexamples
-from jax_ttt.grading.grade import Grades
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import agents
 from jax_ttt.runtime import interrupts
 from jax_ttt.runtime.files import WriteError
@@ -152,7 +152,7 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
     common = {"event", "update", "games", "wins", "losses", "env_steps", "seconds"}
     for row in found:
         chunk = {"loss", "grad_norm", "mean_max_q", "epsilon", "learning_rate", "rows"}
-        more = chunk if row["event"] == "chunk" else {"exact", "sampled"}
+        more = chunk if row["event"] == "chunk" else {"grade"}
         assert row.keys() == common | more
     assert [row["env_steps"] for row in found] == [0, 16, 16, 32, 32]
     seconds = [row["seconds"] for row in found]
@@ -192,8 +192,8 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
     agent = agents.load_agent(tiny[0])
     last = rows(tiny[0])[-1]
-    assert agent.score == records.from_dict(Grades, last)
-    assert agent.score.exact is not None
+    assert agent.score == records.from_dict(Grade, last["grade"])
+    assert agent.score.first is not None
     assert agent.score.sampled is not None
     assert (agent.seed, agent.num_updates) == (1, 4)
 
@@ -216,7 +216,7 @@ def test_json_prints_one_object_and_nothing_else(tiny, tmp_path):
     assert Path(about["agent"]).is_file()
     assert (about["preset"], about["seed"], about["stopped"]) == ("default", 1, "end")
     last = rows(path)[-1]
-    for name in ("update", "games", "env_steps", "seconds", "exact", "sampled"):
+    for name in ("update", "games", "env_steps", "seconds", "grade"):
         assert about[name] == last[name]
     assert about["verdict"] in tiny[1]
 
@@ -284,22 +284,25 @@ def test_steps_that_are_far_too_large_end_the_run(tmp_path):
     assert "saved" not in out
 
 
-def proven(grades, unbeatable):
-    exact = dataclasses.replace(grades.exact, unbeatable=unbeatable)
-    return dataclasses.replace(grades, exact=exact)
+def proven(grade, unbeatable):
+    seats = {
+        seat: dataclasses.replace(found, beaten=not unbeatable)
+        for seat, found in grade.followed.items()
+    }
+    return dataclasses.replace(grade, **seats)
 
 
 def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch):
     from jax_ttt.grading import evaluation
 
-    real = evaluation.summary
+    real = evaluation.grade_of
     seen = []
 
-    def proves_second(result):
+    def proves_second(config, result):
         seen.append(result)
-        return proven(real(result), len(seen) == 2)
+        return proven(real(config, result), len(seen) == 2)
 
-    monkeypatch.setattr(evaluation, "summary", proves_second)
+    monkeypatch.setattr(evaluation, "grade_of", proves_second)
     code, out, _ = run(tmp_path / "run", "--until-proven")
     assert code == 0
     assert len(seen) == 2
@@ -314,12 +317,12 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
 def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
     from jax_ttt.grading import evaluation
 
-    real = evaluation.summary
+    real = evaluation.grade_of
 
-    def always(result):
-        return proven(real(result), True)
+    def always(config, result):
+        return proven(real(config, result), True)
 
-    monkeypatch.setattr(evaluation, "summary", always)
+    monkeypatch.setattr(evaluation, "grade_of", always)
     code, out, _ = run(tmp_path / "run")
     assert code == 0
     assert evaluated(out) == ["0", "2", "4"]
@@ -590,7 +593,8 @@ def check_sampled_run(env_id, path):
     assert "nothing is proven" in out
     assert "beatable" not in out
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
-    assert all("exact" not in row for row in rows(path))
+    grades = [row["grade"] for row in rows(path) if row["event"] == "evaluation"]
+    assert all("first" not in grade for grade in grades)
     names = FILES - {"snapshots", "checkpoint-4.safetensors"}
     found = {file.name for file in path.iterdir()}
     assert found == names | {"checkpoint-2.safetensors"}
@@ -614,7 +618,7 @@ ROUNDS = [
 def reached_of(row):
     """Return the counts of a row by seat."""
     names = ("num_positions", "losing_ends")
-    found = row["reached"]
+    found = row["grade"]
     return [found[seat][name] for seat in ("first", "second") for name in names]
 
 
@@ -637,7 +641,8 @@ def test_each_round_shows_and_keeps_what_evaluate_finds(rounds, capsys):
     assert shown == [reached_of(row) for row in graded]
     assert commands.run(evaluate, [str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["reached"] == graded[-1]["reached"]
+    for seat in ("first", "second"):
+        assert found["grade"][seat] == graded[-1]["grade"][seat]
     assert out.count("beatable: a shortest line") == 1
 
 
@@ -659,7 +664,7 @@ def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     size = int(tensors["train_state.pool.size"])
     words = tensors["train_state.pool.keys"][:size]
     assert len(np.unique(words, axis=0)) == size
-    last = rows(path)[-1]["reached"]
+    last = rows(path)[-1]["grade"]
     found = sum(last[seat]["losing_choices"] for seat in ("first", "second"))
     assert size > found > 0
 
@@ -683,7 +688,7 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
         code, _, err = run(path, *ROUNDS, usual=[])
     assert code == 130
     assert "interrupted at update 4" in err
-    assert "reached" not in rows(path)[-1]
+    assert "first" not in rows(path)[-1]["grade"]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert commands.run(train, ["--resume", str(path), "--quiet"]) == 0
@@ -707,10 +712,10 @@ def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
     assert ("beatable: a shortest line" in out) == is_graded
     assert ("nothing is proven" in out) != is_graded
     last, score = rows(path)[-1], agents.load_agent(path).score
-    assert ("reached" in last) == (score.reached is not None) == is_graded
-    if score.reached:
-        assert records.to_dict(score)["reached"] == last["reached"]
-        assert all(seat.is_complete for seat in score.reached.values())
+    assert records.to_dict(score) == last["grade"]
+    assert [seat.complete for seat in score.searched.values()] == [True] * (
+        2 if is_graded else 0
+    )
 
 
 @pytest.mark.slow
@@ -739,7 +744,7 @@ def test_counterexamples_lead_to_a_proof(tmp_path):
     assert (code, err) == (0, "")
     assert "at the first proof, as --until-proven asks" in out
     assert "unbeatable: no line of play by any opponent wins against it" in out
-    assert agents.load_agent(path).score.is_proven
+    assert agents.load_agent(path).score.unbeatable
     found = reached_of(rows(path)[-1])
     assert found[1::2] == [0, 0]
 
@@ -759,8 +764,8 @@ def test_the_default_preset_ends_in_a_proof(tmp_path, capsys):
     path = str(tmp_path / "run")
     assert commands.run(train, ["--seed", "0", "--run-dir", path, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
-    assert about["exact"]["unbeatable"]
-    assert about["exact"]["win_rate"] >= 0.9529
+    assert about["grade"]["unbeatable"]
+    assert about["grade"]["mean_win_rate"] >= 0.9529
     assert about["verdict"] == (
         "unbeatable: no line of play by any opponent wins against it, "
         "as X or as O (5,478 positions)"
@@ -818,15 +823,15 @@ def test_the_verdict_is_on_the_seat_that_is_learned(seat, name, tmp_path, capsys
     assert commands.run(evaluate, [str(tmp_path / "run"), "--json"]) == 0
     graded = json.loads(capsys.readouterr().out)
     assert graded["verdict"] == trained["verdict"]
-    assert graded["exact"]["unbeatable"] == trained["exact"]["unbeatable"]
+    assert graded["grade"]["unbeatable"] == trained["grade"]["unbeatable"]
 
 
 @pytest.mark.parametrize("flags", [("--num-updates", "4"), ("--until-proven",)])
 def test_an_ended_run_gives_its_result_again_as_json(flags, tmp_path, monkeypatch):
     from jax_ttt.grading import evaluation
 
-    real = evaluation.summary
-    monkeypatch.setattr(evaluation, "summary", lambda x: proven(real(x), True))
+    real = evaluation.grade_of
+    monkeypatch.setattr(evaluation, "grade_of", lambda *x: proven(real(*x), True))
     path = tmp_path / "run"
     code, out, err = run(path, "--json", *flags)
     assert (code, err) == (0, "")

@@ -199,10 +199,10 @@ def lost_line(seed: int) -> tuple[Game, Game]:
     lines: list[tuple[Seat, tuple[int, ...]]] = [
         (seat, found.losing_line)
         for row in searches(rows)[1:-1]
-        for seat, found in (row.reached or {}).items()
+        for seat, found in row.grade.searched.items()
         if found.losing_line is not None
     ]
-    if not (lines and agent.score.is_proven):
+    if not (lines and agent.score.unbeatable):
         why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
         raise UsageError(why)
     env_id = agent.config.env_id

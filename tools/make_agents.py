@@ -15,11 +15,11 @@ import jax
 
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import DEFAULT, SEATS, EnvId, seat_name
+from jax_ttt.config.catalogue import DEFAULT, EnvId, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import marks, player_grades, questions, reached_grades
-from jax_ttt.grading.grade import FullExact, Rates
+from jax_ttt.grading import grader, marks, questions
+from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
@@ -113,7 +113,7 @@ def page() -> str:
         (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
         for name, path in CERTIFICATES.items()
     ]
-    columns = [shown(grades(f"shipped:{name}")) for name in SHIPPED]
+    columns = [shown(grade_of(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
         agents=table(HEAD, listed),
@@ -137,8 +137,8 @@ def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
 def reached(name: str) -> Iterator[tuple[str, ...]]:
     """Yield for each seat what an agent of Connect Four reaches."""
     player, env_id, entrant = entered(name)
-    found = reached_grades.grade_by_seat(entrant, env_id, _MOST)
-    for seat, of in found.items():
+    grade = grader.follow_lines(env_id, entrant, _MOST)
+    for seat, of in grade.searched.items():
         counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
         about = f"`{player}`", f"as {seat_name(env_id, seat)}"
         yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
@@ -169,39 +169,36 @@ def command(name: str) -> str:
     return f"python -m jax_ttt.train {shlex.join(FLAGS[name])}"
 
 
-def grades(player: str) -> FullExact:
-    """Return the exact grades of a player of tic-tac-toe."""
+def grade_of(player: str) -> Grade:
+    """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
     entrant = registry.enter(names.read_name(player, DEFAULT), DEFAULT, key)
-    tree = trees.host_tree(DEFAULT)
-    found = player_grades.grade_player(DEFAULT, None, entrant, key, tree)
-    assert found.exact is not None, "the game is enumerable"
-    return found.exact
+    return grader.follow_lines(DEFAULT, entrant)
 
 
-def shown(exact: FullExact) -> dict[str, str]:
-    """Return the grades as cells of a table, by the names of their rows."""
-    cells = {"unbeatable, both seats": "proven" if exact.unbeatable else "no"}
-    for seat in SEATS:
+def shown(grade: Grade) -> dict[str, str]:
+    """Return a grade as cells of a table, by the names of their rows."""
+    cells = {"unbeatable, both seats": "proven" if grade.unbeatable else "no"}
+    for seat, followed in grade.followed.items():
         as_seat = f"as {seat_name(DEFAULT, seat)}"
-        cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(
-            exact.seat(seat)
-        )
-        lines = exact.lines[seat]
+        cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(followed)
+        lines = followed.lines
+        assert lines is not None, "the game is enumerable"
         cells[f"lines of play {as_seat}: won / drawn / lost"] = (
             f"{lines.won:,} / {lines.drawn:,} / {lines.lost:,}"
         )
-    optimal = exact.optimal_move_rate
-    cells["optimal moves, all positions"] = f"{optimal.all:.3%}"
+    details = grade.details
+    assert details is not None, "the game is enumerable"
+    cells["optimal moves, all positions"] = f"{details.optimal_move_rate:.3%}"
     cells["optimal moves, positions that it can reach"] = (
-        f"{optimal.reachable:.3%} of {optimal.num_reachable:,}"
+        f"{details.reachable_optimal_move_rate:.3%} of {details.num_reachable:,}"
     )
-    return cells | {"exploitability": f"{exact.exploitability:.6f}"}
+    return cells | {"exploitability": f"{details.exploitability:.6f}"}
 
 
-def percent(rates: Rates) -> str:
+def percent(seat: SeatGrade) -> str:
     """Return the rates of wins, draws and losses in percent."""
-    return " / ".join(f"{rate:.3%}" for rate in rates.all_rates)
+    return " / ".join(f"{rate:.3%}" for rate in seat.rates)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -129,14 +129,14 @@ def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Re
 
     The rates are those of the agents that did not diverge.
     """
-    graded = [row.exact for row in rows if row.exact is not None]
+    graded = [row.grade.rates for row in rows if row.grade is not None]
 
     def results(seat: Seat) -> str | None:
         if seat not in PRESETS[name].seats or not graded:
             return None
-        of_agents = [exact.seat(seat).all_rates for exact in graded]
-        rates = [100 * mean(rates) for rates in zip(*of_agents, strict=True)]
-        wins = [100 * rates[0] for rates in of_agents]
+        of_agents = [[rate.value for rate in rates[seat].rates] for rates in graded]
+        rates = [100 * mean(values) for values in zip(*of_agents, strict=True)]
+        wins = [100 * values[0] for values in of_agents]
         return (
             "/".join(f"{rate:.2f}" for rate in rates)
             + f" ({min(wins):.1f} to {max(wins):.1f})"

@@ -7,6 +7,6 @@ print(jax_ttt.prove(agent))
 
 found = jax_ttt.prove("mcts:50")  # a search of 50 playouts is beatable
 print(found)
-print(f"it loses as {found.losing_seat} player:", *found.losing_line)
+print(f"it loses as {found.losing_seat} player:", *(found.losing_line or ()))
 jax_ttt.draw(found, "losing_line.svg")
 print(jax_ttt.grade(agent))  # full report: exact results, proof, measures

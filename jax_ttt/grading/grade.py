@@ -39,7 +39,8 @@ class Rate(NamedTuple):
     high: float
 
 
-class Lines(NamedTuple):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lines:
     """Numbers of lines of play by their result, over all moves of the opponent."""
 
     won: int

@@ -89,7 +89,8 @@ def lines(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat) -
     counts = backward(
         tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
     )
-    return Lines(*(int(count) for count in counts[0]))
+    won, drawn, lost = (int(count) for count in counts[0])
+    return Lines(won=won, drawn=drawn, lost=lost)
 
 
 def losing_line(

@@ -174,7 +174,11 @@ def rates_table(grade: Grade) -> str:
     else sampled. The last column is the worst case of exact results, or the number of
     games.
     """
-    rows: dict[Seat, SeatGrade] = {**grade.rates, **grade.followed}
+    rows: dict[Seat, SeatGrade] = {}
+    for seat in SEATS:
+        rates = grade.seat(seat) or grade.rates.get(seat)
+        if rates is not None:
+            rows[seat] = rates
     if not rows:
         return "not evaluated"
     digits = 4 if grade.searched else 3

@@ -5,10 +5,10 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+import tiny
 
 import jax_ttt
 from jax_ttt.api.agent import Agent
-from jax_ttt.players import agents
 
 
 def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
@@ -42,7 +42,7 @@ def test_a_notebook_shows_its_results_and_its_game(agent):
 
 def test_in_a_large_game_no_picture_is_shown(agent):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", opponent="<b>")
-    large = Agent.of(agents.Agent(config, agent.params, 1, 0))
+    large = Agent.of(tiny.ungraded(config, agent.params, 1))
     shown = large._repr_html_()
     assert "<svg" not in shown
     assert "&lt;b&gt;" in shown

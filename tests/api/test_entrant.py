@@ -34,7 +34,7 @@ def test_a_policy_is_a_player():
     mixed = (policy + jax_ttt.player("random").policy) / 2
     blend = jax_ttt.match("blend:0.5:minimax-first", "random")
     found = jax_ttt.match(mixed, "random")
-    np.testing.assert_allclose(found.first, blend.first)
+    np.testing.assert_allclose(found.first.rates, blend.first.rates)
     assert found.player == "policy"
     key = jax.random.key(0)
     states = jax_ttt.new_game("random").game.state

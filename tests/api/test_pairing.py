@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import jax_ttt
-from jax_ttt.api.pairing import SeatResult
+from jax_ttt.grading.grade import SeatGrade, sampled_seat
 
 
 def any_free(key, env_state):
@@ -18,7 +18,7 @@ def test_an_exact_match_is_that_of_both_seats():
     assert found.first.win_rate == back.second.loss_rate > 0.9
     assert found.second.loss_rate == back.first.win_rate == 0
     assert found.second.win_rate == back.first.loss_rate
-    assert sum(found.first[:3]) == pytest.approx(1)
+    assert sum(rate.value for rate in found.first.rates) == pytest.approx(1)
     assert found.seat("second") is found.second
 
 
@@ -35,8 +35,9 @@ def test_a_sampled_match_agrees_with_the_exact_one():
 
 
 def test_the_interval_of_an_exact_rate_is_the_rate():
-    assert SeatResult(0.5, 0.25, 0.25).interval(0.25) == (0.25, 0.25)
-    low, high = SeatResult(0.5, 0.25, 0.25, 100).interval(0.25)
+    exact = SeatGrade(win_rate=0.5, draw_rate=0.25, loss_rate=0.25)
+    assert exact.interval(0.25) == (0.25, 0.25)
+    low, high = sampled_seat(won=50, drawn=25, lost=25).interval(0.25)
     assert 0.1 < low < 0.25 < high < 0.4
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import jax_ttt
 from jax_ttt.api.run import Run, Runs, compared
-from jax_ttt.grading.grade import Grades
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,7 @@ def test_a_run_knows_its_agents_and_its_proof(run):
     assert updates == list(range(0, 401, 40))
     assert run.agents[-1] is run.agent
     assert run.is_proven
-    proven = [a.score.is_proven for a in run.agents]
+    proven = [a.score.unbeatable for a in run.agents]
     assert run.proven_from == 40 * (len(proven) - 1 - proven[::-1].index(False) + 1)
     assert run.seconds > 0
     assert (run.seed, run.config.env_id) == (1, "tic_tac_toe")
@@ -28,9 +27,9 @@ def test_a_run_knows_its_agents_and_its_proof(run):
 
 def test_the_table_reaches_the_ceiling(run):
     """No player that never loses wins more often against random."""
-    exact = run.agent.score.exact
-    assert exact.first.win_rate == pytest.approx(0.994792, abs=1e-6)
-    assert exact.second.win_rate == pytest.approx(0.916402, abs=1e-6)
+    score = run.agent.score
+    assert score.first.win_rate == pytest.approx(0.994792, abs=1e-6)
+    assert score.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
 @pytest.mark.usefixtures("without_matplotlib")
@@ -73,7 +72,7 @@ def test_groups_of_runs_are_compared(runs, run, drawn):
 def test_runs_of_connect_four_count_their_proofs(beaten):
     config = beaten.config.replace(start_share=0.5)
     agent = dataclasses.replace(beaten, config=config)
-    scores = [Grades(reached=made.searched(first=first)) for first in (True, False)]
+    scores = [made.grade(made.searched(first=first)) for first in (True, False)]
     agents = [dataclasses.replace(agent, score=score) for score in scores]
     each = tuple(Run(graded, (), (graded,)) for graded in agents)
     runs = Runs(agent.config, each)

@@ -43,7 +43,7 @@ def test_each_agents_wins_stand_at_its_seed(drawn):
 def test_long_names_of_players_stay_inside_a_cross_table(drawn, names):
     size = len(names)
     rates = np.full((size, size, 3), 1 / 3)
-    table = CrossTable(tuple(names), rates, np.zeros(rates.shape, int))
+    table = CrossTable(tuple(names), made.pairs(rates))
     figure = drawn(charts.cross_table_chart, table, "connect_four")
     layout.assert_readable(figure)
     axes = figure.axes[0]
@@ -78,7 +78,7 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
     sample = made.sampled((0.5,), (0.25,))
     groups = [
         agent_groups.group_summary(
-            [made.agent(1, None, sample, searches)],
+            [made.agent(1, made.grade(searches, sample))],
             config.replace(start_share=share),
             {"start_share": share},
         )

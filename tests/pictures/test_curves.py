@@ -5,17 +5,19 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import evaluations
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import curves
 
 
 def evaluation(update, first, second, unbeatable=False, played=0):
     """Return a row of metrics; `first` and `second` are wins, draws, losses."""
-    exact = made.exact(first, second, unbeatable)
-    return made.evaluated(update, games=played, exact=exact)
+    graded = made.exact(first, second, unbeatable)
+    return made.evaluated(update, graded, games=played)
 
 
 def chunk(update, played, wins, losses):
@@ -25,12 +27,16 @@ def chunk(update, played, wins, losses):
 
 def as_sampled(rows):
     """Return the evaluations with their results as those of a match."""
-    graded = [(row.update, row.exact) for row in evaluations(rows) if row.exact]
     return [
-        made.evaluated(update, sampled=made.sampled(*seats))
-        for update, exact in graded
-        for seats in [(exact.first.all_rates, exact.second.all_rates)]
+        made.evaluated(row.update, made.grade(sampled=match_of(row.grade)))
+        for row in evaluations(rows)
     ]
+
+
+def match_of(grade):
+    seats = grade.followed.values()
+    rates = [[rate.value for rate in seat.rates] for seat in seats]
+    return made.sampled(*rates, num_games=1000)
 
 
 LARGE = Config.of(env_id="connect_four")
@@ -191,9 +197,9 @@ def test_a_search_is_drawn_as_exact_and_its_proofs_are_counted(drawn):
     """A sample that was not searched is called one."""
     sample = made.sampled((0.5,), (0.5,))
     rows = [
-        made.evaluated(0, sampled=sample),
+        made.evaluated(0, made.grade(sampled=sample)),
         chunk(5, 10, 4, 5),
-        made.evaluated(5, sampled=sample, reached=made.searched()),
+        made.evaluated(5, made.grade(made.searched(), sample)),
     ]
     config = Config.of(env_id="connect_4x4", start_share=0.5)
     one = drawn(curves.learning_curves, rows, "one", config)
@@ -206,8 +212,9 @@ def test_a_search_is_drawn_as_exact_and_its_proofs_are_counted(drawn):
 
 def test_a_search_of_the_only_seat_that_is_learned_is_drawn_as_exact(drawn):
     sample = made.sampled((0.5,), (0.5,))
-    search = {"first": made.reached()}
-    rows = [chunk(5, 10, 4, 5), made.evaluated(5, sampled=sample, reached=search)]
+    search: dict[Seat, SeatGrade] = {"first": made.reached()}
+    graded = made.grade(search, sample, seats=("first",))
+    rows = [chunk(5, 10, 4, 5), made.evaluated(5, graded)]
     config = Config.of(env_id="connect_4x4", opponent="random", seat="first")
     (axes, *_) = drawn(curves.learning_curves, rows, "one", config).axes
     assert axes.get_title() == "as first, exact"

@@ -14,7 +14,6 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.grading.grade import Grades
 from jax_ttt.text import console
 
 
@@ -72,7 +71,7 @@ def test_the_bar_fits_the_terminal(columns, monkeypatch):
     shown = console.Console(Config.of(num_updates=1800), loud=True, details=False)
     time.sleep(0.15)  # the bar is drawn ten times a second at most
     metrics: Any = SimpleNamespace(loss=0.01234, epsilon=0.1, rows=0)
-    shown.show(made.progress(900, 1.0)._replace(metrics=metrics), Grades())
+    shown.show(made.progress(900, 1.0)._replace(metrics=metrics), made.grade())
     *_, drawn = terminal.getvalue().split("\r")
     shown.close()
     assert len(drawn) == columns - 1

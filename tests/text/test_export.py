@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import rules
+import tiny
 
 from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.networks import q_network
 from jax_ttt.players import network
-from jax_ttt.players.agents import Agent
 from jax_ttt.players.network import network_of
 from jax_ttt.text import export
 
@@ -27,7 +27,7 @@ def decisions(tree, host_tree, q_star):
     probs = np.asarray(
         network.greedy_policy(network_of(config.architecture), params, tree)
     )
-    return list(export.decisions(Agent(config, params, 0, 0), probs, host_tree))
+    return list(export.decisions(tiny.ungraded(config, params), probs, host_tree))
 
 
 def test_every_decision_is_the_canonical_boards_first_of_the_best_moves(decisions):

@@ -6,12 +6,11 @@ import made
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import Grades
 from jax_ttt.text.progress_table import ProgressTable, RoundTable, coloured_verdict
 
 CODES = re.compile(r"\x1b\[[\d;]*m")
-FIRST = Grades(exact=made.exact((0.714, 0.07), (0.362, 0.069)))
-PROVEN = Grades(exact=made.exact((0.714, 0.07), (0.916, 0.084, 0.0), unbeatable=True))
+FIRST = made.exact((0.714, 0.07), (0.362, 0.069))
+PROVEN = made.exact((0.714, 0.07), (0.916, 0.084, 0.0), unbeatable=True)
 
 
 def table(config, *grades, coloured=False):
@@ -23,8 +22,8 @@ def table(config, *grades, coloured=False):
 def test_exact_and_sampled_tables(snapshot):
     exact = table(Config.of(num_updates=1800), FIRST, PROVEN)
     config = Config.of(env_id="connect_four", num_updates=10_000_000)
-    sampled = Grades(sampled=made.sampled((1.0,), (0.25,), num_games=512))
-    assert exact + "\n\n" + table(config, sampled, Grades()) == snapshot
+    sampled = made.grade(sampled=made.sampled((1.0,), (0.25,), num_games=512))
+    assert exact + "\n\n" + table(config, sampled, made.grade()) == snapshot
 
 
 @pytest.mark.parametrize("seat", ["first", "both"])
@@ -32,8 +31,8 @@ def test_exact_and_sampled_tables(snapshot):
 def test_the_table_is_narrower_than_80_columns_and_aligned(seat, env_id):
     config = Config.of(env_id=env_id, opponent="random", seat=seat, num_updates=10**9)
     third = (1 / 3, 1 / 3)
-    grades = [PROVEN, Grades(exact=made.exact(third, third))]
-    grades += [Grades(sampled=made.sampled((1.0,), (0.0,), num_games=2**19))]
+    grades = [PROVEN, made.exact(third, third)]
+    grades += [made.grade(sampled=made.sampled((1.0,), (0.0,), num_games=2**19))]
     caption, *lines = table(config, *grades).splitlines()
     assert max(map(len, [caption, *lines])) < 80
     last = lines[0].rfind("proof" if env_id == "tic_tac_toe" else "games")
@@ -62,11 +61,11 @@ def test_the_table_of_rounds(snapshot):
     config = Config.of(env_id="connect_5x4", start_share=0.5, eval_every=3000)
     shown = RoundTable(config, coloured=False)
     beaten = made.reached(num_positions=35_767, losing_ends=2_943)
-    cut = made.reached(num_positions=2_000_000, is_complete=False)
+    cut = made.reached(num_positions=2_000_000, complete=False)
     pairs = [
         *((beaten, made.reached()), (cut, beaten), (cut, made.reached())),
         (made.reached(), made.reached()),
     ]
-    rows = [Grades(reached={"first": a, "second": b}) for a, b in pairs]
-    lines = [shown.row(3000 * i, row) for i, row in enumerate([*rows, Grades()])]
+    rows = [made.grade({"first": a, "second": b}) for a, b in pairs]
+    lines = [shown.row(3000 * i, row) for i, row in enumerate([*rows, made.grade()])]
     assert "\n".join([shown.head(), *lines]) == snapshot

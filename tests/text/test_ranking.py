@@ -3,21 +3,23 @@
 import dataclasses
 import re
 
+import made
 import numpy as np
 import pytest
 
 from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.grading.grade import sampled_seat
 from jax_ttt.text import ranking
 
 
 def test_a_table_its_intervals_and_its_order(snapshot):
     """A wins 6 of 10 sampled games as X and draws 2; all other results are exact."""
-    rates = np.array([[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]])
-    counts = np.zeros((2, 2, 3), int)
-    counts[0, 1] = [6, 2, 2]
-    table = CrossTable(("A", "Bob"), rates, counts)
+    rates = [[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]]
+    exact = CrossTable(("A", "Bob"), made.pairs(rates))
+    (own, _), second = exact.pairs
+    sampled = (own, sampled_seat(won=6, drawn=2, lost=2)), second
+    table = dataclasses.replace(exact, pairs=sampled)
     assert ranking.cross_table_text("tic_tac_toe", table) == snapshot
-    exact = dataclasses.replace(table, counts=np.zeros((2, 2, 3), int))
     assert "interval" not in ranking.cross_table_text("connect_four", exact)
 
 
@@ -26,9 +28,10 @@ def test_a_table_fits_100_columns(size):
     long = "folder/" * 10 + "run"
     names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
     rates = np.full((size, size, 3), 1 / 3)
-    counts = np.zeros((size, size, 3), int)
-    counts[0, size - 1] = 2**20, 2**20, 2**20
-    text = ranking.cross_table_text("tic_tac_toe", CrossTable(names, rates, counts))
+    (*known, _), *rows = made.pairs(rates)
+    sampled = sampled_seat(won=2**20, drawn=2**20, lost=2**20)
+    table = CrossTable(names, ((*known, sampled), *rows))
+    text = ranking.cross_table_text("tic_tac_toe", table)
     lines = text.splitlines()
     assert max(len(line.removesuffix(long)) for line in lines) <= 100
     heads = [word for line in lines for word in re.findall(r"vs\. (\d+)(?= |$)", line)]

@@ -36,7 +36,7 @@ def test_the_table_fits_100_columns():
 
 def test_where_nothing_can_be_proven_nothing_is_said_to_be_proven():
     """Neither is anything said to be beatable."""
-    rows = [made.agent(1, sampled=made.sampled((0.75,), (0.25,)))]
+    rows = [made.agent(1, made.grade(sampled=made.sampled((0.75,), (0.25,))))]
     config = Config.of(env_id="connect_four")
     found = agent_groups.group_summary(rows, config, {"tau": 0.1})
     assert (found.proven, found.interval, found.not_proven) == (None,) * 3

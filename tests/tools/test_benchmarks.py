@@ -49,7 +49,7 @@ def test_the_costs_are_those_at_the_first_and_the_lasting_proof(proofs, first, l
         first_proven=None if first is None else costs[first],
         proven_from=None if lasting is None else costs[lasting],
         end=costs[2],
-        exact=grades[2],
+        grade=grades[2],
     )
 
 

@@ -8,7 +8,9 @@ import made
 import pytest
 
 import jax_ttt
+from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players.shipped import CONNECT_FOUR
 from tools import figures
 
@@ -56,9 +58,11 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
 def test_the_line_beat_an_agent_and_the_last_one_leaves_it(monkeypatch):
     """X has a column of four in the line; the shipped agent, as O, is unbeatable."""
     line = (0, 1, 0, 1, 0, 1, 0)
-    lost_second = {"second": made.reached(losing_ends=1, losing_line=line)}
+    lost_second: dict[Seat, SeatGrade] = {
+        "second": made.reached(losing_ends=1, losing_line=line)
+    }
     searched = [
-        made.evaluated(update, reached=reached)
+        made.evaluated(update, made.grade(reached, env_id="connect_5x4"))
         for update, reached in enumerate(
             (made.searched(), lost_second, made.searched())
         )

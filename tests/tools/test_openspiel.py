@@ -79,4 +79,4 @@ def test_a_pair_of_openspiels_learners_is_trained_and_graded(monkeypatch):
     monkeypatch.setattr(openspiel, "CHECK_EVERY", 500)
     (_, early), (spent, late) = openspiel.pair_evaluations(5, 1000)
     assert (spent.games, spent.updates) == (1000, 1000)
-    assert early.first.win_rate != late.first.win_rate
+    assert early.rates["first"].win_rate != late.rates["first"].win_rate

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -20,10 +18,10 @@ from jax_ttt.config.catalogue import SEATS
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading.evaluation import Evaluation, summary
-from jax_ttt.grading.grade import Exact
+from jax_ttt.grading import exact
+from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver import outcomes, policies, proof
+from jax_ttt.solver import policies
 from tools.benchmarks import timing
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import Spent, proven_when, show_agents
@@ -36,12 +34,6 @@ CHECK_EVERY = 2_000
 
 Table = Mapping[str, Mapping[int, float]]
 """A learner's action values by OpenSpiel's board strings."""
-
-
-@jax.jit
-def _evaluate(tree: Tree, probs: jax.Array) -> Evaluation:
-    unbeatable = proof.unbeatable(tree, probs, SEATS)
-    return Evaluation(outcomes.report(tree, probs), unbeatable, None)
 
 
 def measure_openspiel(seeds: range, quick: bool) -> Figures:
@@ -57,7 +49,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}
     for seat in SEATS:
-        wins = [100 * row.exact.seat(seat).win_rate for row in rows]
+        wins = [100 * row.grade.rates[seat].win_rate for row in rows]
         text = f"{name}, wins vs. random as {seat}"
         figures["wins_by_seat"][seat] = show(text, wins, "%", 3)
     rates = [row.end.games / row.end.seconds for row in rows]
@@ -65,7 +57,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     return {"openspiel": figures}
 
 
-def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exact]]:
+def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Grade]]:
     """Train a pair, yielding its exact evaluations with the costs so far."""
     from open_spiel.python import rl_environment  # type: ignore[import-not-found]
     from open_spiel.python.algorithms import (  # type: ignore[import-not-found]
@@ -81,9 +73,8 @@ def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Exac
         took = timing.seconds(lambda: play_episodes(env, learners, CHECK_EVERY))
         wall, cpu = wall + took[0], cpu + took[1]
         probs = pair_policy(tree, [learner._q_values for learner in learners])
-        evaluation = _evaluate(trees.game_tree("tic_tac_toe"), jnp.float32(probs))
-        if (exact := summary(evaluation).exact) is not None:
-            yield Spent(wall, cpu, count, count), exact
+        grade = exact.grade_policy("tic_tac_toe", tree, probs)
+        yield Spent(wall, cpu, count, count), grade
 
 
 def play_episodes(env: Any, learners: Sequence[Any], num_episodes: int) -> None:  # noqa: ANN401

@@ -3,11 +3,10 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.files import records
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.grade import Exact
-from jax_ttt.grading.statistics import wilson_interval
+from jax_ttt.grading.grade import Grade, wilson_interval
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import safe_play
 from tools.benchmarks.progress import say
@@ -26,13 +25,13 @@ class Spent:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProofRow:
-    """The costs of an agent at its proofs and at its end, and its last results."""
+    """The costs of an agent at its proofs and at its end, and its last grade."""
 
     seed: int
     first_proven: Spent | None  # at the first evaluation that proves it
     proven_from: Spent | None  # at the evaluation from which all prove it
     end: Spent
-    exact: Exact  # at the end
+    grade: Grade  # at the end
 
 
 def show_agents(
@@ -45,7 +44,7 @@ def show_agents(
     """
     failed = [row.seed for row in rows if row.proven_from is None]
     figures = pass_rate(name, [row.seed for row in rows], failed)
-    figures |= at_ceiling(name, {row.seed: row.exact for row in rows})
+    figures |= at_ceiling(name, {row.seed: row.grade for row in rows})
     moments = {
         "first_proven": "until first proven",
         "proven_from": "until it stays proven",
@@ -71,16 +70,20 @@ def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures
     return figures | {"interval": [low, high], "not_proven": list(failed)}
 
 
-def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
+def at_ceiling(name: str, found: Mapping[int, Grade | None]) -> Figures:
     """Print and return the agents' win rates, and which seeds miss the ceiling.
 
     An agent is at the ceiling if it is unbeatable and, in each seat, wins as often
     against random as a player that never loses can. An agent that diverged has no
-    results.
+    grade.
     """
     tree = trees.enumerated("tic_tac_toe")
-    most = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
-    wins = {seed: 100 * exact.win_rate for seed, exact in found.items() if exact}
+    most: dict[Seat, float] = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    wins = {
+        seed: 100 * grade.mean_win_rate
+        for seed, grade in found.items()
+        if grade is not None and grade.mean_win_rate is not None
+    }
     below = {seed: wins.get(seed) for seed, x in found.items() if not _at(x, most)}
     figures: Figures = {"ceiling": 50 * sum(most.values())}
     figures |= {"at_ceiling": len(found) - len(below), "below_ceiling": below}
@@ -100,13 +103,13 @@ def at_ceiling(name: str, found: Mapping[int, Exact | None]) -> Figures:
     return figures
 
 
-def _at(exact: Exact | None, most: Mapping[str, float]) -> bool:
+def _at(grade: Grade | None, most: Mapping[Seat, float]) -> bool:
     """Return whether an agent is at the ceiling, `most` wins in each seat."""
-    if exact is None:
+    if grade is None:
         return False
     # Win rates are multiples of 1/384 as X and of 1/945 as O: 1e-5 covers rounding.
-    near = all(exact.seat(seat).win_rate > most[seat] - 1e-5 for seat in SEATS)
-    return exact.unbeatable and near
+    near = all(grade.rates[seat].win_rate > most[seat] - 1e-5 for seat in SEATS)
+    return grade.unbeatable is True and near
 
 
 def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figures:
@@ -121,21 +124,21 @@ def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figur
     return figures
 
 
-def proven_when(seed: int, evaluations: Iterable[tuple[Spent, Exact]]) -> ProofRow:
-    """Train one agent and return its costs and last results.
+def proven_when(seed: int, evaluations: Iterable[tuple[Spent, Grade]]) -> ProofRow:
+    """Train one agent and return its costs and last grade.
 
     Raises:
         ValueError: there is no evaluation.
     """
-    first = kept = end = exact = None
-    for end, exact in evaluations:
-        if not exact.unbeatable:
+    first = kept = end = grade = None
+    for end, grade in evaluations:
+        if not grade.unbeatable:
             kept = None
         elif kept is None:
             kept = end
         first = first or kept
-    if end is None or exact is None:
+    if end is None or grade is None:
         raise ValueError(f"seed {seed}: no evaluation")
     return ProofRow(
-        seed=seed, first_proven=first, proven_from=kept, end=end, exact=exact
+        seed=seed, first_proven=first, proven_from=kept, end=end, grade=grade
     )

@@ -12,7 +12,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.matches import play_seats
+from jax_ttt.grading.match import play_seats
 from jax_ttt.players import players
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import device, loop

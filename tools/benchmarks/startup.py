@@ -187,4 +187,4 @@ def proven(run_dir: Path) -> bool:
     *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
     last = read_row(line)
     saved = (run_dir / "agent.safetensors").exists()
-    return saved and isinstance(last, Evaluated) and last.is_proven
+    return saved and isinstance(last, Evaluated) and last.grade.unbeatable is True

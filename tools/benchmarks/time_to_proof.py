@@ -8,8 +8,8 @@ from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import AgentResult
-from jax_ttt.grading.evaluation import summary
-from jax_ttt.grading.grade import Exact
+from jax_ttt.grading import evaluation
+from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import counted
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.run_state import run_key
@@ -47,7 +47,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
     return show_agents(preset, rows, end, ("updates", "games"))
 
 
-def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]]:
+def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
     steps = loop.train(loop.make_learner(config, seed), run_key(seed))
     cpu_seconds = 0.0
@@ -62,8 +62,7 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Exact]
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        if (exact := summary(progress.evaluation).exact) is not None:
-            yield spent, exact
+        yield spent, evaluation.grade_of(config, progress.evaluation)
 
 
 def measure_ceiling(seeds: range) -> Figures:
@@ -82,7 +81,7 @@ def of_precision(precision: Precision, seeds: range) -> Figures:
             bar.update()
     failed = [row.seed for row in found if not row.is_proven]
     figures = pass_rate(name, list(seeds), failed)
-    figures |= at_ceiling(name, {row.seed: row.exact for row in found})
+    figures |= at_ceiling(name, {row.seed: row.grade for row in found})
     seconds = [row.seconds for row in found]
     return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
 

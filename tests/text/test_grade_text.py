@@ -1,0 +1,176 @@
+"""A grade as text: what is printed of each kind of grade."""
+
+import dataclasses
+
+import made
+import numpy as np
+import pytest
+from rule_player import RULE
+
+from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.grading import exact
+from jax_ttt.grading.grade import Exam, Lines, Mark, Match, SeatGrade
+from jax_ttt.solver import policies
+from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.reach import Reach
+from jax_ttt.text import grade_text
+
+
+def exact_grade(unbeatable=False):
+    worst = (0.0, 0.0 if unbeatable else 1.0)
+    seats = (0.971, 0.024, 0.005), (0.873, 0.068, 0.059)
+    return made.exact(*seats, unbeatable, worst)
+
+
+MATCH = made.sampled((1.0, 0.0, 0.0), (0.25, 0.25, 0.5))
+SAMPLED = made.grade(sampled=MATCH, env_id="tic_tac_toe")
+PROVEN = made.reached()
+LOST = made.reached(losing_ends=1200, draw_rate=0.0, loss_rate=0.25)
+BEATEN = dataclasses.replace(
+    PROVEN,
+    draw_rate=0.125,
+    loss_rate=0.125,
+    merged=False,
+    lines=Lines(won=1, drawn=2, lost=3),
+    worst_loss_rate=1.0,
+    beaten=True,
+    losing_ends=2,
+    losing_line=(0, 1, 0, 1, 0, 1, 2, 1),
+    losing_choices=5,
+)
+OPEN = made.reached(draw_rate=0.0, open_rate=0.25, complete=False, num_moves=9)
+
+
+def test_lines_of_a_progress(snapshot):
+    proven = exact_grade(unbeatable=True)
+    lines = [
+        grade_text.step_line(200, exact_grade()),
+        grade_text.step_line(200, proven),
+        *(
+            grade_text.step_line(200, dataclasses.replace(proven, seats=(seat,)))
+            for seat in SEATS
+        ),
+        grade_text.step_line(3, SAMPLED),
+        grade_text.step_line(3, made.grade()),
+    ]
+    cut = made.reached(complete=False)
+    for second in (PROVEN, LOST, cut):
+        searches: dict[Seat, SeatGrade] = {"first": PROVEN, "second": second}
+        lines.append(grade_text.step_line(3, made.grade(searches)))
+        lines.append(grade_text.step_line(3, made.grade(searches, MATCH)))
+    assert "\n".join(lines) == snapshot
+
+
+def test_tables_of_results(snapshot):
+    def mark(share, number):
+        """Return a mark."""
+        interval = (share - 0.1, share + 0.1)
+        return Mark(num_positions=number, share=share, interval=interval)
+
+    exam = Exam(
+        all=mark(0.5, 1012),
+        by_kind={"random": mark(0.625, 506), "tactical": mark(0.375, 506)},
+        by_ply={str(n): mark(n / 100, 44) for n in range(8, 13)},
+    )
+    tables = [
+        grade_text.rates_table(exact_grade()),
+        grade_text.rates_table(SAMPLED),
+        grade_text.exam_table(exam),
+    ]
+    assert "\n\n".join(tables) == snapshot
+
+
+def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
+    """Of 4 sampled games as second, 1 was won; the search found 3 wins in 4 as first.
+
+    The same holds where the search of the second seat was cut: it knows nothing here.
+    """
+    grade = made.grade({"first": PROVEN}, MATCH, seats=("first",))
+    line = grade_text.step_line(3, grade)
+    assert "Wins: 50.00%" in line
+    assert "as first 75.0/25.0/0.0  as second 25.0/25.0/50.0" in line
+    assert "4 games sampled as second" in line
+    table = grade_text.rates_table(grade).splitlines()
+    _, first, second, mean = map(str.split, table)
+    assert first[2:] == ["75.0000%", "25.0000%", "0.0000%", "exact"]
+    assert second[2:] == ["25.0000%", "25.0000%", "50.0000%", "4"]
+    assert mean == ["mean", "50.0000%", "25.0000%", "25.0000%"]
+    cut = made.grade({"first": PROVEN, "second": OPEN}, MATCH, seats=("first",))
+    assert grade_text.step_line(3, cut).startswith(line.partition("  | losing")[0])
+
+
+def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
+    """The policy, as O in the first empty cell, does not block X's diagonal."""
+    legal = host_tree.legal_action_mask
+    probs = policies.shared(legal & (legal.cumsum(axis=1) == 1))
+    grade = exact.grade_policy("tic_tac_toe", host_tree, probs)
+    assert grade_text.verdict(grade) == snapshot
+
+
+def test_a_sample_proves_nothing():
+    verdict = grade_text.verdict(SAMPLED)
+    assert verdict.startswith("nothing is proven: it lost 2 of 8 ")
+    assert "7.15% to 59.07%" in verdict, "Wilson's interval"
+    assert "nothing is proven" in grade_text.verdict(made.grade())
+
+
+@pytest.mark.parametrize(
+    ("second", "wrong"),
+    [
+        ((0.55, 0.2, 0.25), ()),
+        ((0.61, 0.2, 0.19), ("win_rate", "loss_rate")),
+    ],
+)
+def test_a_sample_that_disagrees_says_so(second, wrong: tuple[str, ...]):
+    row = SeatGrade(
+        **made.rates(0.5, 0.25, 0.25),
+        num_games=100,
+        win_rate_interval=(0.4, 0.6),
+        draw_rate_interval=(0.2, 0.3),
+        loss_rate_interval=(0.2, 0.3),
+    )
+    grade = made.exact((0.55, 0.2, 0.25), second)
+    text = grade_text.match_table(grade, Match(first=row, second=row))
+    assert text.endswith("agrees with the exact values") == (not wrong)
+    lines = [line for line in text.splitlines() if "is outside" in line]
+    assert len(lines) == len(wrong)
+    for rate, line in zip(wrong, lines, strict=True):
+        known = getattr(grade.second, rate)
+        assert line.startswith(f"as O, the exact {rate} of {known:.3%} is outside")
+
+
+def test_the_tables_and_verdicts_of_searches(snapshot):
+    """One losing line is final; else an open seat claims nothing."""
+    seats: list[dict[Seat, SeatGrade]] = [
+        {"first": PROVEN, "second": PROVEN},
+        {"first": BEATEN, "second": OPEN},
+        {"first": PROVEN, "second": OPEN},
+    ]
+    grades = [made.grade(searches) for searches in seats]
+    texts = [grade_text.report(grade, grade_text.verdict(grade)) for grade in grades]
+    assert "\n\n".join(texts) == snapshot
+
+
+def test_unbeatable_is_for_the_seats_that_were_learned():
+    grade = made.grade({"second": PROVEN}, env_id="mnk_4x4_4", seats=("second",))
+    text = grade_text.verdict(grade)
+    assert text.startswith("unbeatable: ")
+    assert "as O (1,234 positions)" in text
+    assert "as X" not in text
+
+
+def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
+    clock = iter([10.0, 10.1, 10.5, 11.0])
+    monkeypatch.setattr(grade_text.time, "monotonic", lambda: next(clock))
+    said = []
+    subject = Subject(
+        env_id="tic_tac_toe", player=RULE, seat="second", merged=False, batch=16
+    )
+    keys = [np.zeros(1), np.zeros(10)]
+    found = Reach(subject, keys=keys, num_expanded=1, num_drawn=1223)
+    show = grade_text.search_progress("tic_tac_toe", "agent", said.append)
+    for done in (5, 6, 10):
+        show(found, 1, done)
+    show(found, 0, 1)
+    assert [text.count("#") for text in said] == [10, 20, 20]
+    assert all("agent as O" in text and "1,234 positions" in text for text in said)
