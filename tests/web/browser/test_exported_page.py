@@ -260,7 +260,7 @@ def test_the_values_on_the_page_are_those_of_python(page, exported, host_tree):
                 [import("page/tree"), import("page/values")]);
             const data = JSON.parse(document.getElementById("data").textContent);
             const tree = new Tree(data.tree);
-            const found = fromLegal(tree, data.values[key]);
+            const found = fromLegal(tree, data.values[key], data.moves[key]);
             const greedy = [];
             for (let p = 0; p < tree.numPositions; p += 1) greedy.push(found.greedy(p));
             const table = [...found.table].map((x) => (Number.isNaN(x) ? null : x));
