@@ -1,6 +1,7 @@
 """The addresses of the tree and the agents, compared with the library."""
 
 import base64
+import dataclasses
 import time
 
 import numpy as np
@@ -92,7 +93,7 @@ def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
     found = client.get("/api/grade?agent=run/a").json()
     for seat in SEATS:
         lines = proof.lines(host_tree, probs, seat)
-        assert found[seat]["lines"] == [*lines]
+        assert found[seat]["lines"] == dataclasses.asdict(lines)
         assert found[seat]["unbeatable"] == (lines.lost == 0)
         line = proof.losing_line(host_tree, probs, seat)
         assert found[seat].get("losing_line") == (None if line is None else [*line])
