@@ -1,6 +1,7 @@
 """The addresses of the tree and the agents, compared with the library."""
 
 import base64
+import dataclasses
 import time
 
 import numpy as np
@@ -77,9 +78,12 @@ def test_values_choose_the_moves_of_the_agent(client, host_tree, name):
     assert np.isnan(values[~legal]).all()
     entrant = registry.enter_agent(name, agents.load_agent(SHIPPED[name]))
     assert entrant.probs is not None
-    best = np.where(legal, values, -np.inf)[host_tree.decisions].argmax(axis=1)
-    played = entrant.probs[host_tree.decisions].argmax(axis=1)
-    np.testing.assert_array_equal(best, played)
+    here = host_tree.decisions
+    played = entrant.probs[here].argmax(axis=1)
+    best = np.where(legal, values, -np.inf)[here].max(axis=1)
+    np.testing.assert_array_equal(values[here, played], best)
+    moves = np.frombuffer(base64.b64decode(found["moves"]), "u1")
+    np.testing.assert_array_equal(moves[here], played)
 
 
 def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
@@ -89,7 +93,7 @@ def test_the_proof_is_that_of_the_solver(client, host_tree, tmp_path):
     found = client.get("/api/grade?agent=run/a").json()
     for seat in SEATS:
         lines = proof.lines(host_tree, probs, seat)
-        assert found[seat]["lines"] == [*lines]
+        assert found[seat]["lines"] == dataclasses.asdict(lines)
         assert found[seat]["unbeatable"] == (lines.lost == 0)
         line = proof.losing_line(host_tree, probs, seat)
         assert found[seat].get("losing_line") == (None if line is None else [*line])

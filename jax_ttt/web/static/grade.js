@@ -1,4 +1,4 @@
-// A grade, as the program's records hold it: by seat, lines of play as [won, drawn, lost].
+// A grade, as the program's records hold it: by seat.
 
 const SEATS = { x: "first", o: "second" };
 

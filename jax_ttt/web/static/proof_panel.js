@@ -37,7 +37,7 @@ export class ProofPanel {
   }
 
   card(side, part) {
-    const [won, drawn, lost] = part.lines;
+    const { won, drawn, lost } = part.lines;
     const all = won + drawn + lost;
     const letter = this.tree.letters[side];
     const verdict = part.unbeatable ? "Unbeatable" : "Can be beaten";
@@ -73,7 +73,7 @@ export class ProofPanel {
     const ms = performance.now() - began;
     const same = SIDES.every((side, i) =>
       ["won", "drawn", "lost"].every(
-        (name, place) => ofSide(this.shown, side).lines[place] === found[i].lines[name],
+        (name) => ofSide(this.shown, side).lines[name] === found[i].lines[name],
       ),
     );
     const counts = found.map(({ lines }) => lines.won + lines.drawn + lines.lost);
