@@ -52,6 +52,7 @@ def test_both_seats_are_graded(grades):
     for found in (first, second):
         assert not found.merged  # it does not play the same on mirror images
         assert found.complete
+        assert found.is_exact
         assert found.unbeatable is False
         assert found.worst_loss_rate == 1
         assert found.open_rate == 0
