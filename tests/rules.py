@@ -44,34 +44,6 @@ def value(board):
     return (max if mover(board) == "X" else min)(worth, default=0)
 
 
-_ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8))
-
-
-def _views():
-    """Return the cells of the board in its eight views, row by row."""
-    views, rows = [], _ROWS
-    for _ in range(4):
-        rows = tuple(zip(*rows[::-1], strict=True))  # a quarter turn
-        views += [sum(rows, ()), sum(rows[::-1], ())]
-    return views
-
-
-def canonical_first(board, among):
-    """Return of these moves the one with the lowest index on the canonical board.
-
-    Of the eight views, that board is the least, compared from its last cell: the
-    opponent's stones come before free cells, and these before the mover's. If several
-    views are the least, the move is the lowest of its images.
-    """
-    ranks = {mover(board): 2, "-": 1}
-    keys = {
-        view: [ranks.get(board[cell], 0) for cell in view[::-1]] for view in _views()
-    }
-    least = [view for view, key in keys.items() if key == min(keys.values())]
-    place = next(i for i, cell in enumerate(least[0]) if cell in among)
-    return min(view[place] for view in least if view[place] in among)
-
-
 def best_moves(board):
     """Return the cells that keep the board's value."""
     return [c for c in moves(board) if value(after(board, c)) == value(board)]

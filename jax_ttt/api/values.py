@@ -132,8 +132,8 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
 def best_move(agent: agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
-    If several moves have it, it is the one with the lowest index on the board that the
-    network sees: with the setting `canonical` that is the canonical board, so that
+    If several moves have it, it is the lowest of them. In a game whose tree is not
+    enumerated, it is the one with the lowest index on the canonical board, so that
     mirror images get mirrored moves.
 
     Args:

@@ -11,9 +11,10 @@ import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
-from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.architecture import Architecture
+from jax_ttt.config.catalogue import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.games import canonical, pgx_games, positions
 from jax_ttt.games.tree import Tree
@@ -69,39 +70,26 @@ def greedy_actions(
 ) -> Int[Array, " B"]:
     """Return the legal move of the highest value.
 
-    If several moves have it, it is the one with the lowest index on the board that the
-    network sees: the canonical one if it is made so. Then mirror images get mirrored
-    moves, and a search counts them as one position.
+    If several moves have it, it is the one with the lowest index on the canonical
+    board, for a network that sees this board. So mirror images get mirrored moves, and
+    a search counts them as one position. In enumerable games it is the lowest index of
+    the board itself: equal values are common in tables, and the results of the
+    published systems depend on this choice.
     """
     legal = env_state.legal_action_mask
-    if not network.architecture.network.canonical:
+    if not is_symmetric(network):
         return equations.greedy(values, legal)
+    highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
+    is_best = legal & ~(values < highest)  # all legal moves, if a value is NaN
     places = canonical.action_places(network.env_id, env_state.observation)
-    return _first_best(values, legal, places)
-
-
-def tree_actions(
-    network: Network, tree: Tree, q_values: Float[Array, "D A"]
-) -> Int[Array, " D"]:
-    """Return the move of `greedy_actions` in each of the tree's positions to decide."""
-    legal = tree.legal_action_mask[tree.decisions]
-    if tree.classes is None or not network.architecture.network.canonical:
-        return equations.greedy(q_values, legal)
-    return _first_best(q_values, legal, tree.classes.actions)
-
-
-def _first_best(
-    values: Float[Array, "B A"],
-    legal: Bool[Array, "B A"],
-    places: Int[Array, "B A"],
-) -> Int[Array, " B"]:
-    """Return the legal move of the highest value; of equal ones, the least in `places`.
-
-    Of moves with one place, which are images of each other, it is the lowest.
-    """
-    is_best = legal & equations.highest(jnp.where(legal, values, -jnp.inf))
-    best = jnp.argmin(jnp.where(is_best, places, legal.shape[1]), axis=1)
+    best = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
     return best.astype(jnp.int32)
+
+
+def is_symmetric(network: Network) -> bool:
+    """Return whether the greedy player's moves on mirror images are mirrored ones."""
+    canonical_input = network.architecture.network.canonical
+    return canonical_input and not GAMES[network.env_id].enumerable
 
 
 @jax.jit
@@ -125,7 +113,7 @@ class Greedy(NamedTuple):
 def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
     """Return the moves of the greedy player of `params`, and its `greedy_policy`."""
     q_values = decision_values(network, params, tree)
-    moves = tree_actions(network, tree, q_values)
+    moves = equations.greedy(q_values, tree.legal_action_mask[tree.decisions])
     probs = policies.deterministic(tree, moves)
     return Greedy(moves, jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan))
 

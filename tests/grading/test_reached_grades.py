@@ -81,7 +81,8 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     assert merged.num_positions is not None
     assert merged.num_positions < 0.6 * apart.num_positions
     assert merged.lines is not None
-    for rate, lines, end in zip(merged.rates, merged.lines, apart.ends, strict=True):
+    counts = dataclasses.astuple(merged.lines)
+    for rate, lines, end in zip(merged.rates, counts, apart.ends, strict=True):
         assert rate.value == pytest.approx(end.chance, abs=1e-12)
         assert lines == end.lines
 

@@ -15,7 +15,7 @@ from matplotlib.image import imread
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.games import one_game
+from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.pictures import board, themes
 from jax_ttt.players.network import network_of
@@ -33,7 +33,7 @@ def agent():
 @pytest.fixture(scope="module")
 def states():
     """Return the states of a whole game."""
-    return one_game.states("tic_tac_toe", GAME)
+    return Game.start("tic_tac_toe", GAME).states
 
 
 SVG = "http://www.w3.org/2000/svg"
@@ -79,7 +79,7 @@ def test_the_colours_are_those_of_the_theme(states):
 
 
 def test_a_batch_is_drawn_in_a_square():
-    states = one_game.states("tic_tac_toe", [4, 0, 8])
+    states = Game.start("tic_tac_toe", [4, 0, 8]).states
     batch = jax.tree.map(lambda *x: np.concatenate(x), *states)
     crosses, rings = middles(board.position_picture(batch))
     assert (len(crosses), len(rings)) == (0 + 1 + 1 + 2, 0 + 0 + 1 + 1)
@@ -145,7 +145,7 @@ def test_it_begins_with_the_last_frame_and_each_comes_at_its_time(states):
 
 
 def test_connect_four_is_drawn_as_it_is_played():
-    picture = board.position_picture(one_game.states("connect_four", [3, 3, 4])[-1])
+    picture = board.position_picture(Game.start("connect_four", [3, 3, 4]).states[-1])
     crosses, ((_, height),) = middles(picture)
     assert len(crosses) == 2
     assert height < crosses[0][1], "the second stone lies on the first"
@@ -156,7 +156,7 @@ def test_connect_four_is_drawn_as_it_is_played():
 
 @pytest.mark.slow
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks):
-    states = one_game.states("hex", [0, 1])
+    states = Game.start("hex", [0, 1]).states
     frames = re.findall(r'<g class="g\w+ g\w+-\d+">', board.animation(states).svg)
     assert len(frames) == 3
     assert "<style" not in board.position_picture(states[-1]).svg

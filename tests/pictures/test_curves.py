@@ -240,7 +240,7 @@ def searched(update, first, second, **changes):
         seat: made.reached(num_positions=positions, losing_ends=ends, **changes)
         for seat, (positions, ends) in (("first", first), ("second", second))
     }
-    return made.evaluated(update, reached=seats)
+    return made.evaluated(update, made.grade(reached=seats))
 
 
 ROUNDS = [
@@ -278,7 +278,7 @@ def test_a_run_in_rounds_is_drawn_by_round_and_seat():
 
 
 def test_triangles_mark_the_searches_that_were_cut():
-    cut = searched(1500, (2000, 7), (2000, 0), is_complete=False)
+    cut = searched(1500, (2000, 7), (2000, 0), complete=False)
     figure = layout.drawn(curves.round_curves, [*ROUNDS[:2], cut], "cut", IN_ROUNDS)
     triangles = [line for line in figure.axes[1].lines if line.get_marker() == "^"]
     assert [line.get_xydata().tolist() for line in triangles] == [[[1, 7]], [[1, 0]]]
@@ -293,7 +293,10 @@ def test_the_moment_of_proof_needs_no_sampled_games():
 
 
 def test_a_run_without_counterexamples_is_drawn_by_update():
-    rows = [made.evaluated(0, sampled=made.sampled((0.5, 0.25, 0.25), (1.0,))), *ROUNDS]
+    rows = [
+        made.evaluated(0, made.grade(sampled=made.sampled((0.5, 0.25, 0.25), (1.0,)))),
+        *ROUNDS,
+    ]
     figure = layout.drawn(curves.of_run, rows, "a run", SMALL)
     assert figure.axes[0].get_xlabel() == "updates"
     assert figure.axes[0].get_title() == "as first, exact"

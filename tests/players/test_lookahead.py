@@ -74,13 +74,13 @@ def test_boards_that_do_not_fit_are_searched_in_parts(deciding, monkeypatch):
 
 @pytest.fixture(scope="module")
 def forked():
-    """Return a game, as a batch of one, in which X can win in 0 and O threatens 4.
+    """Return a game, as a batch of one, in which X can win in 8 and O threatens 6.
 
-    X has 6 and 3, O has 7 and 1. In 4, X makes two more threats and wins later.
+    X has 2 and 5, O has 0 and 3. In 6, X makes two more threats and wins later.
     """
     env = pgx_games.make_env("tic_tac_toe")
     env_state = pgx_games.init(env, jax.random.key(0), 1)
-    for cell in (6, 7, 3, 1):
+    for cell in (2, 0, 5, 3):
         env_state = pgx_games.play_moves(env, env_state, jnp.array([cell], jnp.int32))
     return env_state
 
@@ -97,21 +97,18 @@ def test_each_move_looked_ahead_is_discounted(forked):
             lookahead.negamax(env, q_fn, env_state, depth, 0.5) for depth in range(4)
         ]
     )(forked)
-    empty = np.array([0, 2, 4, 5, 8])
+    empty = np.array([1, 4, 6, 7, 8])
     assert [values[0, empty].tolist() for values in found] == [
         [0.75] * 5,
-        [1, -0.375, -0.375, -0.375, -0.375],  # minus 0.5 x 0.75, or the win
-        [1, -0.5, 0.1875, -0.5, -0.5],  # O wins at once, or 0.5 x 0.5 x 0.75
-        [1, -0.5, 0.25, -0.5, -0.5],  # X wins two moves later: 0.5 x 0.5
+        [-0.375, -0.375, -0.375, -0.375, 1],  # minus 0.5 x 0.75, or the win
+        [-0.5, -0.5, 0.1875, -0.5, 1],  # O wins at once, or 0.5 x 0.5 x 0.75
+        [-0.5, -0.5, 0.25, -0.5, 1],  # X wins two moves later: 0.5 x 0.5
     ]
 
 
-@pytest.mark.parametrize(("gamma", "cell"), [(1.0, 4), (0.5, 0)])
+@pytest.mark.parametrize(("gamma", "cell"), [(1.0, 6), (0.5, 8)])
 def test_a_player_who_looks_ahead_discounts_by_its_agents_gamma(gamma, cell, forked):
-    """Undiscounted, both cells are certain wins.
-
-    The canonical board is the board upside down: 4 comes there before 0, which is 6.
-    """
+    """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False, gamma=gamma)
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     player = jax.jit(

@@ -1,13 +1,9 @@
 """Boards as text."""
 
-import jax
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import Seat
-from jax_ttt.games import one_game
-from jax_ttt.players import players, registry
-from jax_ttt.players.session import Session
+from jax_ttt.games.game import Game
 from jax_ttt.text import board
 from jax_ttt.text.screen import LINES, Screen
 
@@ -29,9 +25,7 @@ WIDE = planes(["1000", "0000"], ["0010", "0001"])
 
 def game_of(moves, env_id="tic_tac_toe"):
     """Return a game after these moves."""
-    states = one_game.states(env_id, moves)
-    opponent = registry.Entrant("nobody", players.random_player, None)
-    return Session(env_id, opponent, "first", jax.random.key(0), states, tuple(moves))
+    return Game.start(env_id, moves)
 
 
 def rows_of(moves, screen, env_id="tic_tac_toe"):
@@ -58,24 +52,19 @@ def test_more_planes_than_two_are_not_stones():
     assert drawn.tolist() == board.grid(WIDE, to_move="first").tolist()
 
 
-def test_a_game_board_by_board(host_tree, snapshot):
-    line = []
-    position = 0
-    for action in (7, 3, 8, 5, 6):
-        line.append((position, action))
-        position = int(host_tree.successor[position, action])
-    assert board.cells_as_text(host_tree, position) == "---O-OXXX"
-    assert board.side_by_side(host_tree, line) == snapshot
+def test_a_game_board_by_board(snapshot):
+    assert board.game_boards(game_of([7, 3, 8, 5, 6])) == snapshot
 
 
 def test_a_long_game_has_rows_of_boards_that_fit_a_terminal():
-    boards = [np.full((6, 7), "-", object)] * 9
-    moves: list[tuple[Seat, int]] = [("first", 3), ("second", 12)] * 4
-    text = board.game_boards([*moves, ("first", 0)], boards)
-    blocks = [block.splitlines() for block in text.split("\n\n")]
+    moves = (3, 3, 3, 3, 3, 3, 0, 0, 0)
+    blocks = [
+        block.splitlines()
+        for block in board.game_boards(game_of(moves, "connect_7x6")).split("\n\n")
+    ]
     assert [len(block) for block in blocks] == [7] * 3
     assert max(len(line) for block in blocks for line in block) <= 80
-    assert blocks[1][0].split() == ["5.", "X3", "6.", "O12", "7.", "X3", "8.", "O12"]
+    assert blocks[1][0].split() == ["5.", "X3", "6.", "O3", "7.", "X0", "8.", "O0"]
 
 
 def test_every_position_has_its_own_string(host_tree):

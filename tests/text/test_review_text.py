@@ -1,5 +1,6 @@
 """The review of a game."""
 
+from jax_ttt.games.game import Game
 from jax_ttt.text import review_text
 from jax_ttt.text.screen import LINES, Screen
 
@@ -8,7 +9,8 @@ COLOURED = Screen(input, print, True, LINES)
 
 
 def review_of(moves, screen):
-    return review_text.review_text("tic_tac_toe", moves, "first", "it", screen)
+    game = Game.start("tic_tac_toe", moves)
+    return review_text.review_text(game, "first", "it", screen)
 
 
 def test_only_mistakes_are_coloured():

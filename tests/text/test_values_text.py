@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jax_ttt.players.session import MoveValue
+from jax_ttt.players.move_values import MoveValue
 from jax_ttt.text import values_text
 from jax_ttt.text.screen import LINES, Screen
 

@@ -191,7 +191,7 @@ def test_of_equal_values_the_page_plays_the_column_of_python(page):
     for moves in games:
         state = Game.start(env_id, moves).state
         flat = jnp.zeros((1, 7))
-        expected.append(int(greedy_actions(env_id, state, flat)[0]))
+        expected.append(int(greedy_actions(agent.network, state, flat)[0]))
     assert page.evaluate(EQUAL, ["connect-7x6", games]) == expected
     assert len(set(expected)) > 3
 
