@@ -198,7 +198,7 @@ def shown(grade: Grade) -> dict[str, str]:
 
 def percent(seat: SeatGrade) -> str:
     """Return the rates of wins, draws and losses in percent."""
-    return " / ".join(f"{rate:.3%}" for rate in seat.rates)
+    return " / ".join(f"{rate.value:.3%}" for rate in seat.rates)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -23,7 +23,7 @@ TYPES = {
     "proof": ("Proof",),
     "grading": ("Grade",),
     "entrant": ("Player",),
-    "pairing": ("Match", "SeatResult"),
+    "pairing": ("Match",),
     "table": ("CrossTable",),
 }
 """The types that the functions return, by their modules of `jax_ttt.api`."""

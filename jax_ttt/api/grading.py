@@ -40,7 +40,7 @@ class Grade(grades.Grade):
         >>> found.unbeatable, found.loss_rate
         (True, 0.0)
         >>> found.first.lines
-        Lines(won=5580, drawn=1260, lost=0)
+        Lines(won=27456, drawn=3584, lost=0)
         >>> found.details.exploitability
         0.0
     """
