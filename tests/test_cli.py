@@ -21,6 +21,7 @@ from jax_ttt.__main__ import COMMANDS, run_command
 from jax_ttt.config.errors import UsageError, flag
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.files import records
 
 train = commands.module_of("train")
 
@@ -167,7 +168,7 @@ def test_without_flags_the_config_is_the_default():
     ],
 )
 def test_snapshots_are_usual_where_the_game_is_enumerable(flags, kept, tmp_path):
-    about = {"format_version": 4, "preset": "plain", "seed": 1}
+    about = {"format_version": records.FORMAT_VERSION, "preset": "plain", "seed": 1}
     about["config"] = {"env_id": "connect_four"}
     (tmp_path / "config.json").write_text(json.dumps(about))
     words = flags.replace("FILE", str(tmp_path)).split()
@@ -340,7 +341,7 @@ def test_help_is_coloured_on_a_terminal():
 
 def test_a_saved_run_is_read_as_settings(tmp_path):
     config = PRESETS["table"].replace(num_updates=7)
-    about = {"format_version": 4, "config": config.as_dict(), "preset": "table"}
+    about = {"format_version": records.FORMAT_VERSION, "config": config.as_dict(), "preset": "table"}
     file = tmp_path / "config.json"
     file.write_text(json.dumps(about | {"seed": 5}))
     for path in (file, tmp_path):
@@ -356,9 +357,9 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"config": {"tau": 2.0}}, "tau must be"),
         ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"format_version": 3}, "format version 3; this program reads 4"),
+        ({"format_version": 3}, "format version 3; this program reads 5"),
     ):
-        usual = {"format_version": 4, "config": {}, "preset": "plain", "seed": 1}
+        usual = {"format_version": records.FORMAT_VERSION, "config": {}, "preset": "plain", "seed": 1}
         (tmp_path / "config.json").write_text(json.dumps(usual | about))
         assert commands.run(train, ["--config", str(tmp_path)]) == 2
         err = capsys.readouterr().err

@@ -236,7 +236,7 @@ SMALL = Config.of(env_id="connect_4x4")
 
 def searched(update, first, second, **changes):
     """Return a row of metrics; of each seat, the positions and the losing ends."""
-    seats = {
+    seats: dict[Seat, SeatGrade] = {
         seat: made.reached(num_positions=positions, losing_ends=ends, **changes)
         for seat, (positions, ends) in (("first", first), ("second", second))
     }
