@@ -38,7 +38,16 @@ MAY_IMPORT = {
     "live": (*LOWER, "grading", "training", "text", "pictures"),
     "serving": ("files",),
     "sessions": ("config", "runtime", "files", "games", "solver", "players", "serving"),
-    "web": (*LOWER, "grading", "training", "text", "api", "live", "serving", "sessions"),
+    "web": (
+        *LOWER,
+        "grading",
+        "training",
+        "text",
+        "api",
+        "live",
+        "serving",
+        "sessions",
+    ),
 }
 """The folders that the modules of a folder may import, besides their own."""
 

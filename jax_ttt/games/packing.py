@@ -44,11 +44,12 @@ def check_packed(env_id: EnvId) -> None:
 
 
 def stones_of(env_state: pgx.State) -> Stones:
-    """Return the stones of states whose observation is two planes of stones."""
-    obs = env_state.observation
-    first = pgx_games.first_to_move(env_state)[:, None]
-    mine, yours = (obs[..., plane].reshape(len(obs), -1) for plane in (0, 1))
-    return Stones(jnp.where(first, mine, yours), jnp.where(first, yours, mine))
+    """Return the stones of states of a game of stones."""
+    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    board = cast(line_games.State, env_state)._x.board.reshape(
+        len(env_state.rewards), -1
+    )
+    return Stones(board == 0, board == 1)
 
 
 def seen(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
@@ -59,11 +60,28 @@ def seen(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
 def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     """Return the keys of boards."""
     game = GAMES[env_id]
+    return _joined(game, _digits(game, stones))
+
+
+def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the least key of each board's symmetric views.
+
+    A view has the digits of the board in another order.
+    """
+    game, views = GAMES[env_id], all_views(env_id)
+    digits = _digits(game, stones)
+    orders = views.cells if game.packing == "cells" else views.actions
+    least, *others = (_joined(game, digits[:, order]) for order in orders)
+    for keys in others:
+        high, low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
+        less = high | ((keys[:, 1] == least[:, 1]) & low)
+        least = jnp.where(less[:, None], keys, least)
+    return least
+
+
+def _joined(game: Game, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
+    """Return the keys with these digits."""
     num_digits, bits = _digit_bits(game)
-    if game.packing == "cells":
-        digits = stones.first + 2 * stones.second.astype(jnp.uint32)
-    else:
-        digits = _column_digits(game, stones)
     place = np.arange(num_digits)
     per_word = _WORD // bits
     moved = digits << jnp.uint32(place % per_word * bits)[None]
@@ -71,8 +89,13 @@ def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     return jnp.stack([word.sum(axis=1, dtype=jnp.uint32) for word in words], axis=1)
 
 
-def _column_digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
-    """Return for each column its stones as bits, the first player's as 1, and a 1."""
+def _digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
+    """Return for each cell its stone; or for each column its stones and a 1 above.
+
+    The stones of a column are bits: 1 for the first player's.
+    """
+    if game.packing == "cells":
+        return stones.first + 2 * stones.second.astype(jnp.uint32)
     rows, columns = game.shape
     grid = [plane.reshape(-1, rows, columns)[:, ::-1] for plane in stones]
     weights = jnp.uint32(1 << np.arange(rows))[None, :, None]

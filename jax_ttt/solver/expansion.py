@@ -28,6 +28,7 @@ class Subject:
     player: Player
     seat: Seat
     merged: bool  # symmetric boards are one position
+    is_symmetric: bool = False  # the player's moves are so by construction: not checked
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
     batch: int  # positions in a call of the compiled programs; a multiple of 16
 
@@ -52,7 +53,11 @@ def expanded(
 
     def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
         return successors.of_player(
-            subject.env_id, subject.player, keys, subject.merged
+            subject.env_id,
+            subject.player,
+            keys,
+            merged=subject.merged,
+            checked=not subject.is_symmetric,
         )
 
     return _batches(subject, numbers, moves, num_positions)
