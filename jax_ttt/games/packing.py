@@ -7,6 +7,7 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 """
 
 import dataclasses
+import functools
 from typing import NamedTuple, cast
 
 import jax
@@ -61,6 +62,12 @@ def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     """Return the keys of boards."""
     game = GAMES[env_id]
     return _joined(game, _digits(game, stones))
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def keys_of(env_id: EnvId, env_state: pgx.State) -> UInt32[Array, "B 2"]:
+    """Return the keys of states of a game of stones."""
+    return pack(env_id, stones_of(env_state))
 
 
 def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:

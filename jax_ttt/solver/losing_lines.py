@@ -41,8 +41,7 @@ def line_to(
     env = pgx_games.make_env(subject.env_id)
     state, actions = pgx_games.init(env, jax.random.key(0), 1), []
     for number in range(len(wanted)):
-        words = packing.pack(subject.env_id, packing.stones_of(state))
-        here = packing.as_numbers(np.asarray(words))
+        here = packing.as_numbers(np.asarray(packing.keys_of(subject.env_id, state)))
         size = len(levels[number])
         ((_, after),) = expansion.expanded(subject, number, here, size)
         if number + 1 < len(wanted):
